@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "codec/codec.h"
 #include "io/source.h"
-#include "tiff/old_jpeg.h"
+#include "tiff/file.h"
 #include "tiff/tags.h"
 
 /* Uncompressed tiles are read in parts of about this size: it stays in the second cache until it

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint16_t tz_read_endian_u16(const uint8_t *p, bool big_endian)
 {
@@ -27,7 +28,23 @@ static inline uint64_t tz_read_endian_u64(const uint8_t *p, bool big_endian)
     return big_endian ? first << 32 | second : second << 32 | first;
 }
 
-/* Turn count values of width bytes (1, 2, 4 or 8) from the file's byte order to the machine's. */
-void tz_to_host_order(void *values, uint64_t count, unsigned width, bool big_endian);
+/* Converts count values of width bytes (1, 2, 4 or 8) from the file's byte order to the machine's.
+ */
+static inline void tz_to_host_order(void *values, uint64_t count, unsigned width, bool big_endian)
+{
+    const uint16_t probe = 1;
+    uint8_t first;
+    memcpy(&first, &probe, 1);
+    if (width == 1 || big_endian == (first == 0))
+        return;
+    uint8_t *p = values;
+    for (uint64_t i = 0; i < count; i++, p += width) {
+        for (unsigned k = 0; k < width / 2; k++) {
+            const uint8_t byte = p[k];
+            p[k] = p[width - 1 - k];
+            p[width - 1 - k] = byte;
+        }
+    }
+}
 
 #endif

@@ -1,36 +1,53 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The start of a file, and the reads of opening.
+ *
+ * tz_reader_open fetches the first 4 KiB, which hold the header, the ghost area and, in most files,
+ * all directories: a small or well-made file is opened with one read. Other small reads go through
+ * four blocks of 4 KiB; data that is larger than a block bypasses them, so that it does not evict
+ * them. Every read is counted (tz_info.reads, bytes_read, directory_end), and one outside the file
+ * is an internal error: callers check offsets first, with an error that names the tag. */
 #include "tiff/container.h"
 
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "io/source.h"
 #include "tiff/byte_order.h"
 
-static tz_result fail_short_header(const tz_reader *reader, uint64_t needed, const tz_context *ctx)
+/* ---- header ---- */
+
+static tz_result check_header_size(const tz_container *container, uint64_t needed,
+                                   const tz_context *ctx)
 {
-    const uint64_t size = reader->container->size;
+    if (container->size >= needed)
+        return TZ_OK;
     return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                   tz_expecting(tz_at_offset(0), needed, size),
-                   "header needs %u bytes, file has %u", (unsigned)needed, (unsigned)size);
+                   tz_expecting(tz_at_offset(0), needed, container->size),
+                   "header needs %u bytes, file has %u", (unsigned)needed,
+                   (unsigned)container->size);
 }
 
-static tz_result fail_not_tiff(const tz_reader *reader, const tz_context *ctx)
+static tz_result parse_header(const tz_reader *reader, tz_container *container,
+                              const tz_context *ctx)
 {
     const uint8_t *p = reader->front;
-    return tz_fail(
-        ctx, TZ_ERR_FORMAT, TZ_CAUSE_NOT_TIFF, tz_at_offset(0),
-        "not a TIFF: the first four bytes are %02x %02x %02x %02x, expected II or MM and "
-        "42 (TIFF) or 43 (BigTIFF)",
-        p[0], p[1], p[2], p[3]);
-}
-
-static tz_result parse_bigtiff_header(const tz_reader *reader, tz_container *container,
-                                      const tz_context *ctx)
-{
-    const uint8_t *p = reader->front;
-    if (container->size < 16)
-        return fail_short_header(reader, 16, ctx);
+    if (container->size < 4)
+        return check_header_size(container, 8, ctx);
+    container->big_endian = p[0] == 'M';
+    const uint16_t version = tz_read_endian_u16(p + 2, container->big_endian);
+    if (p[0] != p[1] || (p[0] != 'I' && p[0] != 'M') || (version != 42 && version != 43))
+        return tz_fail(
+            ctx, TZ_ERR_FORMAT, TZ_CAUSE_NOT_TIFF, tz_at_offset(0),
+            "not a TIFF: the first four bytes are %02x %02x %02x %02x, expected II or MM and "
+            "42 (TIFF) or 43 (BigTIFF)",
+            p[0], p[1], p[2], p[3]);
+    container->bigtiff = version == 43;
+    TZ_TRY(check_header_size(container, tz_header_size(container), ctx));
+    if (!container->bigtiff) {
+        container->first_ifd = tz_read_endian_u32(p + 4, container->big_endian);
+        return TZ_OK;
+    }
     const uint16_t offset_size = tz_read_endian_u16(p + 4, container->big_endian);
     const uint16_t reserved = tz_read_endian_u16(p + 6, container->big_endian);
     if (offset_size != 8)
@@ -45,26 +62,7 @@ static tz_result parse_bigtiff_header(const tz_reader *reader, tz_container *con
     return TZ_OK;
 }
 
-static tz_result parse_tiff_header(const tz_reader *reader, tz_container *container,
-                                   const tz_context *ctx)
-{
-    const uint8_t *p = reader->front;
-    if (container->size < 4)
-        return fail_short_header(reader, 8, ctx);
-    if (!(p[0] == 'I' && p[1] == 'I') && !(p[0] == 'M' && p[1] == 'M'))
-        return fail_not_tiff(reader, ctx);
-    container->big_endian = p[0] == 'M';
-    const uint16_t version = tz_read_endian_u16(p + 2, container->big_endian);
-    if (version != 42 && version != 43)
-        return fail_not_tiff(reader, ctx);
-    container->bigtiff = version == 43;
-    if (container->bigtiff)
-        return parse_bigtiff_header(reader, container, ctx);
-    if (container->size < 8)
-        return fail_short_header(reader, 8, ctx);
-    container->first_ifd = tz_read_endian_u32(p + 4, container->big_endian);
-    return TZ_OK;
-}
+/* ---- reader ---- */
 
 static tz_result fetch_from_source(tz_reader *reader, uint64_t offset, size_t size, void *dst,
                                    const tz_context *ctx)
@@ -79,14 +77,13 @@ tz_result tz_reader_open(tz_reader *reader, tz_container *container, const tz_co
     *reader = (tz_reader){.container = container};
     for (unsigned i = 0; i < TZ_READER_BLOCK_COUNT; i++)
         reader->block_start[i] = TZ_NONE;
-    reader->front_size =
-        container->size < TZ_READER_FRONT_SIZE ? container->size : TZ_READER_FRONT_SIZE;
+    reader->front_size = tz_min(container->size, TZ_READER_FRONT_SIZE);
     reader->front = tz_alloc((size_t)reader->front_size);
     if (!reader->front)
         return tz_fail_nomem(ctx, reader->front_size);
     if (reader->front_size > 0)
         TZ_TRY(fetch_from_source(reader, 0, (size_t)reader->front_size, reader->front, ctx));
-    return parse_tiff_header(reader, container, ctx);
+    return parse_header(reader, container, ctx);
 }
 
 tz_reader tz_reader_direct(const tz_container *container)
@@ -111,7 +108,7 @@ static tz_result alloc_reader_blocks(tz_reader *reader, const tz_context *ctx)
     return TZ_OK;
 }
 
-/* The block that starts at start, from memory or from the file. */
+/* Returns the block that starts at start, from memory or from the file. */
 static tz_result find_block(tz_reader *reader, uint64_t start, const uint8_t **out,
                             const tz_context *ctx)
 {
@@ -126,45 +123,22 @@ static tz_result find_block(tz_reader *reader, uint64_t start, const uint8_t **o
     const uint64_t left = reader->container->size - start;
     uint8_t *block = reader->blocks + (size_t)slot * TZ_READER_BLOCK_SIZE;
     reader->block_start[slot] = TZ_NONE;
-    TZ_TRY(fetch_from_source(reader, start,
-                             left < TZ_READER_BLOCK_SIZE ? (size_t)left : TZ_READER_BLOCK_SIZE,
-                             block, ctx));
+    TZ_TRY(
+        fetch_from_source(reader, start, (size_t)tz_min(left, TZ_READER_BLOCK_SIZE), block, ctx));
     reader->block_start[slot] = start;
     reader->next_block = (slot + 1) % TZ_READER_BLOCK_COUNT;
     *out = block;
     return TZ_OK;
 }
 
-/* The part of [offset, offset + size) that one block holds; *done is how much that was. */
-static tz_result copy_from_block(tz_reader *reader, uint64_t offset, size_t size, uint8_t *dst,
-                                 size_t *done, const tz_context *ctx)
-{
-    const uint8_t *from;
-    uint64_t available;
-    if (offset < reader->front_size) {
-        from = reader->front + (size_t)offset;
-        available = reader->front_size - offset;
-    } else {
-        const uint64_t start = offset - offset % TZ_READER_BLOCK_SIZE;
-        const uint8_t *block = NULL;
-        TZ_TRY(find_block(reader, start, &block, ctx));
-        from = block + (size_t)(offset - start);
-        available = TZ_READER_BLOCK_SIZE - (offset - start);
-    }
-    *done = available < size ? (size_t)available : size;
-    memcpy(dst, from, *done);
-    return TZ_OK;
-}
-
-/* Every read of a caller passes here: it lies in the file, and is remembered. */
+/* Every read of a caller passes here: it must lie in the file, and moves reader->end. */
 static tz_result check_and_count_read(tz_reader *reader, uint64_t offset, uint64_t size,
                                       const tz_context *ctx)
 {
     if (!tz_inside(reader->container, offset, size))
         return tz_fail(ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
                        tz_expecting(tz_at_offset(offset), TZ_NONE, size), "unchecked read");
-    if (offset + size > reader->end)
-        reader->end = offset + size;
+    reader->end = tz_max(reader->end, offset + size);
     return TZ_OK;
 }
 
@@ -174,15 +148,14 @@ tz_result tz_reader_read_some(tz_reader *reader, uint64_t offset, uint64_t *size
     const uint64_t capacity = (uint64_t)TZ_READER_BLOCK_COUNT * TZ_READER_BLOCK_SIZE;
     TZ_TRY(check_and_count_read(reader, offset, *size, ctx));
     if (offset < reader->front_size) {
-        const uint64_t left = reader->front_size - offset;
-        *size = *size < left ? *size : left;
+        *size = tz_min(*size, reader->front_size - offset);
         *out = reader->front + (size_t)offset;
         return TZ_OK;
     }
     TZ_TRY(alloc_reader_blocks(reader, ctx));
     for (unsigned i = 0; i < TZ_READER_BLOCK_COUNT; i++)
         reader->block_start[i] = TZ_NONE;
-    *size = *size < capacity ? *size : capacity;
+    *size = tz_min(*size, capacity);
     *out = reader->blocks;
     return fetch_from_source(reader, offset, (size_t)*size, reader->blocks, ctx);
 }
@@ -192,15 +165,119 @@ tz_result tz_reader_read(tz_reader *reader, uint64_t offset, size_t size, void *
 {
     uint8_t *to = dst;
     TZ_TRY(check_and_count_read(reader, offset, size, ctx));
-    /* Large data would only wash the small blocks out. */
+    /* Data larger than a block would only evict the small blocks. */
     if (reader->direct || (size > TZ_READER_BLOCK_SIZE && offset + size > reader->front_size))
         return fetch_from_source(reader, offset, size, dst, ctx);
     while (size > 0) {
-        size_t done = 0;
-        TZ_TRY(copy_from_block(reader, offset, size, to, &done, ctx));
+        const uint8_t *from;
+        uint64_t available;
+        if (offset < reader->front_size) {
+            from = reader->front + (size_t)offset;
+            available = reader->front_size - offset;
+        } else {
+            const uint64_t within = offset % TZ_READER_BLOCK_SIZE;
+            TZ_TRY(find_block(reader, offset - within, &from, ctx));
+            from += (size_t)within;
+            available = TZ_READER_BLOCK_SIZE - within;
+        }
+        const size_t done = (size_t)tz_min(available, size);
+        memcpy(to, from, done);
         to += done;
         offset += done;
         size -= done;
     }
+    return TZ_OK;
+}
+
+/* ---- ghost area ----
+ * A COG has 43 bytes "GDAL_STRUCTURAL_METADATA_SIZE=NNNNNN bytes\n" right after the header, then
+ * NNNNNN bytes of KEY=VALUE lines. */
+
+#define GHOST_PREFIX      "GDAL_STRUCTURAL_METADATA_SIZE="
+#define GHOST_PREFIX_SIZE (sizeof GHOST_PREFIX - 1)
+#define GHOST_HEAD_SIZE   43u
+#define MAX_GHOST_SIZE    4096u /* GDAL writes about 200 bytes */
+
+typedef struct ghost_flag {
+    const char *line;
+    size_t flag; /* member of tz_ghost to set */
+} ghost_flag;
+
+static const ghost_flag ghost_flags[] = {
+    {"LAYOUT=IFDS_BEFORE_DATA", offsetof(tz_ghost, ifds_before_data)},
+    {"BLOCK_ORDER=ROW_MAJOR", offsetof(tz_ghost, row_major)},
+    {"BLOCK_LEADER=SIZE_AS_UINT4", offsetof(tz_ghost, leaders)},
+    {"BLOCK_TRAILER=LAST_4_BYTES_REPEATED", offsetof(tz_ghost, trailers)},
+    {"MASK_INTERLEAVED_WITH_IMAGERY=YES", offsetof(tz_ghost, mask_interleaved)},
+    {"KNOWN_INCOMPATIBLE_EDITION=YES", offsetof(tz_ghost, edited)},
+};
+
+/* Spaces after a value reserve bytes for a longer one. */
+static bool line_equals(const char *line, size_t size, const char *wanted)
+{
+    while (size > 0 && (line[size - 1] == ' ' || line[size - 1] == '\0'))
+        size--;
+    return size == strlen(wanted) && memcmp(line, wanted, size) == 0;
+}
+
+static void parse_ghost_line(tz_ghost *ghost, const char *line, size_t size)
+{
+    while (size > 0 && *line == ' ') {
+        line++;
+        size--;
+    }
+    for (size_t i = 0; i < sizeof ghost_flags / sizeof ghost_flags[0]; i++) {
+        if (line_equals(line, size, ghost_flags[i].line))
+            *((bool *)((char *)ghost + ghost_flags[i].flag)) = true;
+    }
+    if (line_equals(line, size, "INTERLEAVE=BAND"))
+        ghost->interleave = 1;
+    if (line_equals(line, size, "INTERLEAVE=TILE"))
+        ghost->interleave = 2;
+}
+
+/* Parses "NNNNNN bytes\n"; false if the text is something else. */
+static bool parse_ghost_size(const char *text, uint32_t *size)
+{
+    *size = 0;
+    for (unsigned i = 0; i < 6; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        *size = *size * 10 + (uint32_t)(text[i] - '0');
+    }
+    return memcmp(text + 6, " bytes\n", 7) == 0;
+}
+
+tz_result tz_ghost_read(tz_ghost *out, tz_reader *reader, const tz_context *ctx)
+{
+    const uint64_t at = tz_header_size(reader->container);
+    char head[GHOST_HEAD_SIZE];
+    char text[MAX_GHOST_SIZE];
+    uint32_t size = 0;
+    *out = (tz_ghost){0};
+    if (!tz_inside(reader->container, at, GHOST_HEAD_SIZE))
+        return TZ_OK;
+    TZ_TRY(tz_reader_read(reader, at, GHOST_HEAD_SIZE, head, ctx));
+    if (memcmp(head, GHOST_PREFIX, GHOST_PREFIX_SIZE) != 0)
+        return TZ_OK;
+    if (!parse_ghost_size(head + GHOST_PREFIX_SIZE, &size))
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_at_offset(at + GHOST_PREFIX_SIZE),
+                       "size of the ghost area is not six digits and \" bytes\"; it is ignored");
+    if (size > MAX_GHOST_SIZE || !tz_inside(reader->container, at + GHOST_HEAD_SIZE, size))
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META,
+                       tz_expecting(tz_at_offset(at + GHOST_PREFIX_SIZE), MAX_GHOST_SIZE, size),
+                       "size of the ghost area is impossible; it is ignored");
+    TZ_TRY(tz_reader_read(reader, at + GHOST_HEAD_SIZE, size, text, ctx));
+    for (const char *line = text, *end = text + size; line < end;) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        const char *stop = newline ? newline : end;
+        parse_ghost_line(out, line, (size_t)(stop - line));
+        line = newline ? newline + 1 : end;
+    }
+    out->present = true;
+    out->size = GHOST_HEAD_SIZE + size;
+    if (out->edited)
+        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_at_offset(at),
+                       "the file was edited after it was written as a COG: its ghost area says so");
     return TZ_OK;
 }

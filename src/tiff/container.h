@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A TIFF file as bytes: its header, and a reader that serves the many small reads of opening from
- * few large ones. */
+ * A TIFF file as bytes: its header, the ghost area of a COG, and a reader that serves the many
+ * small reads of opening from few large ones. */
 #ifndef TZ_TIFF_CONTAINER_H
 #define TZ_TIFF_CONTAINER_H
 
@@ -8,15 +8,16 @@
 
 #include "base/error.h"
 
-/* What the header says. A sidecar file is a container of its own, in its own byte order. */
+/* A file and the facts of its header. A sidecar file is a container of its own, in its own byte
+ * order. */
 typedef struct tz_container {
     tz_source *source;
     uint64_t size;
     uint64_t first_ifd;
     bool big_endian;
     bool bigtiff;
-    uint8_t sidecar;  /* 0, or the TZ_SIDECAR_ bit */
-    const char *path; /* of a sidecar */
+    uint8_t sidecar;  /* TZ_SIDECAR_ bit; 0: the main file */
+    const char *path; /* of a sidecar; else NULL */
 } tz_container;
 
 /* Sizes that differ between classic TIFF and BigTIFF. */
@@ -37,14 +38,15 @@ static inline unsigned tz_offset_size(const tz_container *container)
     return container->bigtiff ? 8 : 4;
 }
 
-/* Reading while opening. The front of the file is one read, and stays; everything else comes in
- * blocks, the last few of which stay. All memory is taken once, whatever the file says. */
+/* Reads of opening. The front of the file is one read and is kept; everything else is read in
+ * blocks, of which the last few are kept. Memory is allocated once and does not depend on the file.
+ */
 #define TZ_READER_FRONT_SIZE  4096u
 #define TZ_READER_BLOCK_SIZE  4096u
 #define TZ_READER_BLOCK_COUNT 4u
 typedef struct tz_reader {
     const tz_container *container;
-    bool direct; /* no memory: every read goes to the source */
+    bool direct; /* keeps nothing: every read goes to the source */
     uint8_t *front;
     uint64_t front_size;
     uint8_t *blocks;
@@ -52,34 +54,37 @@ typedef struct tz_reader {
     unsigned next_block;
     uint64_t bytes_read;
     uint64_t reads;
-    uint64_t end; /* one past the last byte that was asked for */
-    /* Spent in all directories together: those that overlap or share data must not make a small
-     * file cost many times its size. */
+    uint64_t end; /* one past the last byte that was read */
+    /* Used by all directories together: directories that overlap or share data must not make a
+     * small file cost many times its size. */
     uint64_t entries;
     uint64_t sample_bytes;
 } tz_reader;
 
-/* container->source and size are set; reads the front and the header. */
+/* Reads the front and the header of a container with source and size. */
 tz_result tz_reader_open(tz_reader *reader, tz_container *container, const tz_context *ctx);
 void tz_reader_close(tz_reader *reader); /* zeroed state is fine */
 
-/* A reader without memory, for single reads of an open file; needs no close. */
+/* Returns a direct reader, for single reads of an open file; needs no close. */
 tz_reader tz_reader_direct(const tz_container *container);
 
-/* Copy size bytes at offset, all of them inside the file: the caller has checked. */
+/* Copies size bytes at offset. The caller has checked that they are inside the file. */
 tz_result tz_reader_read(tz_reader *reader, uint64_t offset, size_t size, void *dst,
                          const tz_context *ctx);
 
-/* Long data in pieces of at most TZ_READER_BLOCK_SIZE * TZ_READER_BLOCK_COUNT bytes, in the
- * reader's own memory: *out holds *size of them (at most what was asked for) until the next call.
- */
+/* Reads long data in pieces of at most TZ_READER_BLOCK_SIZE * TZ_READER_BLOCK_COUNT bytes, into the
+ * reader's own memory. *size is the number of bytes wanted, then the number that *out holds until
+ * the next call. */
 tz_result tz_reader_read_some(tz_reader *reader, uint64_t offset, uint64_t *size,
                               const uint8_t **out, const tz_context *ctx);
 
-/* Whether size bytes at offset lie inside the file. */
+/* True if size bytes at offset lie inside the file. */
 static inline bool tz_inside(const tz_container *container, uint64_t offset, uint64_t size)
 {
     return offset <= container->size && size <= container->size - offset;
 }
+
+/* Reads the ghost area between header and first directory. A defective one is a warning. */
+tz_result tz_ghost_read(tz_ghost *out, tz_reader *reader, const tz_context *ctx);
 
 #endif

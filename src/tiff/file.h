@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An open file: what the public handle holds. Immutable after opening. */
+ * An open file: the contents of the public handle. Immutable after opening, except the cache. */
 #ifndef TZ_TIFF_FILE_H
 #define TZ_TIFF_FILE_H
 
@@ -12,7 +12,7 @@
 #include "tiff/geo/geo.h"
 #include "tiff/ifd.h"
 #include "tiff/layer.h"
-#include "tiff/table_cache.h"
+#include "tiff/tile_table.h"
 
 #define TZ_MAX_CONTAINERS 3 /* the file, .ovr, .msk */
 #define TZ_MAX_SIDECARS   4 /* .ovr, .msk, .aux.xml, a world file */
@@ -22,47 +22,40 @@ struct tz_file {
     tz_limits limits;
     tz_container containers[TZ_MAX_CONTAINERS];
     unsigned container_count;
-    tz_arena arena;                /* everything info points to, as far as not below */
+    tz_arena arena; /* holds everything that info points to, except the members below */
     tz_level_tables *level_tables; /* beside info.levels */
     tz_level_tables *mask_tables;  /* beside info.masks; NULL: none */
     tz_page *pages;
-    tz_geo_tags geo_tags;         /* what info.geo was made of */
-    uint32_t sidecars;            /* TZ_SIDECAR_ bits: which were looked for */
-    tz_sidecar_use *sidecar_uses; /* of info.sidecars; TZ_MAX_SIDECARS, or NULL: none */
+    tz_geo_tags geo_tags;         /* source of info.geo */
+    uint32_t sidecars;            /* TZ_SIDECAR_ bits of those that were looked for */
+    tz_sidecar_use *sidecar_uses; /* info.sidecars: TZ_MAX_SIDECARS elements; NULL: none */
     bool strict;                  /* warnings are errors, of tiles too */
     tz_metadata metadata;
     tz_warnings warnings;
-    uint32_t own_warnings; /* of these: about the image, not about .aux.xml or a world file */
-    uint64_t loaded;       /* bytes of tag data taken from the file */
-    tz_table_cache *cache; /* of this handle; the one part that changes after opening */
+    uint32_t own_warnings; /* the first of warnings: not about .aux.xml or a world file */
+    uint64_t loaded;       /* bytes of tag data and of .aux.xml that the handle holds */
+    tz_table_cache *cache;
 };
 
-/* The layer that a public level number names (TZ_MASK_OF included); TZ_ERR_ARG when there is none.
- */
+/* Finds the layer of a public level number (TZ_MASK_OF included); TZ_ERR_ARG if there is none. */
 tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *ctx, tz_layer *out);
 
-/* A context for calls on an open file. */
+/* Returns a context for calls on an open file. */
 tz_context tz_file_context(const tz_file *file, tz_error *err);
 
-/* file_info.c: the photometric interpretation of pixels as they are delivered: YCbCr in JPEG
- * becomes RGB, old-style or not. */
+/* Returns the photometric interpretation of pixels as they are delivered: YCbCr in JPEG, old-style
+ * or not, becomes RGB. */
 uint16_t tz_delivered_photometric(const tz_info *info);
 
-/* tile_table.c: tz_tile_spans for a layer at hand, without a look whether the file has changed. */
-tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t first,
-                         size_t count, tz_tile_span *out, tz_error *err);
-
-/* The checks of tz_tile_locate on a span of the table. A size that cannot be right may come from a
- * leader, or with a warning from the layout. warnings may be NULL. */
-tz_result tz_tile_check_span(const tz_file *file, uint32_t level, const tz_layer *layer,
-                             uint64_t tile, tz_tile_span *span, tz_warnings *warnings,
-                             tz_error *err);
-
-/* load_tags.c: fill the parts of info that come from the base directory's other tags. */
+/* load_tags.c: fills the parts of info that come from the descriptive tags of the base directory.
+ */
 tz_result tz_file_load_tags(tz_file *file, const tz_ifd *ifd, tz_reader *reader,
                             const tz_context *ctx);
 
-/* ghost.c: the area between header and first directory. */
-tz_result tz_ghost_read(tz_ghost *out, tz_reader *reader, const tz_context *ctx);
+/* old_jpeg.c: assembles the headers of old-style JPEG streams. *out has size bytes and slack of
+ * arena: see codec/jpeg_old.h. ctx->ifd is that of the layer. */
+tz_result tz_old_jpeg_headers(const tz_file *file, uint32_t level, const tz_layer *layer,
+                              size_t slack, tz_arena *arena, const tz_context *ctx,
+                              const uint8_t **out, size_t *size);
 
 #endif

@@ -1,12 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Colour, description and scale of a band. */
+ * Questions to an open file: its info and layers, colour, description and scale of a band, items of
+ * metadata, and any tag of any directory as the file has it. */
 #include <stddef.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "codec/codec.h"
+#include "io/source.h"
+#include "tiff/byte_order.h"
 #include "tiff/file.h"
 #include "tiff/tags.h"
+
+const tz_info *tz_file_info(const tz_file *file)
+{
+    return &file->info;
+}
+
+tz_context tz_file_context(const tz_file *file, tz_error *err)
+{
+    return (tz_context){.name = file->info.name,
+                        .limits = &file->limits,
+                        .err = err,
+                        .strict = file->strict,
+                        .ifd = -1};
+}
+
+tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *ctx, tz_layer *out)
+{
+    const tz_info *info = &file->info;
+    const uint32_t index = level & ~TZ_MASK_OF(0u);
+    const bool mask = index != level;
+    if (index >= info->level_count || (mask && !info->levels[index].has_mask))
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_no_location(), info->level_count, index),
+                       "there is no %s %u", mask ? "mask of level" : "level", index);
+    *out = (tz_layer){.shape = mask ? info->masks[index] : info->levels[index],
+                      .tables = mask ? file->mask_tables[index] : file->level_tables[index],
+                      .is_mask = mask};
+    return TZ_OK;
+}
+
+/* ---- bands ---- */
 
 typedef struct photometric_colors {
     uint16_t photometric;
@@ -15,8 +49,8 @@ typedef struct photometric_colors {
 } photometric_colors;
 
 static const photometric_colors color_rows[] = {
-    {0, 1, {TZ_COLOR_GRAY}},
-    {1, 1, {TZ_COLOR_GRAY}},
+    {0, 1, {TZ_COLOR_GRAY}}, /* MinIsWhite */
+    {TZ_PHOTOMETRIC_MIN_IS_BLACK, 1, {TZ_COLOR_GRAY}},
     {TZ_PHOTOMETRIC_RGB, 3, {TZ_COLOR_RED, TZ_COLOR_GREEN, TZ_COLOR_BLUE}},
     {TZ_PHOTOMETRIC_PALETTE, 1, {TZ_COLOR_PALETTE}},
     {TZ_PHOTOMETRIC_CMYK, 4, {TZ_COLOR_CYAN, TZ_COLOR_MAGENTA, TZ_COLOR_YELLOW, TZ_COLOR_BLACK}},
@@ -42,7 +76,7 @@ static tz_color band_color(const tz_info *info, uint32_t band)
         if (band < channels)
             return color_rows[i].colors[band];
     }
-    /* extra samples are the last bands, whatever the photometric interpretation accounts for */
+    /* Extra samples are the last bands, for any photometric interpretation. */
     const uint32_t first_extra =
         info->bands > info->extra_sample_count ? info->bands - info->extra_sample_count : 0;
     if (band >= first_extra && band - first_extra < info->extra_sample_count) {
@@ -78,4 +112,43 @@ tz_result tz_band_info(const tz_file *file, uint32_t band, tz_band *out, tz_erro
 bool tz_metadata_get(const tz_file *file, uint32_t index, tz_metadata_item *out)
 {
     return tz_metadata_get_item(&file->metadata, index, out);
+}
+
+/* ---- tags as the file has them ---- */
+
+tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index, tz_tag *out,
+                     tz_error *err)
+{
+    const tz_context ctx = tz_file_context(file, err);
+    tz_reader reader = tz_reader_direct(&file->containers[0]);
+    tz_ifd_entry entry;
+    TZ_TRY(tz_ifd_read_entry(&reader, ifd_offset, index, &ctx, &entry));
+    *out = (tz_tag){.tag = entry.tag,
+                    .type = entry.type,
+                    .count = entry.count,
+                    .size = entry.size,
+                    .offset = entry.offset};
+    return tz_source_check(file->containers[0].source, &ctx);
+}
+
+tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst, size_t size, tz_error *err)
+{
+    const tz_context ctx = tz_file_context(file, err);
+    tz_reader reader = tz_reader_direct(&file->containers[0]);
+    const tz_location location = tz_at_tag(tag->tag, tag->offset);
+    const unsigned word = tz_type_word_size(tag->type);
+    if (tag->size > size)
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(location, tag->size, size),
+                       "the buffer is too small for the tag");
+    if (!tz_inside(&file->containers[0], tag->offset, tag->size))
+        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                       tz_expecting(location, tag->size, TZ_NONE),
+                       "the tag's data reaches past the end of the file");
+    if (tag->size == 0)
+        return TZ_OK;
+    if (word == 0) /* not a tag of tz_tag_get */
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, location, "the tag's type is unknown");
+    TZ_TRY(tz_reader_read(&reader, tag->offset, (size_t)tag->size, dst, &ctx));
+    tz_to_host_order(dst, tag->size / word, word, file->containers[0].big_endian);
+    return tz_source_check(file->containers[0].source, &ctx);
 }

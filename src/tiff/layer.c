@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "codec/codec.h"
-#include "tiff/old_jpeg.h"
 #include "tiff/tags.h"
 
 /* ---- types ---- */

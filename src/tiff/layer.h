@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From a directory to a grid of tiles: types, sizes, and whether the tile tables can be used. */
+ * From a directory to a grid of tiles: types, sizes, and tile tables that can be used or not. */
 #ifndef TZ_TIFF_LAYER_H
 #define TZ_TIFF_LAYER_H
 
@@ -7,10 +7,11 @@
 
 #include "tiff/ifd.h"
 
-/* What it takes, beside its tz_level, to find the tiles of a level or mask. */
+/* The facts, beside its tz_level, that finding and decoding the tiles of a level or mask needs. */
 typedef struct tz_level_tables {
     tz_tag_ref offsets;
-    tz_tag_ref sizes; /* may have fewer values than offsets, or none: the layout gives the others */
+    tz_tag_ref
+        sizes; /* may have fewer values than offsets, or none: the layout implies the others */
     tz_tag_ref jpeg_tables;
     tz_old_jpeg old_jpeg;
     uint32_t fax_options;
@@ -29,21 +30,26 @@ typedef struct tz_layer {
     bool is_mask;
 } tz_layer;
 
-/* TZ_DTYPE_NONE when there is no type for it. */
+/* Returns the type of samples; TZ_DTYPE_NONE if there is none for them. */
 tz_dtype tz_dtype_of(uint16_t sample_format, uint16_t bits);
 
-/* NewSubfileType, or what the older SubfileType says in its terms. */
+/* Returns NewSubfileType, or the older SubfileType in its terms. */
 uint32_t tz_ifd_subfile_type(const tz_ifd *ifd);
 
-/* Defects are warnings that leave out->shape.readable false. */
+/* Fills *out. Defects are warnings that leave out->shape.readable false. */
 tz_result tz_layer_from_ifd(tz_layer *out, const tz_ifd *ifd, tz_reader *reader,
                             const tz_context *ctx);
 
-/* Whether tiles can be found at all. Where not, a warning of opening says why. */
+/* True if tiles can be found at all. If not, a warning of opening says why. */
 bool tz_layer_has_tables(const tz_layer *layer);
 
-/* Bytes of tile number tile, decoded; TZ_NONE when that does not fit 64 bits. The last strip of a
+/* Returns the decoded bytes of a tile; TZ_NONE if they do not fit 64 bits. The last strip of a
  * plane holds only the rows that are left. */
 uint64_t tz_layer_tile_bytes(const tz_layer *layer, uint64_t tile);
+
+/* old_jpeg.c: finds the stream of JPEGInterchangeFormat; size 0: the tag is absent, or, with a
+ * warning, points outside the file. Without a usable length (has_size) it ends with the file. */
+tz_result tz_old_jpeg_extent(const tz_old_jpeg *old, tz_reader *reader, const tz_context *ctx,
+                             tz_tile_span *out, bool *has_size);
 
 #endif

@@ -9,12 +9,11 @@
  * As in libtiff, headers are read as if the stream and the first tile were one, up to the first
  * byte where no marker begins. If there is a frame header among them, the table tags do not count.
  */
-#include "tiff/old_jpeg.h"
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "codec/jpeg.h"
+#include "tiff/file.h"
 #include "tiff/tags.h"
 
 enum {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Opening: bytes -> header -> directories -> pages, levels, masks -> what they say about
- * themselves. */
+ * Opening: bytes -> header -> directories -> pages, levels, masks -> descriptive tags -> sidecars.
+ *
+ * read_file_structure is the list of the steps. State that is needed only while opening lives in
+ * `opening` and is released at the end; everything else goes to the tz_file, mostly to its arena. A
+ * defect that costs only a part of the file (an overview, a description, a sidecar) is a warning.
+ *
+ * A file that was opened with a single read is not checked for changes: one read gives one state of
+ * a local file, and the check would be one more system call. */
 #include <math.h>
 #include <string.h>
 
@@ -9,11 +15,9 @@
 #include "io/source.h"
 #include "tiff/file.h"
 #include "tiff/gdal/sidecar.h"
-#include "tiff/ifd_walk.h"
 #include "tiff/page.h"
 #include "tiff/tags.h"
 
-/* What is needed only while opening. */
 typedef struct opening {
     tz_file *file;
     tz_open_options options;
@@ -26,22 +30,10 @@ typedef struct opening {
 
 /* ---- the main file ---- */
 
-static tz_result fail_missing_page(const opening *open)
-{
-    const tz_page_ifds *page_ifds = &open->page_ifds;
-    const tz_location location =
-        tz_expecting(tz_no_location(), page_ifds->page_count, page_ifds->page);
-    if (!open->walk.complete)
-        return tz_fail(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, location,
-                       "page %u was not found: the chain of directories is broken",
-                       page_ifds->page);
-    return tz_fail(&open->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, location,
-                   "there is no page %u; pages are counted from 0", page_ifds->page);
-}
-
 static tz_result read_main_ifds(opening *open)
 {
     tz_container *main = &open->file->containers[0];
+    const tz_page_ifds *page_ifds = &open->page_ifds;
     main->size = main->source->size;
     TZ_TRY(tz_reader_open(&open->reader, main, &open->ctx));
     TZ_TRY(tz_ghost_read(&open->file->info.ghost, &open->reader, &open->ctx));
@@ -50,14 +42,22 @@ static tz_result read_main_ifds(opening *open)
     open->walk = (tz_ifd_walk){.reader = &open->reader,
                                .ctx = &open->ctx,
                                .progress = &open->options.progress,
-                               .visit = tz_page_visit_main_ifd,
-                               .user = &open->page_ifds};
+                               .page_ifds = &open->page_ifds,
+                               .list = TZ_IFD_MAIN_CHAIN};
     TZ_TRY(tz_ifd_walk_chain(&open->walk, main->first_ifd));
     open->file->info.chain_complete = open->walk.complete;
-    if (!open->page_ifds.has_base)
-        return fail_missing_page(open);
-    open->walk.visit = tz_page_visit_sub_ifd;
-    return tz_ifd_walk_sub_ifds(&open->walk, &open->page_ifds.base.sub_ifds);
+    if (!page_ifds->has_base) {
+        const tz_location location =
+            tz_expecting(tz_no_location(), page_ifds->page_count, page_ifds->page);
+        if (!open->walk.complete)
+            return tz_fail(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, location,
+                           "page %u was not found: the chain of directories is broken",
+                           page_ifds->page);
+        return tz_fail(&open->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, location,
+                       "there is no page %u; pages are counted from 0", page_ifds->page);
+    }
+    open->walk.list = TZ_IFD_SUB_IFDS;
+    return tz_ifd_walk_sub_ifds(&open->walk, &page_ifds->base.sub_ifds);
 }
 
 /* ---- sidecars ---- */
@@ -68,8 +68,8 @@ static tz_result read_sidecar_ifds(opening *open, tz_container *container)
     tz_ifd_walk walk = {.reader = &reader,
                         .ctx = &open->ctx,
                         .progress = &open->options.progress,
-                        .visit = tz_page_visit_sidecar_ifd,
-                        .user = &open->page_ifds};
+                        .page_ifds = &open->page_ifds,
+                        .list = TZ_IFD_SIDECAR};
     container->size = container->source->size;
     open->page_ifds.reader = &reader;
     tz_result result = tz_reader_open(&reader, container, &open->ctx);
@@ -82,7 +82,7 @@ static tz_result read_sidecar_ifds(opening *open, tz_container *container)
     return result;
 }
 
-/* A sidecar that is not there is none; one that is there but broken is a warning. */
+/* A missing sidecar is ignored; a broken one is a warning. */
 static tz_result read_sidecar(opening *open, uint8_t sidecar, const char *suffix)
 {
     tz_file *file = open->file;
@@ -105,17 +105,6 @@ static tz_result read_sidecar(opening *open, uint8_t sidecar, const char *suffix
     }
     open->ctx = outer;
     return result == TZ_OK ? TZ_OK : tz_warn_from_error(&open->ctx, &failed, suffix);
-}
-
-static tz_result read_sidecars(opening *open)
-{
-    if (!open->path)
-        return TZ_OK;
-    if (open->options.sidecars & TZ_SIDECAR_OVR)
-        TZ_TRY(read_sidecar(open, TZ_SIDECAR_OVR, ".ovr"));
-    if (open->options.sidecars & TZ_SIDECAR_MSK)
-        TZ_TRY(read_sidecar(open, TZ_SIDECAR_MSK, ".msk"));
-    return TZ_OK;
 }
 
 /* ---- from directories to info ---- */
@@ -147,8 +136,9 @@ static tz_result make_levels(opening *open)
     return TZ_OK;
 }
 
-/* Which of the sidecars with levels or masks are in use. */
-static tz_result add_sidecar_uses(opening *open)
+/* Reports the sidecars with levels or masks that are in use, then reads the other sidecars. Defects
+ * of those are not about the image, so that tz_validate leaves them out. */
+static tz_result load_sidecar_descriptions(opening *open)
 {
     tz_file *file = open->file;
     const tz_info *info = &file->info;
@@ -163,14 +153,6 @@ static tz_result add_sidecar_uses(opening *open)
         }
         TZ_TRY(tz_sidecar_add_use(file, container->sidecar, values, container->path, &open->ctx));
     }
-    return TZ_OK;
-}
-
-/* What further files beside the image say of it. Of their own defects tz_validate says nothing. */
-static tz_result load_sidecar_descriptions(opening *open)
-{
-    tz_file *file = open->file;
-    TZ_TRY(add_sidecar_uses(open));
     file->own_warnings = file->warnings.count;
     if (!open->path)
         return TZ_OK;
@@ -217,7 +199,8 @@ static void set_file_info(opening *open)
     info->warnings_dropped = file->warnings.dropped;
 }
 
-/* A directory of another kind: read on demand, but it must not be one of the images. */
+/* Finds a directory of another kind (EXIF, GPS). It is read on demand, and must not be one of the
+ * images. */
 static tz_result find_linked_ifd(opening *open, const tz_tag_ref *value, uint16_t tag,
                                  uint64_t *out)
 {
@@ -239,23 +222,15 @@ static tz_result find_linked_ifd(opening *open, const tz_tag_ref *value, uint16_
     return TZ_OK;
 }
 
-/* What one read of a local file gives is one state of it, and asking would be one more system call.
- */
-static tz_result check_sources_unchanged(const opening *open)
-{
-    if (open->path && open->file->info.reads + open->reader.reads <= 1)
-        return TZ_OK;
-    for (unsigned i = 0; i < open->file->container_count; i++)
-        TZ_TRY(tz_source_check(open->file->containers[i].source, &open->ctx));
-    return TZ_OK;
-}
-
 static tz_result read_file_structure(opening *open)
 {
     tz_file *file = open->file;
     const tz_ifd *base = &open->page_ifds.base;
     TZ_TRY(read_main_ifds(open));
-    TZ_TRY(read_sidecars(open));
+    if (open->path && (open->options.sidecars & TZ_SIDECAR_OVR))
+        TZ_TRY(read_sidecar(open, TZ_SIDECAR_OVR, ".ovr"));
+    if (open->path && (open->options.sidecars & TZ_SIDECAR_MSK))
+        TZ_TRY(read_sidecar(open, TZ_SIDECAR_MSK, ".msk"));
     TZ_TRY(make_levels(open));
     open->ctx.ifd = file->info.levels[0].ifd;
     set_image_info(file, base);
@@ -264,42 +239,23 @@ static tz_result read_file_structure(opening *open)
     TZ_TRY(find_linked_ifd(open, &base->gps, TZ_TAG_GPS_IFD, &file->info.gps_ifd));
     file->info.page = open->page_ifds.page;
     TZ_TRY(load_sidecar_descriptions(open));
-    TZ_TRY(check_sources_unchanged(open));
+    if (!open->path || file->info.reads + open->reader.reads > 1)
+        for (unsigned i = 0; i < file->container_count; i++)
+            TZ_TRY(tz_source_check(file->containers[i].source, &open->ctx));
     set_file_info(open);
     return TZ_OK;
 }
 
 /* ---- the handle ---- */
 
-static tz_result fill_handle(tz_file *file, const char *path, const char *name,
-                             const tz_open_options *options, tz_error *err)
-{
-    opening open = {.file = file, .options = *options, .path = path};
-    tz_limits_resolve(&file->limits, &options->limits);
-    file->sidecars = path ? options->sidecars : 0;
-    file->strict = options->strict;
-    file->info.name = tz_arena_text(&file->arena, name, strlen(name));
-    open.ctx = (tz_context){.name = file->info.name,
-                            .limits = &file->limits,
-                            .err = err,
-                            .warnings = &file->warnings,
-                            .strict = options->strict,
-                            .require_crs = options->require_crs,
-                            .ifd = -1};
-    tz_result result =
-        file->info.name ? read_file_structure(&open) : tz_fail_nomem(&open.ctx, strlen(name) + 1);
-    tz_page_ifds_deinit(&open.page_ifds);
-    tz_ifd_walk_deinit(&open.walk);
-    tz_reader_close(&open.reader);
-    return result;
-}
-
-/* What a tz_file lives in. */
+/* A tz_file and its cache, in one block. */
 typedef struct file_handle {
     tz_file file;
     tz_table_cache cache;
 } file_handle;
 
+/* Opens a source, which belongs to the handle from now on. path is NULL if there are no sidecars.
+ */
 static tz_result open_handle(tz_file **out, tz_source *source, const char *path, const char *name,
                              const tz_open_options *options, const tz_context *ctx)
 {
@@ -313,7 +269,25 @@ static tz_result open_handle(tz_file **out, tz_source *source, const char *path,
     file->cache = &handle->cache;
     file->containers[0].source = source;
     file->container_count = 1;
-    const tz_result result = fill_handle(file, path, name, options, ctx->err);
+    tz_limits_resolve(&file->limits, &options->limits);
+    file->sidecars = path ? options->sidecars : 0;
+    file->strict = options->strict;
+    file->info.name = tz_arena_text(&file->arena, name, strlen(name));
+    opening open = {.file = file,
+                    .options = *options,
+                    .path = path,
+                    .ctx = {.name = file->info.name,
+                            .limits = &file->limits,
+                            .err = ctx->err,
+                            .warnings = &file->warnings,
+                            .strict = options->strict,
+                            .require_crs = options->require_crs,
+                            .ifd = -1}};
+    const tz_result result =
+        file->info.name ? read_file_structure(&open) : tz_fail_nomem(&open.ctx, strlen(name) + 1);
+    tz_page_ifds_deinit(&open.page_ifds);
+    tz_ifd_walk_deinit(&open.walk);
+    tz_reader_close(&open.reader);
     if (result != TZ_OK) {
         tz_close(file);
         return result;
@@ -322,7 +296,7 @@ static tz_result open_handle(tz_file **out, tz_source *source, const char *path,
     return TZ_OK;
 }
 
-/* The caller's options, which may be of an older and shorter kind. */
+/* Copies the caller's options, which may be of an older and shorter struct. */
 static tz_result copy_open_options(tz_open_options *out, const tz_open_options *given,
                                    const tz_context *ctx)
 {
@@ -337,17 +311,13 @@ static tz_result copy_open_options(tz_open_options *out, const tz_open_options *
     return TZ_OK;
 }
 
-static tz_result check_argument(bool good, const char *what, const tz_context *ctx)
-{
-    return good ? TZ_OK : tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s", what);
-}
-
 tz_result tz_open(tz_file **out, const char *path, const tz_open_options *options, tz_error *err)
 {
     const tz_context ctx = {.name = path, .err = err, .ifd = -1};
     tz_open_options copied;
     tz_source *source = NULL;
-    TZ_TRY(check_argument(out && path, "out and path must not be NULL", &ctx));
+    if (!out || !path)
+        return TZ_FAIL_ARG(&ctx, "out and path must not be NULL");
     TZ_TRY(copy_open_options(&copied, options, &ctx));
     TZ_TRY(tz_source_open_file(&source, path, false, &ctx));
     return open_handle(out, source, path, path, &copied, &ctx);
@@ -359,7 +329,8 @@ tz_result tz_open_memory(tz_file **out, const void *data, size_t size,
     const tz_context ctx = {.name = "memory", .err = err, .ifd = -1};
     tz_open_options copied;
     tz_source *source = NULL;
-    TZ_TRY(check_argument(out && (data || size == 0), "out and data must not be NULL", &ctx));
+    if (!out || (!data && size > 0))
+        return TZ_FAIL_ARG(&ctx, "out and data must not be NULL");
     TZ_TRY(copy_open_options(&copied, options, &ctx));
     TZ_TRY(tz_source_open_memory(&source, data, size, &ctx));
     return open_handle(out, source, NULL, "memory", &copied, &ctx);
@@ -370,10 +341,10 @@ tz_result tz_open_source(tz_file **out, tz_source *source, const char *name,
 {
     const tz_context ctx = {.name = name, .err = err, .ifd = -1};
     tz_open_options copied;
-    TZ_TRY(check_argument(source != NULL, "source must not be NULL", &ctx));
-    tz_result result = check_argument(out != NULL, "out must not be NULL", &ctx);
-    if (result == TZ_OK)
-        result = copy_open_options(&copied, options, &ctx);
+    if (!source)
+        return TZ_FAIL_ARG(&ctx, "source must not be NULL");
+    const tz_result result =
+        out ? copy_open_options(&copied, options, &ctx) : TZ_FAIL_ARG(&ctx, "out must not be NULL");
     if (result != TZ_OK) {
         tz_source_close(source);
         return result;
@@ -393,33 +364,4 @@ void tz_close(tz_file *file)
     tz_arena_deinit(&file->arena);
     tz_table_cache_deinit(file->cache);
     tz_free(file); /* the first member of its handle */
-}
-
-const tz_info *tz_file_info(const tz_file *file)
-{
-    return &file->info;
-}
-
-tz_context tz_file_context(const tz_file *file, tz_error *err)
-{
-    return (tz_context){.name = file->info.name,
-                        .limits = &file->limits,
-                        .err = err,
-                        .strict = file->strict,
-                        .ifd = -1};
-}
-
-tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *ctx, tz_layer *out)
-{
-    const tz_info *info = &file->info;
-    const uint32_t index = level & ~TZ_MASK_OF(0u);
-    const bool mask = index != level;
-    if (index >= info->level_count || (mask && !info->levels[index].has_mask))
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), info->level_count, index),
-                       "there is no %s %u", mask ? "mask of level" : "level", index);
-    *out = (tz_layer){.shape = mask ? info->masks[index] : info->levels[index],
-                      .tables = mask ? file->mask_tables[index] : file->level_tables[index],
-                      .is_mask = mask};
-    return TZ_OK;
 }

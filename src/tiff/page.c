@@ -1,6 +1,19 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * From directories to the levels and masks of one page.
+ *
+ * tz_ifd_walk_chain and tz_ifd_walk_sub_ifds read one directory after the other; a set of visited
+ * offsets ends loops. Each directory goes to add_ifd, which keeps little of it: a tz_page for every
+ * full-resolution image, and a tz_layer for each that belongs to the chosen page. A mark in
+ * NewSubfileType (reduced, mask) makes a directory part of the page before it. After the walk,
+ * tz_page_arrange_levels sorts the layers by size: overviews must shrink and agree with the image
+ * in bands and type, and a mask belongs to the level of its size. Directories that do not fit are
+ * left out with a warning.
+ *
+ * SubIFDs are followed with a stack of lists in memory, not by recursion, so that a file cannot
+ * exhaust the stack of the thread. */
 #include "tiff/page.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -36,7 +49,7 @@ static tz_result append_page(tz_page_ifds *page_ifds, const tz_ifd *ifd, const t
     return TZ_OK;
 }
 
-/* Whether there may be so many levels; a warning when not. */
+/* *allowed is false, with a warning, if there are more levels than the limit. */
 static tz_result check_level_limit(uint64_t ifd_offset, uint64_t count, bool *allowed,
                                    const tz_context *ctx)
 {
@@ -51,7 +64,7 @@ static tz_result check_level_limit(uint64_t ifd_offset, uint64_t count, bool *al
 static tz_result append_layer(tz_page_ifds *page_ifds, const tz_ifd *ifd, const tz_context *ctx)
 {
     bool allowed = true;
-    /* An image and a mask for every level; which is which is not settled yet. */
+    /* Every level may have an image and a mask; the layers are not sorted by kind yet. */
     TZ_TRY(check_level_limit(ifd->offset, page_ifds->layer_count / 2 + 1, &allowed, ctx));
     if (!allowed)
         return TZ_OK;
@@ -71,51 +84,247 @@ static tz_result append_layer(tz_page_ifds *page_ifds, const tz_ifd *ifd, const 
     return TZ_OK;
 }
 
+/* The first image counts as the image itself, also if it is marked otherwise. */
 static tz_result check_first_ifd(uint32_t subfile_type, const tz_ifd *ifd, const tz_context *ctx)
 {
     const tz_location location =
         tz_expecting(tz_at_tag(TZ_TAG_NEW_SUBFILE_TYPE, ifd->offset), 0, subfile_type);
-    if (subfile_type & 4)
+    if (subfile_type & TZ_SUBFILE_MASK)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, location,
                        "the first image is marked as a mask; taken as the image itself");
-    if (subfile_type & 1)
+    if (subfile_type & TZ_SUBFILE_REDUCED)
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, location,
                        "the first image is marked as reduced; taken as full resolution");
     return TZ_OK;
 }
 
-tz_result tz_page_visit_main_ifd(void *user, const tz_ifd *ifd, const tz_context *ctx)
+/* Adds a directory as a page, as a layer of the chosen page, or as both. */
+static tz_result add_ifd(tz_page_ifds *page_ifds, tz_ifd_list list, const tz_ifd *ifd,
+                         const tz_context *ctx)
 {
-    tz_page_ifds *page_ifds = user;
     const uint32_t subfile_type = tz_ifd_subfile_type(ifd);
+    const bool marked = (subfile_type & (TZ_SUBFILE_REDUCED | TZ_SUBFILE_MASK)) != 0;
     const bool first = page_ifds->page_count == 0;
+    const uint32_t before = page_ifds->layer_count;
+    if (list == TZ_IFD_SIDECAR) {
+        TZ_TRY(append_layer(page_ifds, ifd, ctx));
+        if (page_ifds->layer_count > before && page_ifds->sidecar == TZ_SIDECAR_MSK)
+            page_ifds->layers[before].is_mask = true;
+        return TZ_OK;
+    }
+    /* A SubIFD without a mark is another image, such as raw sensor data, and is left out. */
+    if (list == TZ_IFD_SUB_IFDS)
+        return marked ? append_layer(page_ifds, ifd, ctx) : TZ_OK;
     if (first)
         TZ_TRY(check_first_ifd(subfile_type, ifd, ctx));
-    if (!first && (subfile_type & (1 | 4)))
-        return page_ifds->page_count - 1 == page_ifds->page ? append_layer(page_ifds, ifd, ctx)
-                                                            : TZ_OK;
-    TZ_TRY(append_page(page_ifds, ifd, ctx));
+    if (first || !marked)
+        TZ_TRY(append_page(page_ifds, ifd, ctx));
     if (page_ifds->page_count - 1 != page_ifds->page)
         return TZ_OK;
-    page_ifds->base = *ifd;
-    page_ifds->has_base = true;
+    if (first || !marked) {
+        page_ifds->base = *ifd;
+        page_ifds->has_base = true;
+    }
     return append_layer(page_ifds, ifd, ctx);
 }
 
-/* A SubIFD that is neither reduced nor a mask is another image (raw sensor data, say): not ours. */
-tz_result tz_page_visit_sub_ifd(void *user, const tz_ifd *ifd, const tz_context *ctx)
+/* ---- the set of visited offsets ---- */
+
+static size_t find_offset_slot(const tz_offset_set *set, uint64_t offset)
 {
-    return tz_ifd_subfile_type(ifd) & (1 | 4) ? append_layer(user, ifd, ctx) : TZ_OK;
+    /* Fibonacci hashing: offsets that differ by constant steps spread out. */
+    const uint64_t hash = offset * UINT64_C(0x9E3779B97F4A7C15);
+    size_t slot = (size_t)(hash >> 32) & (set->capacity - 1);
+    while (set->slots[slot] != 0 && set->slots[slot] != offset)
+        slot = (slot + 1) & (set->capacity - 1);
+    return slot;
 }
 
-tz_result tz_page_visit_sidecar_ifd(void *user, const tz_ifd *ifd, const tz_context *ctx)
+static bool offset_set_grow(tz_offset_set *set)
 {
-    tz_page_ifds *page_ifds = user;
-    const uint32_t before = page_ifds->layer_count;
-    TZ_TRY(append_layer(page_ifds, ifd, ctx));
-    if (page_ifds->layer_count > before && page_ifds->sidecar == TZ_SIDECAR_MSK)
-        page_ifds->layers[before].is_mask = true;
+    tz_offset_set larger = {.capacity = set->capacity ? set->capacity * 2 : 16};
+    larger.slots = tz_alloc_zeroed(larger.capacity, sizeof *larger.slots);
+    if (!larger.slots)
+        return false;
+    for (size_t i = 0; i < set->capacity; i++) {
+        if (set->slots[i] != 0)
+            larger.slots[find_offset_slot(&larger, set->slots[i])] = set->slots[i];
+    }
+    larger.count = set->count;
+    tz_free(set->slots);
+    *set = larger;
+    return true;
+}
+
+/* False if memory ran out. */
+static bool offset_set_add(tz_offset_set *set, uint64_t offset)
+{
+    if ((set->count + 1) * 4 > set->capacity * 3 && !offset_set_grow(set))
+        return false;
+    set->slots[find_offset_slot(set, offset)] = offset;
+    set->count++;
+    return true;
+}
+
+bool tz_ifd_walk_has_visited(const tz_ifd_walk *walk, uint64_t offset)
+{
+    const tz_offset_set *set = &walk->visited;
+    return set->capacity > 0 && offset != 0 && set->slots[find_offset_slot(set, offset)] == offset;
+}
+
+void tz_ifd_walk_deinit(tz_ifd_walk *walk)
+{
+    tz_free(walk->visited.slots);
+    walk->visited = (tz_offset_set){0};
+}
+
+/* ---- walking ---- */
+
+static tz_result read_and_add(tz_ifd_walk *walk, uint64_t offset, tz_ifd *ifd,
+                              const tz_context *ctx)
+{
+    TZ_TRY(tz_ifd_read(ifd, walk->reader, offset, ctx));
+    return add_ifd(walk->page_ifds, walk->list, ifd, ctx);
+}
+
+/* Visits the directory at offset; ifd->next is 0 if the chain ends or breaks here. lenient: its
+ * defects are warnings. */
+static tz_result visit_ifd_at(tz_ifd_walk *walk, uint64_t offset, bool lenient, tz_ifd *ifd)
+{
+    tz_context ctx = *walk->ctx;
+    tz_error failed;
+    *ifd = (tz_ifd){.offset = offset};
+    ctx.ifd = walk->count;
+    TZ_TRY(tz_check_limit(&ctx, offsetof(tz_limits, max_ifds), tz_at_offset(offset),
+                          (uint64_t)walk->count + 1, "directories"));
+    if (walk->count == INT32_MAX) /* the last number that tz_error.ifd can hold */
+        return tz_fail(&ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_at_offset(offset),
+                       "more directories than can be counted");
+    if (walk->progress)
+        TZ_TRY(tz_check_progress(&ctx, walk->progress, (uint64_t)walk->count, TZ_NONE));
+    if (offset != 0 && !offset_set_add(&walk->visited, offset))
+        return tz_fail_nomem(&ctx, walk->visited.capacity * 2 * sizeof(uint64_t));
+    walk->count++;
+    if (!lenient)
+        return read_and_add(walk, offset, ifd, &ctx);
+
+    ctx.err = &failed;
+    if (read_and_add(walk, offset, ifd, &ctx) == TZ_OK)
+        return TZ_OK;
+    ctx.err = walk->ctx->err;
+    return tz_warn_from_error(&ctx, &failed, "defective directory");
+}
+
+/* Sets *next to 0, with a warning, if that directory was visited before. */
+static tz_result check_ifd_loop(tz_ifd_walk *walk, uint64_t *next)
+{
+    tz_context ctx = *walk->ctx;
+    ctx.ifd = walk->count - 1;
+    const uint64_t offset = *next;
+    if (!tz_ifd_walk_has_visited(walk, offset))
+        return TZ_OK;
+    *next = 0;
+    return tz_warn(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_expecting(tz_at_offset(offset), 0, offset),
+                   "directory loop at offset %" PRIu64, offset);
+}
+
+tz_result tz_ifd_walk_chain(tz_ifd_walk *walk, uint64_t first)
+{
+    uint64_t offset = first;
+    if (first == 0)
+        return tz_fail(walk->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
+                       tz_expecting(tz_at_offset(tz_header_size(walk->reader->container) -
+                                                 tz_offset_size(walk->reader->container)),
+                                    TZ_NONE, 0),
+                       "the file has no image directory");
+    walk->complete = false;
+    while (offset != 0) {
+        tz_ifd ifd;
+        TZ_TRY(visit_ifd_at(walk, offset, walk->count > 0, &ifd));
+        if (!ifd.next_known)
+            return TZ_OK;
+        offset = ifd.next;
+        TZ_TRY(check_ifd_loop(walk, &offset));
+        if (offset == 0 && ifd.next != 0)
+            return TZ_OK;
+    }
+    walk->complete = true;
     return TZ_OK;
+}
+
+/* ---- SubIFDs ---- */
+
+/* One list of SubIFDs that is being followed, and the chain begun by one of them. */
+typedef struct sub_ifd_list {
+    tz_tag_ref list;
+    uint64_t index;
+    uint64_t chain; /* offset of its next directory; 0: continue with the list */
+} sub_ifd_list;
+
+typedef struct sub_ifd_stack {
+    sub_ifd_list *top;
+    size_t count;
+    size_t capacity;
+} sub_ifd_stack;
+
+static tz_result push_sub_ifd_list(tz_ifd_walk *walk, sub_ifd_stack *stack, const tz_tag_ref *list)
+{
+    tz_context ctx = *walk->ctx;
+    tz_error failed;
+    ctx.ifd = walk->count - 1;
+    ctx.err = &failed;
+    const tz_result result = tz_check_limit(&ctx, offsetof(tz_limits, max_subifd_depth),
+                                            tz_at_tag(TZ_TAG_SUB_IFDS, list->offset),
+                                            stack->count + 1, "directories within each other");
+    ctx.err = walk->ctx->err;
+    if (result != TZ_OK)
+        return tz_warn_from_error(&ctx, &failed, "SubIFD depth");
+    if (stack->count == stack->capacity) {
+        const size_t capacity = stack->capacity ? stack->capacity * 2 : 4;
+        sub_ifd_list *larger = tz_realloc_array(stack->top, capacity, sizeof *larger);
+        if (!larger)
+            return tz_fail_nomem(&ctx, capacity * sizeof *larger);
+        stack->top = larger;
+        stack->capacity = capacity;
+    }
+    stack->top[stack->count++] = (sub_ifd_list){.list = *list};
+    return TZ_OK;
+}
+
+/* Visits the next directory of the innermost list; one that was visited before ends the list, with
+ * a warning. */
+static tz_result visit_next_sub_ifd(tz_ifd_walk *walk, sub_ifd_stack *stack)
+{
+    sub_ifd_list *innermost = &stack->top[stack->count - 1];
+    if (innermost->chain == 0 && innermost->index == innermost->list.count) {
+        stack->count--;
+        return TZ_OK;
+    }
+    uint64_t offset = innermost->chain;
+    innermost->chain = 0;
+    if (offset == 0)
+        TZ_TRY(tz_tag_ref_integer(walk->reader, &innermost->list, TZ_TAG_SUB_IFDS,
+                                  innermost->index++, walk->ctx, &offset));
+    if (tz_ifd_walk_has_visited(walk, offset)) {
+        innermost->index = innermost->list.count;
+        return check_ifd_loop(walk, &offset);
+    }
+    tz_ifd ifd;
+    TZ_TRY(visit_ifd_at(walk, offset, true, &ifd));
+    innermost->chain = ifd.next;
+    return ifd.sub_ifds.count > 0 ? push_sub_ifd_list(walk, stack, &ifd.sub_ifds) : TZ_OK;
+}
+
+tz_result tz_ifd_walk_sub_ifds(tz_ifd_walk *walk, const tz_tag_ref *sub_ifds)
+{
+    sub_ifd_stack stack = {0};
+    if (sub_ifds->count == 0)
+        return TZ_OK;
+    tz_result result = push_sub_ifd_list(walk, &stack, sub_ifds);
+    while (result == TZ_OK && stack.count > 0)
+        result = visit_next_sub_ifd(walk, &stack);
+    tz_free(stack.top);
+    return result;
 }
 
 /* ---- arranging ---- */
@@ -127,15 +336,7 @@ static tz_context context_at_layer(const tz_layer *layer, const tz_context *ctx)
     return location;
 }
 
-static tz_result warn_ignored_overview(const tz_layer *layer, const char *why,
-                                       const tz_context *ctx)
-{
-    const tz_context location = context_at_layer(layer, ctx);
-    return tz_warn(&location, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_at_offset(layer->shape.ifd_offset),
-                   "overview of %u x %u %s; ignored", layer->shape.width, layer->shape.height, why);
-}
-
-/* Images before masks, large before small; equal ones stay in file order. */
+/* Orders images before masks, large before small; equal ones stay in file order. */
 static int by_kind_and_size(const void *a, const void *b)
 {
     const tz_layer *x = a;
@@ -187,30 +388,28 @@ static void append_level(tz_page_pyramid *pyramid, const tz_layer *layer)
 static tz_result add_overview(const tz_layer *layer, tz_page_pyramid *pyramid,
                               const tz_context *ctx)
 {
+    const tz_context location = context_at_layer(layer, ctx);
     const char *why = why_not_overview(layer, pyramid);
     bool allowed = true;
     if (why)
-        return warn_ignored_overview(layer, why, ctx);
+        return tz_warn(&location, TZ_ERR_FORMAT, TZ_CAUSE_META,
+                       tz_at_offset(layer->shape.ifd_offset), "overview of %u x %u %s; ignored",
+                       layer->shape.width, layer->shape.height, why);
     TZ_TRY(check_level_limit(layer->shape.ifd_offset, (uint64_t)pyramid->count + 1, &allowed, ctx));
     if (allowed)
         append_level(pyramid, layer);
     return TZ_OK;
 }
 
-static const char *why_not_mask(const tz_layer *mask)
-{
-    const uint16_t bits = mask->shape.bits_per_sample;
-    if (mask->shape.samples != 1)
-        return "has several bands";
-    if (mask->tables.dtype != TZ_DTYPE_UINT8 || (bits != 1 && bits != 8))
-        return "is neither of 1 nor of 8 bits";
-    return NULL;
-}
-
 static tz_result assign_mask(const tz_layer *mask, tz_page_pyramid *pyramid, const tz_context *ctx)
 {
     const tz_context location = context_at_layer(mask, ctx);
-    const char *why = why_not_mask(mask);
+    const uint16_t bits = mask->shape.bits_per_sample;
+    const char *why = NULL;
+    if (mask->shape.samples != 1)
+        why = "has several bands";
+    else if (mask->tables.dtype != TZ_DTYPE_UINT8 || (bits != 1 && bits != 8))
+        why = "is neither of 1 nor of 8 bits";
     for (uint32_t i = 0; !why && i < pyramid->count; i++) {
         tz_level *level = &pyramid->levels[i];
         if (level->width != mask->shape.width || level->height != mask->shape.height)
@@ -232,7 +431,7 @@ static tz_result assign_mask(const tz_layer *mask, tz_page_pyramid *pyramid, con
 tz_result tz_page_arrange_levels(tz_page_ifds *page_ifds, tz_page_pyramid *out,
                                  const tz_context *ctx)
 {
-    /* The first one is the page itself, whatever its own directory says. */
+    /* The first layer is the page itself, also if its directory is marked otherwise. */
     qsort(page_ifds->layers + 1, page_ifds->layer_count - 1, sizeof *page_ifds->layers,
           by_kind_and_size);
     out->count = 0;

@@ -82,16 +82,39 @@ enum {
     TZ_TYPE_IFD8 = 18
 };
 
+/* Bits of NewSubfileType. */
+enum { TZ_SUBFILE_REDUCED = 1, TZ_SUBFILE_PAGE = 2, TZ_SUBFILE_MASK = 4 };
+
+/* Values of PlanarConfiguration. */
+enum { TZ_PLANAR_CONTIGUOUS = 1, TZ_PLANAR_SEPARATE = 2 };
+
+/* Values of SampleFormat. */
+enum {
+    TZ_FORMAT_UINT = 1,
+    TZ_FORMAT_INT = 2,
+    TZ_FORMAT_FLOAT = 3,
+    TZ_FORMAT_VOID = 4, /* undefined; read as unsigned integers */
+    TZ_FORMAT_COMPLEX_INT = 5,
+    TZ_FORMAT_COMPLEX_FLOAT = 6
+};
+
 /* Bytes of one value; 0 for an unknown type. */
 unsigned tz_type_size(uint16_t type);
 
-/* Bytes of what is turned for another byte order: RATIONAL is two LONGs. 0 for an unknown type. */
+/* Bytes of the words that another byte order reverses: RATIONAL is two LONGs. 0 for an unknown
+ * type.
+ */
 unsigned tz_type_word_size(uint16_t type);
 
 /* Channels that a photometric interpretation itself accounts for. */
 uint32_t tz_photometric_channels(uint16_t photometric);
 
-/* The place of a tag: number, name, and where in the file. */
+/* Location of a tag for messages: its number, its name, and an offset in the file. */
 tz_location tz_at_tag(uint16_t tag, uint64_t offset);
+
+/* Fail with the error of a wrong argument; the second one names the tag it is about. */
+#define TZ_FAIL_ARG(ctx, ...) tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), __VA_ARGS__)
+#define TZ_FAIL_ARG_TAG(ctx, tag, ...)                                                             \
+    tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_tag(tag, TZ_NONE), __VA_ARGS__)
 
 #endif

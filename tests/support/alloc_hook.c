@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "tiff/table_cache.h"
+#include "tiff/tile_table.h"
 
 static atomic_uint_fast64_t allocations;
 static atomic_uint_fast64_t failures;

@@ -7,7 +7,6 @@
  */
 #include "tiff/geo/crs_proj.h"
 
-#include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
 #ifdef TZ_HAVE_PROJ

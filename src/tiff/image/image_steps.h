@@ -6,12 +6,6 @@
 #include "tiff/geo/geo.h"
 #include "tiff/image/image.h"
 
-/* The error of an argument that cannot be. */
-#define TZ_FAIL_ARG(ctx, ...) tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), __VA_ARGS__)
-/* The same about one tag. */
-#define TZ_FAIL_ARG_TAG(ctx, tag, ...)                                                             \
-    tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_tag(tag, TZ_NONE), __VA_ARGS__)
-
 /* *out is a copy in arena of count things of size bytes; NULL when there are none. */
 tz_result tz_copy_array(tz_arena *arena, const void *data, uint64_t count, size_t size,
                         const tz_context *ctx, void **out);

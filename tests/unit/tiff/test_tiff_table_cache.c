@@ -11,7 +11,7 @@
 
 #include "io/source.h"
 #include "support/alloc_hook.h"
-#include "tiff/table_cache.h"
+#include "tiff/tile_table.h"
 
 /* A source whose bytes are known and whose reads are counted. */
 enum { SIZE = 1000003 };
