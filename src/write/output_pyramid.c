@@ -3,6 +3,9 @@
  * ground: readers know that from the image. */
 #include "write/output_pyramid.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "codec/codec.h"
 #include "tiff/image/image_steps.h"
@@ -183,7 +186,16 @@ static tz_result warn_of_nodata(const tz_output_pyramid *pyramid, const tz_conte
 tz_result tz_output_pyramid_make(tz_output_pyramid *out, const tz_image_spec *spec,
                                  const tz_write_options *options, const tz_context *ctx)
 {
+    const size_t device_end = offsetof(tz_write_options, device) + sizeof options->device;
+    tz_write_options own = TZ_WRITE_OPTIONS_INIT;
     out->count = 1;
+    /* Writing on the device `cpu` is writing without a device. The struct may be an older one. */
+    if (options && options->struct_size >= device_end && options->struct_size <= sizeof own &&
+        options->device && strcmp(tz_device_get_info(options->device)->driver, "cores") == 0) {
+        memcpy(&own, options, options->struct_size);
+        own.device = NULL;
+        options = &own;
+    }
     TZ_TRY(tz_image_init(&out->levels[0].image, spec, options, ctx));
     while (needs_another_level(out)) {
         const tz_image *before = &out->levels[out->count - 1].image;

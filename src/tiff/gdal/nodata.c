@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tag GDAL_NODATA. GDAL reads it with a lenient atof, so this does too, but says when it had to be
- * lenient. 64-bit integers never pass through a double. */
+ * Tag GDAL_NODATA, in both directions: text to a value of the image's type, and a value to text
+ * that readers turn into the same value.
+ *
+ * GDAL reads the tag with a lenient atof, so this does too, but warns if it had to be lenient.
+ * Integer types first try an exact integer: 64-bit integers never pass through a double. Floating
+ * point values are rounded to the type, because pixels are compared with them. For writing, a value
+ * fits if its text, parsed in strict mode, gives the value again. */
 #include "tiff/gdal/nodata.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "tiff/tags.h"
 
-/* Longer numbers than this are read only when there is nothing behind them. */
-enum { MAX_PREFIX_LENGTH = 128 };
+enum { MAX_PREFIX_LENGTH = 128 }; /* longer numbers are read only if nothing follows them */
 
 typedef struct type_range {
     tz_nodata_kind kind; /* TZ_NODATA_INT and TZ_NODATA_UINT: exact */
@@ -44,12 +50,10 @@ static tz_location at_nodata(void)
     return tz_at_tag(TZ_TAG_GDAL_NODATA, TZ_NONE);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Text to number
- * ------------------------------------------------------------------------------------------ */
+/* ---- text to number ---- */
 
-/* The longest start of text that is a number, a comma for its point allowed, as with CPLAtofM of
- * GDAL. Such texts are short; what does not fit in the buffer is no number to guess at. */
+/* Parses the longest start of text that is a number, with a comma for a point allowed, as CPLAtofM
+ * of GDAL does. Such numbers are short; the rest of a longer text is ignored. */
 static bool parse_number_prefix(const char *text, double *out, bool *out_of_range)
 {
     char prefix[MAX_PREFIX_LENGTH];
@@ -66,7 +70,7 @@ static bool parse_number_prefix(const char *text, double *out, bool *out_of_rang
     return false;
 }
 
-/* How Microsoft's C library wrote them; some files have it. */
+/* Parses infinities and NaNs in the form of Microsoft's C library, which some files have. */
 static bool parse_microsoft(const char *text, double *out)
 {
     bool negative = *text == '-';
@@ -77,7 +81,7 @@ static bool parse_microsoft(const char *text, double *out)
     return true;
 }
 
-/* *known is false when the text is no number. */
+/* *known is false if the text is not a number. */
 static tz_result parse_nodata_number(const char *text, const tz_context *ctx, double *out,
                                      bool *known)
 {
@@ -97,29 +101,9 @@ static tz_result parse_nodata_number(const char *text, const tz_context *ctx, do
     return TZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Number to type
- * ------------------------------------------------------------------------------------------ */
+/* ---- number to type ---- */
 
-static bool parse_signed_nodata(const char *text, const type_range *range, tz_nodata *out)
-{
-    int64_t value;
-    if (!tz_parse_int64(text, &value) || value < range->min || value > (int64_t)range->max)
-        return false;
-    *out = (tz_nodata){.kind = TZ_NODATA_INT, .value.i = value};
-    return true;
-}
-
-static bool parse_unsigned_nodata(const char *text, const type_range *range, tz_nodata *out)
-{
-    uint64_t value;
-    if (!tz_parse_uint64(text, &value) || value > range->max)
-        return false;
-    *out = (tz_nodata){.kind = TZ_NODATA_UINT, .value.u = value};
-    return true;
-}
-
-/* "-9999.0" and "1e3" are integers as well; below 2^53 the double has them exactly. */
+/* "-9999.0" and "1e3" are integers as well; up to 2^53 a double has them exactly. */
 static bool keep_whole_double(double value, const type_range *range, tz_nodata *out)
 {
     const double exact = 9007199254740992.0;
@@ -141,9 +125,17 @@ static tz_result parse_integer_nodata(const char *text, tz_dtype dtype, const tz
                                       tz_nodata *out)
 {
     const type_range *range = &type_ranges[dtype];
-    if (range->kind == TZ_NODATA_INT ? parse_signed_nodata(text, range, out)
-                                     : parse_unsigned_nodata(text, range, out))
+    int64_t i;
+    uint64_t u;
+    if (range->kind == TZ_NODATA_INT && tz_parse_int64(text, &i) && i >= range->min &&
+        i <= (int64_t)range->max) {
+        *out = (tz_nodata){.kind = TZ_NODATA_INT, .value.i = i};
         return TZ_OK;
+    }
+    if (range->kind == TZ_NODATA_UINT && tz_parse_uint64(text, &u) && u <= range->max) {
+        *out = (tz_nodata){.kind = TZ_NODATA_UINT, .value.u = u};
+        return TZ_OK;
+    }
     double value;
     bool known;
     TZ_TRY(parse_nodata_number(text, ctx, &value, &known));
@@ -155,7 +147,7 @@ static tz_result parse_integer_nodata(const char *text, tz_dtype dtype, const tz
                    tz_dtype_name(dtype));
 }
 
-/* The nearest float16, halves to even; infinity above its range. */
+/* Returns the nearest float16, halves to even; infinity above its range. */
 static double round_to_half(double value)
 {
     if (value == 0 || !isfinite(value))
@@ -168,23 +160,14 @@ static double round_to_half(double value)
     return fabs(rounded) > 65504.0 ? copysign(INFINITY, value) : rounded;
 }
 
-/* Text such as 3.4028235e+38 for the largest float is a little too large for it. What is nearer to
- * it than half a step is meant to be it; GDAL's tolerance lies within that. */
+/* Text such as 3.4028235e+38 for the largest float is slightly above it. A value within half a step
+ * is read as the largest float; GDAL's tolerance lies within that. */
 static double round_to_float(double value)
 {
     const double half_step = 0x1p103;
     if (!isfinite(value) || fabs(value) <= FLT_MAX)
         return (double)(float)value;
     return copysign(fabs(value) < FLT_MAX + half_step ? FLT_MAX : INFINITY, value);
-}
-
-static double round_to_type(double value, tz_dtype dtype)
-{
-    if (dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_COMPLEX_FLOAT16)
-        return round_to_half(value);
-    if (dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_COMPLEX_FLOAT32)
-        return round_to_float(value);
-    return value;
 }
 
 static tz_result parse_float_nodata(const char *text, tz_dtype dtype, const tz_context *ctx,
@@ -195,7 +178,11 @@ static tz_result parse_float_nodata(const char *text, tz_dtype dtype, const tz_c
     TZ_TRY(parse_nodata_number(text, ctx, &value, &known));
     if (!known)
         return TZ_OK;
-    double rounded = round_to_type(value, dtype);
+    double rounded = value;
+    if (dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_COMPLEX_FLOAT16)
+        rounded = round_to_half(value);
+    else if (dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_COMPLEX_FLOAT32)
+        rounded = round_to_float(value);
     bool lost = isinf(rounded) && isfinite(value);
     *out = (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = lost ? value : rounded};
     if (!lost)
@@ -217,4 +204,67 @@ tz_result tz_nodata_parse(const char *text, tz_dtype dtype, const tz_context *ct
     }
     *out = nodata;
     return TZ_OK;
+}
+
+/* ---- value to text ---- */
+
+/* Whole numbers are written without an exponent, with which the last of 64 bits may be lost. */
+void tz_nodata_format(const tz_nodata *nodata, char text[TZ_NODATA_TEXT_SIZE])
+{
+    const double value = nodata->value.f;
+    if (nodata->kind == TZ_NODATA_INT)
+        snprintf(text, TZ_NODATA_TEXT_SIZE, "%" PRId64, nodata->value.i);
+    else if (nodata->kind == TZ_NODATA_UINT)
+        snprintf(text, TZ_NODATA_TEXT_SIZE, "%" PRIu64, nodata->value.u);
+    else if (fabs(value) < 0x1p64 && value == floor(value))
+        snprintf(text, TZ_NODATA_TEXT_SIZE, "%.0f", value);
+    else
+        tz_format_double(value, text, TZ_NODATA_TEXT_SIZE);
+}
+
+/* False if an integer became another number as a double. */
+static bool is_exact_integer(const tz_nodata *given, const tz_nodata *fitted)
+{
+    const double value = fitted->value.f;
+    if (fitted->kind != TZ_NODATA_FLOAT)
+        return true;
+    if (given->kind == TZ_NODATA_INT)
+        return value >= -0x1p63 && value < 0x1p63 && (int64_t)value == given->value.i;
+    if (given->kind == TZ_NODATA_UINT)
+        return value >= 0 && value < 0x1p64 && (uint64_t)value == given->value.u;
+    return true;
+}
+
+/* Samples may be narrower than their type. */
+static bool fits_bits(const tz_nodata *nodata, uint16_t bits)
+{
+    if (bits >= 64 || nodata->kind == TZ_NODATA_FLOAT)
+        return true;
+    if (nodata->kind == TZ_NODATA_UINT)
+        return nodata->value.u >> bits == 0;
+    const int64_t half = INT64_C(1) << (bits - 1);
+    return nodata->value.i >= -half && nodata->value.i < half;
+}
+
+bool tz_nodata_is_printable(const char *text)
+{
+    size_t size = 0;
+    for (; text[size] != '\0'; size++)
+        if (text[size] < ' ' || text[size] > '~' || size == TZ_MAX_NODATA_TEXT)
+            return false;
+    return size > 0;
+}
+
+bool tz_nodata_parse_exact(const char *text, tz_dtype dtype, uint16_t bits, tz_nodata *out)
+{
+    const tz_context strict = {.strict = true, .ifd = -1};
+    return tz_nodata_is_printable(text) && tz_nodata_parse(text, dtype, &strict, out) == TZ_OK &&
+           out->kind != TZ_NODATA_NONE && fits_bits(out, bits);
+}
+
+bool tz_nodata_fit_type(const tz_nodata *given, tz_dtype dtype, uint16_t bits, tz_nodata *out)
+{
+    char text[TZ_NODATA_TEXT_SIZE];
+    tz_nodata_format(given, text);
+    return tz_nodata_parse_exact(text, dtype, bits, out) && is_exact_integer(given, out);
 }

@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From a specification and options to an image that can be written: the order of the checks, and
- * those of single options. */
+ * From a specification and options to an image that can be written: the order of the checks, those
+ * of single options, the type of samples, and the grid of tiles.
+ *
+ * tz_image_init copies the caller's structs, which may be older and shorter, and runs the steps of
+ * image_steps.h. Each step checks one subject, fills in its defaults and replaces pointers by
+ * copies in the image's arena, so that the caller may free everything after the call. The order
+ * matters: the grid of strips depends on the codec, and nodata on the type. Nothing is created
+ * before all steps have passed. */
 #include "tiff/image/image.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "tiff/image/image_steps.h"
+#include "tiff/layer.h"
+#include "tiff/tags.h"
 
-enum { MAX_ALIGNMENT = 65536 };
+enum {
+    MAX_ALIGNMENT = 65536,
+    DEFAULT_TILE = 256,
+    COG_TILE = 512,
+    TILE_SIZE_MULTIPLE = 16,
+    DCT_ROWS = 8
+};
+#define DEFAULT_STRIP_BYTES 65536u
+
+/* ---- options ---- */
 
 static bool is_known_struct_size(size_t given, size_t known)
 {
@@ -42,8 +60,6 @@ static tz_result copy_write_options(tz_write_options *out, const tz_write_option
     }
     if (out->compression == TZ_COMPRESSION_DEFAULT)
         out->compression = TZ_COMPRESSION_DEFLATE;
-    if (out->device && strcmp(tz_device_get_info(out->device)->driver, "cores") == 0)
-        out->device = NULL;
     const tz_limits limits = out->limits;
     tz_limits_resolve(&out->limits, &limits);
     return TZ_OK;
@@ -77,7 +93,7 @@ tz_result tz_image_copy_array(tz_image *image, const void *data, uint64_t count,
     return tz_copy_array(&image->arena, data, count, size, ctx, out);
 }
 
-/* A number that must be one of a C enumeration, whose type may hold any. */
+/* A number that must be one of a C enumeration; its type may hold any number. */
 typedef struct enum_check {
     unsigned value;
     unsigned last;
@@ -102,24 +118,19 @@ static tz_result check_enum_options(const tz_write_options *options, const tz_co
     return TZ_OK;
 }
 
-static tz_result check_tile_alignment(const tz_write_options *options, const tz_context *ctx)
+static tz_result check_layout_options(const tz_write_options *options, const tz_context *ctx)
 {
     const uint32_t alignment = options->alignment;
-    if (alignment <= MAX_ALIGNMENT && (alignment & (alignment - 1)) == 0) /* 0 passes as well */
-        return TZ_OK;
-    return TZ_FAIL_ARG(ctx, "the alignment is %u; it must be a power of two up to %d", alignment,
-                       MAX_ALIGNMENT);
-}
-
-static tz_result check_cog_options(const tz_write_options *options, const tz_context *ctx)
-{
+    if (alignment > MAX_ALIGNMENT || (alignment & (alignment - 1)) != 0) /* 0 passes */
+        return TZ_FAIL_ARG(ctx, "the alignment is %u; it must be a power of two up to %d",
+                           alignment, MAX_ALIGNMENT);
     if (options->cog && options->strips)
         return TZ_FAIL_ARG(ctx, "a Cloud Optimized GeoTIFF has tiles, not strips");
-    if (options->cog && options->alignment > 1)
+    if (options->cog && alignment > 1)
         return TZ_FAIL_ARG(ctx,
                            "tiles of a Cloud Optimized GeoTIFF follow each other; they cannot "
                            "be aligned to %u bytes",
-                           options->alignment);
+                           alignment);
     return TZ_OK;
 }
 
@@ -143,6 +154,133 @@ static tz_result resolve_orientation(tz_image *image, const tz_context *ctx)
     return TZ_OK;
 }
 
+/* ---- type ---- */
+
+static uint16_t natural_bits(tz_dtype dtype)
+{
+    return (uint16_t)(tz_dtype_size(dtype) * 8);
+}
+
+/* Returns the SampleFormat of a type; 0 if there is no such type. */
+static uint16_t sample_format_of(tz_dtype dtype)
+{
+    static const uint16_t formats[] = {TZ_FORMAT_UINT, TZ_FORMAT_INT, TZ_FORMAT_FLOAT,
+                                       TZ_FORMAT_COMPLEX_INT, TZ_FORMAT_COMPLEX_FLOAT};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (dtype != TZ_DTYPE_NONE && tz_dtype_of(formats[i], natural_bits(dtype)) == dtype)
+            return formats[i];
+    return 0;
+}
+
+tz_result tz_image_resolve_type(tz_image *image, const tz_context *ctx)
+{
+    tz_image_spec *spec = &image->spec;
+    if (spec->width == 0 || spec->height == 0)
+        return TZ_FAIL_ARG(ctx, "an image of %u x %u pixels has none", spec->width, spec->height);
+    if (spec->bands == 0 || spec->bands > UINT16_MAX)
+        return TZ_FAIL_ARG(ctx, "an image of %u bands; there may be 1 to 65535", spec->bands);
+    image->sample_format = sample_format_of(spec->dtype);
+    if (image->sample_format == 0)
+        return TZ_FAIL_ARG(ctx, "spec->dtype is %d, which is not a type of pixels",
+                           (int)spec->dtype);
+    const bool separate = image->options.interleave != TZ_INTERLEAVE_PIXEL && spec->bands > 1;
+    image->planar = separate ? TZ_PLANAR_SEPARATE : TZ_PLANAR_CONTIGUOUS;
+    image->planes = separate ? spec->bands : 1;
+    const uint16_t natural = natural_bits(spec->dtype);
+    if (spec->bits_per_sample == 0)
+        spec->bits_per_sample = natural;
+    if (spec->bits_per_sample == natural ||
+        (image->sample_format <= TZ_FORMAT_INT &&
+         tz_dtype_of(image->sample_format, spec->bits_per_sample) == spec->dtype))
+        return TZ_OK;
+    return TZ_FAIL_ARG(ctx, "samples of type %s cannot have %u bits", tz_dtype_name(spec->dtype),
+                       spec->bits_per_sample);
+}
+
+/* ---- tiles ---- */
+
+uint64_t tz_image_rows_bytes(const tz_image *image, uint64_t rows)
+{
+    const uint64_t samples = image->planar == TZ_PLANAR_SEPARATE ? 1 : image->spec.bands;
+    const uint64_t bits = (uint64_t)image->tile_width * image->spec.bits_per_sample * samples;
+    uint64_t bytes;
+    return tz_mul(tz_ceil_div(bits, 8), rows, &bytes) ? bytes : TZ_NONE;
+}
+
+static tz_result resolve_tile_size(tz_image *image, const tz_context *ctx)
+{
+    const tz_write_options *options = &image->options;
+    const uint32_t usual = options->cog ? COG_TILE : DEFAULT_TILE;
+    image->tile_width = options->tile_width ? options->tile_width : usual;
+    image->tile_height = options->tile_height ? options->tile_height : usual;
+    if (options->cog && image->tile_width != image->tile_height)
+        return TZ_FAIL_ARG(ctx, "tiles of %u x %u; those of a Cloud Optimized GeoTIFF are square",
+                           image->tile_width, image->tile_height);
+    if (image->tile_width % TILE_SIZE_MULTIPLE == 0 && image->tile_height % TILE_SIZE_MULTIPLE == 0)
+        return TZ_OK;
+    return TZ_FAIL_ARG(ctx, "tiles of %u x %u; both must be multiples of %d", image->tile_width,
+                       image->tile_height, TILE_SIZE_MULTIPLE);
+}
+
+/* All JPEG strips except the last consist of whole blocks. */
+static uint32_t strip_row_multiple(const tz_image *image)
+{
+    if (image->options.compression != TZ_COMPRESSION_JPEG)
+        return 1;
+    return DCT_ROWS * (image->photometric == TZ_PHOTOMETRIC_YCBCR ? image->subsampling[1] : 1u);
+}
+
+/* A strip that holds all rows has whole blocks of JPEG too, and gets fewer rows to encode. */
+static tz_result resolve_strip_size(tz_image *image, const tz_context *ctx)
+{
+    const tz_image_spec *spec = &image->spec;
+    const tz_write_options *options = &image->options;
+    const uint32_t step = strip_row_multiple(image);
+    image->tile_width = spec->width;
+    if (options->tile_width != 0 && options->tile_width != spec->width)
+        return TZ_FAIL_ARG(ctx, "a tile width of %u for strips, which are as wide as the image",
+                           options->tile_width);
+    image->tile_height = options->tile_height;
+    if (image->tile_height == 0) {
+        const uint64_t rows = DEFAULT_STRIP_BYTES / tz_image_rows_bytes(image, 1);
+        image->tile_height = rows <= step ? step : (uint32_t)(rows / step) * step;
+    }
+    if (image->tile_height >= spec->height) {
+        const uint64_t rows = tz_ceil_div(spec->height, step) * (uint64_t)step;
+        image->tile_height = rows <= UINT32_MAX ? (uint32_t)rows : spec->height;
+    }
+    if (image->tile_height % step == 0)
+        return TZ_OK;
+    return TZ_FAIL_ARG(ctx, "JPEG strips of %u rows; here they must be a multiple of %u",
+                       image->tile_height, step);
+}
+
+/* Sizes in tile tables have 32 bits, and so has the number of tiles. */
+tz_result tz_image_resolve_tiles(tz_image *image, const tz_context *ctx)
+{
+    TZ_TRY(image->options.strips ? resolve_strip_size(image, ctx) : resolve_tile_size(image, ctx));
+    const uint64_t bytes = tz_image_rows_bytes(image, image->tile_height);
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_tile_bytes), tz_no_location(), bytes,
+                          "bytes in one tile"));
+    if (bytes > UINT32_MAX)
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                       tz_expecting(tz_no_location(), UINT32_MAX, bytes),
+                       "tiles of 4 GiB and more are not written");
+    image->tiles_across = (uint32_t)tz_ceil_div(image->spec.width, image->tile_width);
+    image->tiles_down = (uint32_t)tz_ceil_div(image->spec.height, image->tile_height);
+    const uint64_t tiles_per_plane = (uint64_t)image->tiles_across * image->tiles_down;
+    if (!tz_mul(tiles_per_plane, image->planes, &image->tile_count) ||
+        image->tile_count > UINT32_MAX)
+        return tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_no_location(),
+                       "%u x %u tiles in %u planes are more than 4294967295; make them larger",
+                       image->tiles_across, image->tiles_down, image->planes);
+    image->options.tile_width = image->tile_width;
+    image->options.tile_height = image->tile_height;
+    return TZ_OK;
+}
+
+/* ---- all steps ---- */
+
 tz_result tz_image_init(tz_image *out, const tz_image_spec *spec, const tz_write_options *options,
                         const tz_context *ctx)
 {
@@ -156,8 +294,7 @@ tz_result tz_image_init(tz_image *out, const tz_image_spec *spec, const tz_write
     TZ_TRY(copy_spec(&out->spec, spec, ctx));
     TZ_TRY(copy_write_options(&out->options, options, ctx));
     TZ_TRY(check_enum_options(&out->options, ctx));
-    TZ_TRY(check_tile_alignment(&out->options, ctx));
-    TZ_TRY(check_cog_options(&out->options, ctx));
+    TZ_TRY(check_layout_options(&out->options, ctx));
     tz_context within = *ctx;
     within.limits = &out->options.limits;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An image to be written: the specification and the options, checked, with every default filled in,
- * and with a copy of all that it points to; and what of it goes into a directory. */
+ * An image to be written: the specification and the options, checked, with every default filled in
+ * and with copies of everything they point to; and the tags of its directories. */
 #ifndef TZ_TIFF_IMAGE_IMAGE_H
 #define TZ_TIFF_IMAGE_IMAGE_H
 
@@ -8,10 +8,11 @@
 #include "codec/codec.h"
 
 typedef struct tz_image {
-    tz_image_spec spec;       /* what it points to is in arena; bits_per_sample, orientation,
-                                 nodata and extra_samples are resolved */
-    tz_write_options options; /* compression, predictor, tile size, discard_bits (one a band)
-                                 resolved */
+    /* Pointers lead to arena; bits_per_sample, orientation, nodata and extra_samples are resolved.
+     */
+    tz_image_spec spec;
+    /* Compression, predictor, tile size and discard_bits (one for each band) are resolved. */
+    tz_write_options options;
     tz_arena arena;
     uint16_t photometric; /* TIFF's number */
     uint16_t sample_format;
@@ -21,21 +22,22 @@ typedef struct tz_image {
     uint32_t tile_height;    /* strips: at most the image's, but whole blocks of JPEG */
     uint32_t tiles_across;
     uint32_t tiles_down;
-    uint32_t planes;       /* 1, or bands when planar is 2 */
+    uint32_t planes;       /* 1, or bands if they are planar */
     uint64_t tile_count;   /* without the mask's */
-    bool nan_to_nodata;    /* the gate: nodata declared, not NaN, floating-point; asked for */
+    bool nan_to_nodata;    /* asked for, and nodata is a floating-point number that is not NaN */
     tz_tile_format format; /* of a whole tile */
     const tz_encoder *encoder;
     tz_encode_options choice;
-    tz_tile_format mask_format; /* the same for the mask, where there is one: 1 bit, Deflate at its
-                                   default level, or without libdeflate LZW */
+    /* The same for the mask, if there is one: 1 bit, Deflate at its default level, or LZW in a
+     * build without libdeflate. */
+    tz_tile_format mask_format;
     const tz_encoder *mask_encoder;
     tz_encode_options mask_choice;
 } tz_image;
 
-/* Check everything that can be checked before a file is created, and fill *out. An option that the
- * codec has no use for is a warning of ctx, once. Released by tz_image_deinit, also after a
- * failure. */
+/* Checks everything that can be checked before a file is created, and fills *out. An option that
+ * the codec does not use is a warning of ctx, once. options->device is NULL, or not the CPU.
+ * Released by tz_image_deinit, also after a failure. */
 tz_result tz_image_init(tz_image *out, const tz_image_spec *spec, const tz_write_options *options,
                         const tz_context *ctx);
 void tz_image_deinit(tz_image *image); /* zeroed state is fine */
@@ -52,7 +54,8 @@ typedef struct tz_image_tags {
     uint32_t count;
 } tz_image_tags;
 
-/* statistics: one for each band, or NULL; jpeg_tables: NULL for none. Memory from arena. */
+/* Makes the list of tags in arena. statistics: one for each band, or NULL; jpeg_tables: NULL for
+ * none. */
 tz_result tz_image_build_tags(tz_image_tags *out, const tz_image *image, tz_ifd_kind kind,
                               const tz_statistics *statistics, const tz_bytes *jpeg_tables,
                               tz_arena *arena, const tz_context *ctx);

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The georeferencing of an image to be written: checked, copied, and with keys made of codes where
- * there are none. */
+ * The georeferencing of an image to be written: checked and copied, and then turned into tags.
+ *
+ * Keys that are given are copied and must agree with the codes beside them; without keys they are
+ * generated from the codes. A transform becomes a scale and a tiepoint if the image is north-up,
+ * and a matrix otherwise. Its numbers are chosen so that readers get the very same transform back:
+ * with PixelIsPoint they subtract half a pixel, so that the number stored is the one from which the
+ * subtraction gives the corner. The three arrays of the key tags are filled by the same function
+ * that counts them. */
 #include <math.h>
 #include <string.h>
 
@@ -22,18 +28,23 @@ static tz_result check_all_finite(const double *values, size_t count, const char
     return TZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Where pixels are
- * ------------------------------------------------------------------------------------------ */
+/* ---- transform, control points, RPC ---- */
 
-/* What a reader would call a transform: see geo_transform.c. */
+/* Makes a ModelTransformation of a transform, but with this corner. */
+static void make_geo_matrix(const double *t, double x, double y, double out[TZ_MATRIX_VALUES])
+{
+    const double matrix[] = {t[1], t[2], 0, x, t[4], t[5], 0, y, 0, 0, 0, 0, 0, 0, 0, 1};
+    memcpy(out, matrix, sizeof matrix);
+}
+
+/* True if a reader accepts the transform: see geo_transform.c. */
 static bool is_invertible(const double *t)
 {
     double matrix[TZ_MATRIX_VALUES];
     const tz_geo_tags tags = {.matrix = matrix, .matrix_count = TZ_MATRIX_VALUES};
     const tz_context quiet = {.ifd = -1};
     tz_geo read = {0};
-    tz_geo_matrix(t, t[0], t[3], matrix);
+    make_geo_matrix(t, t[0], t[3], matrix);
     return tz_geo_parse_transform(&tags, &quiet, &read) == TZ_OK && read.has_transform;
 }
 
@@ -49,54 +60,14 @@ static tz_result check_geo_transform(const tz_geo *geo, const tz_context *ctx)
     return TZ_FAIL_ARG(ctx, "the transform maps the image to a line or a point");
 }
 
-static tz_result copy_gcps(tz_image *image, tz_geo *geo, const tz_context *ctx)
-{
-    void *copy;
-    if (geo->gcp_count > MAX_GCPS)
-        return TZ_FAIL_ARG(ctx, "%u control points; there may be %d at most", geo->gcp_count,
-                           MAX_GCPS);
-    TZ_TRY(tz_image_copy_array(image, geo->gcps, geo->gcp_count, sizeof *geo->gcps,
-                               "spec->geo->gcps", ctx, &copy));
-    geo->gcps = copy;
-    if (!copy)
-        return TZ_OK;
-    return check_all_finite(&geo->gcps[0].column, (size_t)geo->gcp_count * TZ_TIEPOINT_VALUES,
-                            "spec->geo->gcps", ctx);
-}
+/* ---- keys that are given ---- */
 
-static tz_result copy_rpc(tz_image *image, tz_geo *geo, const tz_context *ctx)
-{
-    void *copy;
-    if (!geo->rpc)
-        return TZ_OK;
-    TZ_TRY(check_all_finite(geo->rpc, TZ_RPC_VALUES, "spec->geo->rpc", ctx));
-    TZ_TRY(tz_image_copy_array(image, geo->rpc, TZ_RPC_VALUES, sizeof *geo->rpc, "spec->geo->rpc",
-                               ctx, &copy));
-    geo->rpc = copy;
-    return TZ_OK;
-}
-
-/* ---------------------------------------------------------------------------------------------
- * Keys that are given
- * ------------------------------------------------------------------------------------------ */
-
-/* What a list of keys takes in the three tags. */
+/* Values that a list of keys needs in the three tags. */
 typedef struct key_sums {
     uint64_t shorts;
     uint64_t doubles;
     uint64_t text;
 } key_sums;
-
-static void add_key_sums(key_sums *sums, const tz_geo_key *key)
-{
-    sums->shorts += 4;
-    if (key->type == TZ_TYPE_ASCII)
-        sums->text += (uint64_t)key->count + 1;
-    else if (key->type == TZ_TYPE_DOUBLE)
-        sums->doubles += key->count;
-    else if (key->count > 1)
-        sums->shorts += key->count;
-}
 
 static tz_result check_given_key(const tz_geo_key *key, const tz_context *ctx)
 {
@@ -129,7 +100,7 @@ static tz_result copy_given_key(tz_image *image, tz_geo_key *key, const tz_conte
 
 static tz_result copy_given_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
 {
-    key_sums sums = {.shorts = 4};
+    key_sums sums = {.shorts = TZ_GEO_KEY_HEADER_VALUES};
     void *copy;
     TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_geo_keys), tz_no_location(), geo->key_count,
                           "GeoKeys"));
@@ -143,7 +114,13 @@ static tz_result copy_given_keys(tz_image *image, tz_geo *geo, const tz_context 
                                keys[i - 1].id);
         TZ_TRY(check_given_key(&keys[i], ctx));
         TZ_TRY(copy_given_key(image, &keys[i], ctx));
-        add_key_sums(&sums, &keys[i]);
+        sums.shorts += TZ_GEO_KEY_ENTRY_VALUES;
+        if (keys[i].type == TZ_TYPE_ASCII)
+            sums.text += (uint64_t)keys[i].count + 1;
+        else if (keys[i].type == TZ_TYPE_DOUBLE)
+            sums.doubles += keys[i].count;
+        else if (keys[i].count > 1)
+            sums.shorts += keys[i].count;
     }
     if (sums.shorts > MAX_KEY_VALUES || sums.doubles > MAX_KEY_VALUES || sums.text > MAX_KEY_VALUES)
         return TZ_FAIL_ARG(ctx,
@@ -153,9 +130,7 @@ static tz_result copy_given_keys(tz_image *image, tz_geo *geo, const tz_context 
     return TZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * What the keys say, and what was said beside them
- * ------------------------------------------------------------------------------------------ */
+/* ---- keys and the codes beside them ---- */
 
 static tz_result check_agrees_with_keys(const char *member, unsigned given, unsigned by_keys,
                                         const tz_context *ctx)
@@ -173,7 +148,7 @@ static bool has_epoch(const tz_geo *geo)
 
 static tz_result check_geo_agrees_with_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
 {
-    tz_context quiet = *ctx; /* an oddity of keys is for readers to tell */
+    tz_context quiet = *ctx; /* readers warn of odd keys; the writer does not */
     quiet.warnings = NULL;
     quiet.strict = quiet.require_crs = false;
     tz_geo meaning = {.keys = geo->keys,
@@ -183,7 +158,7 @@ static tz_result check_geo_agrees_with_keys(tz_image *image, tz_geo *geo, const 
                       .coordinate_epoch = NAN};
     TZ_TRY(tz_geo_interpret_keys(&image->arena, &quiet, &meaning));
     const bool area = geo->raster_type == TZ_RASTER_PIXEL_IS_AREA;
-    if (!area || meaning.raster_type != TZ_RASTER_UNDEFINED) /* area is what no key means */
+    if (!area || meaning.raster_type != TZ_RASTER_UNDEFINED) /* without a key it is area */
         TZ_TRY(check_agrees_with_keys("raster_type", geo->raster_type, meaning.raster_type, ctx));
     TZ_TRY(check_agrees_with_keys("model_type", geo->model_type, meaning.model_type, ctx));
     TZ_TRY(check_agrees_with_keys("epsg", geo->epsg, meaning.epsg, ctx));
@@ -196,9 +171,7 @@ static tz_result check_geo_agrees_with_keys(tz_image *image, tz_geo *geo, const 
     return TZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Keys that are made
- * ------------------------------------------------------------------------------------------ */
+/* ---- generated keys ---- */
 
 typedef struct key_generator {
     tz_image *image;
@@ -215,7 +188,9 @@ static void generate_short_key(key_generator *generator, uint16_t id, uint16_t v
         (tz_geo_key){.id = id, .type = TZ_TYPE_SHORT, .count = 1, .value.shorts = data};
 }
 
-/* Who sets model_type knows codes that the database does not: nothing is looked up then. */
+/* A caller who sets model_type may use codes that the database does not have: they are not looked
+ * up.
+ */
 static tz_result resolve_model_type(tz_geo *geo, const tz_context *ctx)
 {
     if (geo->model_type == 0 && geo->epsg_vertical != 0)
@@ -224,25 +199,20 @@ static tz_result resolve_model_type(tz_geo *geo, const tz_context *ctx)
         geo->model_type = tz_epsg_model_type(geo->epsg);
     if (geo->model_type == 0)
         return tz_epsg_fail_unusable(geo->epsg, ctx);
-    if (geo->model_type > 3)
+    if (geo->model_type > TZ_MODEL_GEOCENTRIC)
         return TZ_FAIL_ARG(ctx, "spec->geo->model_type is %u; it must be 1, 2 or 3",
                            geo->model_type);
     return TZ_OK;
 }
 
-static tz_result check_epsg_range(uint16_t code, const char *member, const tz_context *ctx)
-{
-    if (code == 0 || (code >= 1024 && code < TZ_GEO_USER_DEFINED))
-        return TZ_OK;
-    return TZ_FAIL_ARG(ctx,
-                       "spec->geo->%s is %u; codes of EPSG are 1024 to 32766, and others need keys",
-                       member, code);
-}
-
 static tz_result check_epsg_codes(const tz_geo *geo, const tz_context *ctx)
 {
-    TZ_TRY(check_epsg_range(geo->epsg, "epsg", ctx));
-    TZ_TRY(check_epsg_range(geo->epsg_vertical, "epsg_vertical", ctx));
+    const uint16_t codes[] = {geo->epsg, geo->epsg_vertical};
+    for (size_t i = 0; i < 2; i++)
+        if (codes[i] != 0 && !tz_geo_is_code(codes[i]))
+            return TZ_FAIL_ARG(
+                ctx, "spec->geo->%s is %u; codes of EPSG are 1024 to 32766, and others need keys",
+                i == 0 ? "epsg" : "epsg_vertical", codes[i]);
     const bool more = geo->epsg_vertical != 0 || geo->model_type != 0 || has_epoch(geo);
     if (geo->epsg == 0 && more)
         return TZ_FAIL_ARG(ctx,
@@ -252,17 +222,11 @@ static tz_result check_epsg_codes(const tz_geo *geo, const tz_context *ctx)
     return TZ_OK;
 }
 
-static tz_result check_citation(const char *text, const tz_context *ctx)
-{
-    if (strlen(text) < MAX_KEY_VALUES)
-        return TZ_OK;
-    return TZ_FAIL_ARG(ctx, "spec->geo->citation is longer than %d bytes", MAX_KEY_VALUES - 1);
-}
-
 /* In the order of their ids. */
 static void generate_all_keys(key_generator *generator, tz_geo *geo)
 {
-    const uint16_t crs = geo->model_type == 1 ? TZ_KEY_PROJECTED_CRS : TZ_KEY_GEODETIC_CRS;
+    const uint16_t crs =
+        geo->model_type == TZ_MODEL_PROJECTED ? TZ_KEY_PROJECTED_CRS : TZ_KEY_GEODETIC_CRS;
     if (geo->epsg != 0)
         generate_short_key(generator, TZ_KEY_MODEL_TYPE, geo->model_type);
     generate_short_key(generator, TZ_KEY_RASTER_TYPE, (uint16_t)geo->raster_type);
@@ -282,15 +246,6 @@ static void generate_all_keys(key_generator *generator, tz_geo *geo)
                                                            .value.doubles = &geo->coordinate_epoch};
 }
 
-static tz_result copy_citation(tz_image *image, tz_geo *geo, const tz_context *ctx)
-{
-    if (!geo->citation)
-        return TZ_OK;
-    TZ_TRY(check_citation(geo->citation, ctx));
-    geo->citation = tz_arena_text(&image->arena, geo->citation, strlen(geo->citation));
-    return geo->citation ? TZ_OK : tz_fail_nomem(ctx, MAX_KEY_VALUES);
-}
-
 static tz_result generate_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
 {
     key_generator generator = {.image = image};
@@ -301,7 +256,15 @@ static tz_result generate_keys(tz_image *image, tz_geo *geo, const tz_context *c
         TZ_TRY(resolve_model_type(geo, ctx));
     if (geo->raster_type == TZ_RASTER_UNDEFINED)
         geo->raster_type = TZ_RASTER_PIXEL_IS_AREA;
-    TZ_TRY(copy_citation(image, geo, ctx));
+    if (geo->citation) {
+        const size_t size = strlen(geo->citation);
+        if (size >= MAX_KEY_VALUES)
+            return TZ_FAIL_ARG(ctx, "spec->geo->citation is longer than %d bytes",
+                               MAX_KEY_VALUES - 1);
+        geo->citation = tz_arena_text(&image->arena, geo->citation, size);
+        if (!geo->citation)
+            return tz_fail_nomem(ctx, MAX_KEY_VALUES);
+    }
     generator.keys = tz_arena_array(&image->arena, MAX_GENERATED_KEYS, sizeof *generator.keys);
     if (!generator.keys)
         return tz_fail_nomem(ctx, MAX_GENERATED_KEYS * sizeof *generator.keys);
@@ -314,21 +277,6 @@ static tz_result generate_keys(tz_image *image, tz_geo *geo, const tz_context *c
     geo->key_revision = 1;
     geo->key_minor = geo->epsg_vertical != 0; /* vertical keys came with GeoTIFF 1.1 */
     return TZ_OK;
-}
-
-static tz_result resolve_crs_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
-{
-    if (geo->key_count == 0)
-        return generate_keys(image, geo, ctx);
-    if (geo->key_revision == 0)
-        geo->key_revision = 1;
-    TZ_TRY(copy_given_keys(image, geo, ctx));
-    return check_geo_agrees_with_keys(image, geo, ctx);
-}
-
-static bool is_empty_geo(const tz_geo *geo)
-{
-    return !geo->has_transform && geo->gcp_count == 0 && geo->key_revision == 0 && !geo->rpc;
 }
 
 tz_result tz_image_resolve_geo(tz_image *image, const tz_context *ctx)
@@ -344,10 +292,192 @@ tz_result tz_image_resolve_geo(tz_image *image, const tz_context *ctx)
         return TZ_FAIL_ARG(ctx, "spec->geo->raster_type is %u, which is none of its values",
                            (unsigned)geo->raster_type);
     TZ_TRY(check_geo_transform(geo, ctx));
-    TZ_TRY(copy_gcps(image, geo, ctx));
-    TZ_TRY(copy_rpc(image, geo, ctx));
-    TZ_TRY(resolve_crs_keys(image, geo, ctx));
-    if (is_empty_geo(geo))
+    if (geo->gcp_count > MAX_GCPS)
+        return TZ_FAIL_ARG(ctx, "%u control points; there may be %d at most", geo->gcp_count,
+                           MAX_GCPS);
+    TZ_TRY(tz_image_copy_array(image, geo->gcps, geo->gcp_count, sizeof *geo->gcps,
+                               "spec->geo->gcps", ctx, &copy));
+    geo->gcps = copy;
+    if (geo->gcps)
+        TZ_TRY(check_all_finite(&geo->gcps[0].column, (size_t)geo->gcp_count * TZ_TIEPOINT_VALUES,
+                                "spec->geo->gcps", ctx));
+    if (geo->rpc) {
+        TZ_TRY(check_all_finite(geo->rpc, TZ_RPC_VALUES, "spec->geo->rpc", ctx));
+        TZ_TRY(tz_image_copy_array(image, geo->rpc, TZ_RPC_VALUES, sizeof *geo->rpc,
+                                   "spec->geo->rpc", ctx, &copy));
+        geo->rpc = copy;
+    }
+    if (geo->key_count == 0) {
+        TZ_TRY(generate_keys(image, geo, ctx));
+    } else {
+        if (geo->key_revision == 0)
+            geo->key_revision = 1;
+        TZ_TRY(copy_given_keys(image, geo, ctx));
+        TZ_TRY(check_geo_agrees_with_keys(image, geo, ctx));
+    }
+    if (!geo->has_transform && geo->gcp_count == 0 && geo->key_revision == 0 && !geo->rpc)
         image->spec.geo = NULL;
     return TZ_OK;
+}
+
+/* ---- tags ---- */
+
+static void add_double_tag(tz_tag_list *tags, uint16_t tag, const double *values, size_t count)
+{
+    double *copy = tz_tag_list_alloc(tags, count, sizeof *copy);
+    if (copy)
+        tz_tag_list_add(tags, tag, TZ_TYPE_DOUBLE, count,
+                        memcpy(copy, values, count * sizeof *copy));
+}
+
+/* With PixelIsPoint, tags refer to pixel centres, and readers subtract half a pixel. Returns the
+ * number from which they get this corner: the sum, or one of its neighbours if rounding hides it.
+ */
+static double unshift_corner(double corner, double half)
+{
+    const double sum = corner + half;
+    const double tries[] = {sum, nextafter(sum, -INFINITY), nextafter(sum, INFINITY)};
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
+        if (tries[i] - half == corner)
+            return tries[i];
+    return sum;
+}
+
+/* True for axes in the usual directions without a rotation, not even one of -0. */
+static bool is_north_up(const double *t)
+{
+    return t[1] > 0 && t[5] < 0 && t[2] == 0 && t[4] == 0 && !signbit(t[2]) && !signbit(t[4]);
+}
+
+static void add_transform_tags(tz_tag_list *tags, const tz_geo *geo)
+{
+    const double *t = geo->transform;
+    double x = t[0];
+    double y = t[3];
+    if (geo->raster_type == TZ_RASTER_PIXEL_IS_POINT) {
+        x = unshift_corner(x, t[1] * 0.5 + t[2] * 0.5);
+        y = unshift_corner(y, t[4] * 0.5 + t[5] * 0.5);
+    }
+    if (is_north_up(t)) {
+        const double scale[TZ_SCALE_VALUES] = {t[1], -t[5], 0};
+        const double tiepoint[TZ_TIEPOINT_VALUES] = {0, 0, 0, x, y, 0};
+        add_double_tag(tags, TZ_TAG_PIXEL_SCALE, scale, TZ_SCALE_VALUES);
+        add_double_tag(tags, TZ_TAG_TIEPOINTS, tiepoint, TZ_TIEPOINT_VALUES);
+    } else {
+        double matrix[TZ_MATRIX_VALUES];
+        make_geo_matrix(t, x, y, matrix);
+        add_double_tag(tags, TZ_TAG_TRANSFORMATION, matrix, TZ_MATRIX_VALUES);
+    }
+}
+
+static void add_gcp_tag(tz_tag_list *tags, const tz_geo *geo)
+{
+    tz_gcp *list = tz_tag_list_alloc(tags, geo->gcp_count, sizeof *list);
+    if (!list)
+        return;
+    memcpy(list, geo->gcps, geo->gcp_count * sizeof *list);
+    const double half = geo->raster_type == TZ_RASTER_PIXEL_IS_POINT ? 0.5 : 0;
+    for (uint32_t i = 0; i < geo->gcp_count; i++) {
+        list[i].column -= half;
+        list[i].row -= half;
+    }
+    tz_tag_list_add(tags, TZ_TAG_TIEPOINTS, TZ_TYPE_DOUBLE,
+                    (uint64_t)geo->gcp_count * TZ_TIEPOINT_VALUES, list);
+}
+
+/* The three arrays, first counted, then filled. Memory is NULL while counting. */
+typedef struct key_arrays {
+    uint16_t *directory;
+    uint32_t directory_count;
+    double *doubles;
+    uint32_t double_count;
+    char *text;
+    uint32_t text_size;
+} key_arrays;
+
+/* Copies to the end of an array and returns the index of the copy. */
+static uint16_t append_key_values(void *array, uint32_t *used, const void *values, uint32_t count,
+                                  size_t size)
+{
+    const uint32_t at = *used;
+    if (array && count > 0)
+        memcpy((char *)array + at * size, values, count * size);
+    *used += count;
+    return (uint16_t)at;
+}
+
+static void put_key_entry(key_arrays *out, const tz_geo_key *key,
+                          uint16_t entry[TZ_GEO_KEY_ENTRY_VALUES])
+{
+    uint16_t tag = 0;
+    uint16_t count = (uint16_t)key->count;
+    uint16_t value = 0;
+    if (key->type == TZ_TYPE_ASCII) {
+        tag = TZ_TAG_GEO_ASCII;
+        count++;
+        value = append_key_values(out->text, &out->text_size, key->value.text, key->count, 1);
+        append_key_values(out->text, &out->text_size, "|", 1, 1);
+    } else if (key->type == TZ_TYPE_DOUBLE) {
+        tag = TZ_TAG_GEO_DOUBLES;
+        value = append_key_values(out->doubles, &out->double_count, key->value.doubles, count,
+                                  sizeof(double));
+    } else if (count == 1) {
+        value = key->value.shorts[0];
+    } else {
+        tag = TZ_TAG_GEO_KEYS; /* after the last entry */
+        value = append_key_values(out->directory, &out->directory_count, key->value.shorts, count,
+                                  sizeof(uint16_t));
+    }
+    const uint16_t fields[TZ_GEO_KEY_ENTRY_VALUES] = {key->id, tag, count, value};
+    memcpy(entry, fields, sizeof fields);
+}
+
+static void put_key_entries(key_arrays *out, const tz_geo *geo)
+{
+    uint16_t unused[TZ_GEO_KEY_ENTRY_VALUES];
+    out->directory_count = TZ_GEO_KEY_HEADER_VALUES + TZ_GEO_KEY_ENTRY_VALUES * geo->key_count;
+    for (uint32_t i = 0; i < geo->key_count; i++) {
+        uint16_t *entry = out->directory ? out->directory + TZ_GEO_KEY_HEADER_VALUES +
+                                               (size_t)i * TZ_GEO_KEY_ENTRY_VALUES
+                                         : unused;
+        put_key_entry(out, &geo->keys[i], entry);
+    }
+}
+
+static void add_key_tags(tz_tag_list *tags, const tz_geo *geo)
+{
+    key_arrays size = {0};
+    key_arrays out = {0};
+    put_key_entries(&size, geo);
+    out.directory = tz_tag_list_alloc(tags, size.directory_count, sizeof *out.directory);
+    out.doubles = tz_tag_list_alloc(tags, size.double_count, sizeof *out.doubles);
+    out.text = tz_tag_list_alloc(tags, (size_t)size.text_size + 1, 1);
+    if (tags->result != TZ_OK)
+        return;
+    put_key_entries(&out, geo);
+    out.directory[0] = 1; /* the version of the directory */
+    out.directory[1] = geo->key_revision;
+    out.directory[2] = geo->key_minor;
+    out.directory[3] = (uint16_t)geo->key_count;
+    tz_tag_list_add(tags, TZ_TAG_GEO_KEYS, TZ_TYPE_SHORT, out.directory_count, out.directory);
+    if (out.double_count > 0)
+        tz_tag_list_add(tags, TZ_TAG_GEO_DOUBLES, TZ_TYPE_DOUBLE, out.double_count, out.doubles);
+    if (out.text_size > 0)
+        tz_tag_list_add(tags, TZ_TAG_GEO_ASCII, TZ_TYPE_ASCII, (uint64_t)out.text_size + 1,
+                        out.text);
+}
+
+/* A directory without keys is written if a file had one. */
+void tz_image_add_geo_tags(tz_tag_list *tags, const tz_geo *geo)
+{
+    if (!geo)
+        return;
+    if (geo->has_transform)
+        add_transform_tags(tags, geo);
+    else if (geo->gcp_count > 0)
+        add_gcp_tag(tags, geo);
+    if (geo->key_revision != 0)
+        add_key_tags(tags, geo);
+    if (geo->rpc)
+        tz_tag_list_add(tags, TZ_TAG_RPC, TZ_TYPE_DOUBLE, TZ_RPC_VALUES, geo->rpc);
 }

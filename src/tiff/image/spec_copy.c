@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "tiff/file.h"
+#include "tiff/gdal/nodata.h"
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 

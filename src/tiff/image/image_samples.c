@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What bands mean: photometric interpretation, extra samples, colour map. */
+ * The meaning of samples in an image to be written: photometric interpretation, extra samples,
+ * colour map and nodata. Each step checks the specification, fills in defaults, and replaces
+ * pointers by copies in the image's arena. */
+#include <math.h>
+#include <string.h>
+
+#include "tiff/gdal/nodata.h"
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
 enum { UNASSOCIATED_ALPHA = 2 }; /* of ExtraSamples: not premultiplied */
 
-/* What an interpretation asks for. */
+/* Number and limits of an interpretation. */
 typedef struct color_rule {
     tz_photometric name;
     uint16_t number;    /* TIFF's */
@@ -29,14 +35,6 @@ static tz_photometric default_photometric(const tz_image_spec *spec)
     return TZ_PHOTOMETRIC_MIN_IS_BLACK;
 }
 
-static const color_rule *find_color_rule(tz_photometric name)
-{
-    for (size_t i = 0; i < sizeof color_rules / sizeof color_rules[0]; i++)
-        if (color_rules[i].name == name)
-            return &color_rules[i];
-    return NULL;
-}
-
 static tz_result resolve_photometric(tz_image *image, const tz_context *ctx)
 {
     tz_image_spec *spec = &image->spec;
@@ -44,7 +42,10 @@ static tz_result resolve_photometric(tz_image *image, const tz_context *ctx)
         spec->photometric = default_photometric(spec);
     if (spec->photometric == TZ_PHOTOMETRIC_MASK)
         return TZ_FAIL_ARG(ctx, "an image cannot be a mask; set spec->mask to give it one");
-    const color_rule *rule = find_color_rule(spec->photometric);
+    const color_rule *rule = NULL;
+    for (size_t k = 0; k < sizeof color_rules / sizeof color_rules[0]; k++)
+        if (color_rules[k].name == spec->photometric)
+            rule = &color_rules[k];
     if (!rule)
         return TZ_FAIL_ARG(ctx, "spec->photometric is %u, which is not written",
                            (unsigned)spec->photometric);
@@ -60,12 +61,19 @@ static tz_result resolve_photometric(tz_image *image, const tz_context *ctx)
     return TZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * YCbCr
- * ------------------------------------------------------------------------------------------ */
+/* ---- yCbCr ---- */
 
-static tz_result resolve_subsampling(tz_image *image, const tz_context *ctx)
+static tz_result resolve_ycbcr(tz_image *image, const tz_context *ctx)
 {
+    const tz_image_spec *spec = &image->spec;
+    image->subsampling[0] = image->subsampling[1] = 1;
+    if (image->photometric != TZ_PHOTOMETRIC_YCBCR)
+        return TZ_OK;
+    if (image->options.compression != TZ_COMPRESSION_JPEG)
+        return TZ_FAIL_ARG(ctx, "YCbCr is written in JPEG only");
+    if (spec->dtype != TZ_DTYPE_UINT8 || spec->bits_per_sample != 8 ||
+        image->planar != TZ_PLANAR_CONTIGUOUS)
+        return TZ_FAIL_ARG(ctx, "YCbCr takes samples of uint8, interleaved by pixel");
     for (unsigned i = 0; i < 2; i++) {
         const uint8_t given = image->options.jpeg_subsampling[i];
         if (given > 2)
@@ -77,43 +85,23 @@ static tz_result resolve_subsampling(tz_image *image, const tz_context *ctx)
     return TZ_OK;
 }
 
-static tz_result resolve_ycbcr(tz_image *image, const tz_context *ctx)
-{
-    const tz_image_spec *spec = &image->spec;
-    image->subsampling[0] = image->subsampling[1] = 1;
-    if (image->photometric != TZ_PHOTOMETRIC_YCBCR)
-        return TZ_OK;
-    if (image->options.compression != TZ_COMPRESSION_JPEG)
-        return TZ_FAIL_ARG(ctx, "YCbCr is written in JPEG only");
-    if (spec->dtype != TZ_DTYPE_UINT8 || spec->bits_per_sample != 8 || image->planar != 1)
-        return TZ_FAIL_ARG(ctx, "YCbCr takes samples of uint8, interleaved by pixel");
-    return resolve_subsampling(image, ctx);
-}
-
-/* ---------------------------------------------------------------------------------------------
- * Extra samples and colour map
- * ------------------------------------------------------------------------------------------ */
-
-static tz_result set_default_extra_samples(tz_image *image, uint32_t count, const tz_context *ctx)
-{
-    tz_image_spec *spec = &image->spec;
-    uint16_t *list = tz_arena_array(&image->arena, count, sizeof *list);
-    if (!list)
-        return tz_fail_nomem(ctx, count * sizeof *list);
-    if (image->photometric == TZ_PHOTOMETRIC_RGB && count == 1)
-        list[0] = UNASSOCIATED_ALPHA;
-    spec->extra_samples = list;
-    spec->extra_sample_count = count;
-    return TZ_OK;
-}
+/* ---- extra samples and colour map ---- */
 
 static tz_result resolve_extra_samples(tz_image *image, const tz_context *ctx)
 {
     tz_image_spec *spec = &image->spec;
     const uint32_t count = spec->bands - tz_photometric_channels(image->photometric);
     void *copy;
-    if (!spec->extra_samples && spec->extra_sample_count == 0)
-        return count > 0 ? set_default_extra_samples(image, count, ctx) : TZ_OK;
+    if (!spec->extra_samples && spec->extra_sample_count == 0 && count > 0) {
+        uint16_t *list = tz_arena_array(&image->arena, count, sizeof *list);
+        if (!list)
+            return tz_fail_nomem(ctx, count * sizeof *list);
+        if (image->photometric == TZ_PHOTOMETRIC_RGB && count == 1)
+            list[0] = UNASSOCIATED_ALPHA;
+        spec->extra_samples = list;
+        spec->extra_sample_count = count;
+        return TZ_OK;
+    }
     if (spec->extra_sample_count != count)
         return TZ_FAIL_ARG(ctx, "%u extra samples; %s leaves %u of %u bands",
                            spec->extra_sample_count, tz_photometric_name(image->photometric), count,
@@ -140,7 +128,7 @@ static tz_result resolve_color_map(tz_image *image, const tz_context *ctx)
         spec->color_map = NULL;
         return TZ_OK;
     }
-    if (image->sample_format > 2 || spec->bits_per_sample > 16)
+    if (image->sample_format > TZ_FORMAT_INT || spec->bits_per_sample > 16)
         return TZ_FAIL_ARG(ctx, "a palette takes integers of up to 16 bits");
     const uint32_t wanted = UINT32_C(1) << spec->bits_per_sample;
     if (spec->color_map_size != wanted)
@@ -158,4 +146,72 @@ tz_result tz_image_resolve_colors(tz_image *image, const tz_context *ctx)
     TZ_TRY(resolve_ycbcr(image, ctx));
     TZ_TRY(resolve_extra_samples(image, ctx));
     return resolve_color_map(image, ctx);
+}
+
+/* ---- nodata ---- */
+
+static bool is_equal_nodata(const tz_nodata *a, const tz_nodata *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind != TZ_NODATA_FLOAT)
+        return a->value.u == b->value.u;
+    return a->value.f == b->value.f || (isnan(a->value.f) && isnan(b->value.f));
+}
+
+static tz_result fit_nodata_value(tz_image *image, const tz_context *ctx)
+{
+    tz_image_spec *spec = &image->spec;
+    tz_nodata fitted;
+    char text[TZ_NODATA_TEXT_SIZE];
+    if ((unsigned)spec->nodata.kind > TZ_NODATA_FLOAT)
+        return TZ_FAIL_ARG(ctx, "spec->nodata.kind is %u, which is none of its values",
+                           (unsigned)spec->nodata.kind);
+    if (!tz_nodata_fit_type(&spec->nodata, spec->dtype, spec->bits_per_sample, &fitted)) {
+        tz_nodata_format(&spec->nodata, text);
+        return TZ_FAIL_ARG(ctx, "nodata %s is not a value of type %s with %u bits", text,
+                           tz_dtype_name(spec->dtype), spec->bits_per_sample);
+    }
+    spec->nodata = fitted;
+    return TZ_OK;
+}
+
+/* Text without a value gives the value as well. */
+static tz_result resolve_nodata_text(tz_image *image, const tz_context *ctx)
+{
+    tz_image_spec *spec = &image->spec;
+    tz_nodata parsed;
+    if (!tz_nodata_is_printable(spec->nodata_text))
+        return TZ_FAIL_ARG(ctx, "the text of nodata must be 1 to %d printable characters",
+                           TZ_MAX_NODATA_TEXT);
+    if (!tz_nodata_parse_exact(spec->nodata_text, spec->dtype, spec->bits_per_sample, &parsed))
+        return TZ_FAIL_ARG(ctx, "nodata '%s' is not a value of type %s with %u bits",
+                           spec->nodata_text, tz_dtype_name(spec->dtype), spec->bits_per_sample);
+    if (spec->nodata.kind != TZ_NODATA_NONE && !is_equal_nodata(&parsed, &spec->nodata))
+        return TZ_FAIL_ARG(ctx, "the text of nodata, '%s', is another value than nodata itself",
+                           spec->nodata_text);
+    spec->nodata = parsed;
+    return TZ_OK;
+}
+
+tz_result tz_image_resolve_nodata(tz_image *image, const tz_context *ctx)
+{
+    tz_image_spec *spec = &image->spec;
+    char text[TZ_NODATA_TEXT_SIZE];
+    const char *shown = spec->nodata_text;
+    if (spec->nodata.kind != TZ_NODATA_NONE)
+        TZ_TRY(fit_nodata_value(image, ctx));
+    if (spec->nodata_text)
+        TZ_TRY(resolve_nodata_text(image, ctx));
+    if (spec->nodata.kind == TZ_NODATA_NONE)
+        return TZ_OK;
+    image->nan_to_nodata = spec->nodata.kind == TZ_NODATA_FLOAT && !isnan(spec->nodata.value.f) &&
+                           image->sample_format == TZ_FORMAT_FLOAT && image->options.nan_to_nodata;
+    image->choice.nodata = spec->nodata;
+    if (!shown) {
+        tz_nodata_format(&spec->nodata, text);
+        shown = text;
+    }
+    spec->nodata_text = tz_arena_text(&image->arena, shown, strlen(shown));
+    return spec->nodata_text ? TZ_OK : tz_fail_nomem(ctx, strlen(shown) + 1);
 }
