@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * One image directory:
  *
  *  classic TIFF                                  BigTIFF
  *  +---------+----------------------+------+     +---------+----------------------+------+
@@ -6,7 +7,13 @@
  *  +---------+----------------------+  4   +     +---------+----------------------+  8   +
  *  entry: tag 2, type 2, count 4, value 4        entry: tag 2, type 2, count 8, value 8
  *
- * A value that fits the last field of its entry stands there; otherwise the field is its offset. */
+ * A value that fits the last field of its entry stands there; otherwise the field is its offset.
+ *
+ * tz_ifd_read passes every entry through the tag table (tags.c): its type, its count and the extent
+ * of its data are checked, and a number, or a reference to the data, goes into the member of tz_ifd
+ * that the row names. Data that a count in the file makes large is not loaded here. A defect of a
+ * structural tag is an error of the directory; any other defect is a warning, and the member keeps
+ * its default. BitsPerSample and SampleFormat have a value for each sample and are read last. */
 #include "tiff/ifd.h"
 
 #include <inttypes.h>
@@ -14,127 +21,31 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "codec/codec.h"
 #include "tiff/byte_order.h"
 #include "tiff/tags.h"
 
 /* ---- the tag table ---- */
 
-enum {
-    KIND_U16,  /* one number into a uint16_t */
-    KIND_U32,  /* one number into a uint32_t */
-    KIND_VALUE /* a reference into a tz_tag_ref */
-};
-enum {
-    STRUCTURAL = 1, /* decides where pixels are or what they mean: a defect is an error */
-    TABLE = 2,      /* tile offsets or sizes: never loaded whole, a defect costs the pixels */
-    PER_SAMPLE = 4  /* may repeat its value for every sample */
-};
-
-#define BIT(type) (1u << (type))
-#define UNSIGNED                                                                                   \
-    (BIT(TZ_TYPE_BYTE) | BIT(TZ_TYPE_SHORT) | BIT(TZ_TYPE_LONG) | BIT(TZ_TYPE_LONG8) |             \
-     BIT(TZ_TYPE_IFD) | BIT(TZ_TYPE_IFD8))
-#define SIGNED  (BIT(TZ_TYPE_SBYTE) | BIT(TZ_TYPE_SSHORT) | BIT(TZ_TYPE_SLONG) | BIT(TZ_TYPE_SLONG8))
-#define INTEGER (UNSIGNED | SIGNED)
-#define REAL    (BIT(TZ_TYPE_DOUBLE) | BIT(TZ_TYPE_FLOAT))
-#define BYTES   (BIT(TZ_TYPE_BYTE) | BIT(TZ_TYPE_UNDEFINED) | BIT(TZ_TYPE_ASCII) | BIT(TZ_TYPE_SBYTE))
-#define TEXT    (BIT(TZ_TYPE_ASCII) | BIT(TZ_TYPE_BYTE) | BIT(TZ_TYPE_UNDEFINED))
-
-typedef struct tag_rule {
-    uint16_t tag;
-    uint8_t kind;
-    uint8_t flags;
-    uint32_t types;
-    uint16_t min_count;
-    uint16_t max_count; /* 0: any */
-    size_t field;
-} tag_rule;
-
-#define AT(member) offsetof(tz_ifd, member)
-/* clang-format off */
-/* Ascending by tag; at most 64 rows (tz_ifd.seen). */
-static const tag_rule tag_rules[] = {
-    {TZ_TAG_NEW_SUBFILE_TYPE, KIND_U32,  0,                       INTEGER, 1, 1, AT(new_subfile_type)},
-    {TZ_TAG_SUBFILE_TYPE,     KIND_U16,  0,                       INTEGER, 1, 1, AT(subfile_type)},
-    {TZ_TAG_IMAGE_WIDTH,      KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(width)},
-    {TZ_TAG_IMAGE_LENGTH,     KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(height)},
-    {TZ_TAG_BITS_PER_SAMPLE,  KIND_VALUE, STRUCTURAL,             INTEGER, 1, 0, AT(bits_per_sample)},
-    {TZ_TAG_COMPRESSION,      KIND_U16,  STRUCTURAL | PER_SAMPLE, INTEGER, 1, 0, AT(compression)},
-    {TZ_TAG_PHOTOMETRIC,      KIND_U16,  0,                       INTEGER, 1, 1, AT(photometric)},
-    {TZ_TAG_FILL_ORDER,       KIND_U16,  STRUCTURAL,              INTEGER, 1, 1, AT(fill_order)},
-    {TZ_TAG_STRIP_OFFSETS,    KIND_VALUE, TABLE,                  INTEGER, 1, 0, AT(strip_offsets)},
-    {TZ_TAG_ORIENTATION,      KIND_U16,  0,                       INTEGER, 1, 1, AT(orientation)},
-    {TZ_TAG_SAMPLES_PER_PIXEL, KIND_U16, STRUCTURAL,              INTEGER, 1, 1, AT(samples)},
-    {TZ_TAG_ROWS_PER_STRIP,   KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(rows_per_strip)},
-    {TZ_TAG_STRIP_BYTE_COUNTS, KIND_VALUE, TABLE,                 INTEGER, 1, 0, AT(strip_sizes)},
-    {TZ_TAG_PLANAR,           KIND_U16,  STRUCTURAL,              INTEGER, 1, 1, AT(planar)},
-    {TZ_TAG_T4_OPTIONS,       KIND_U32,  0,                       INTEGER, 1, 1, AT(t4_options)},
-    {TZ_TAG_T6_OPTIONS,       KIND_U32,  0,                       INTEGER, 1, 1, AT(t6_options)},
-    {TZ_TAG_PREDICTOR,        KIND_U16,  STRUCTURAL,              INTEGER, 1, 1, AT(predictor)},
-    {TZ_TAG_COLOR_MAP,        KIND_VALUE, 0,           BIT(TZ_TYPE_SHORT), 1, 0, AT(color_map)},
-    {TZ_TAG_TILE_WIDTH,       KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(tile_width)},
-    {TZ_TAG_TILE_LENGTH,      KIND_U32,  STRUCTURAL,              INTEGER, 1, 1, AT(tile_height)},
-    {TZ_TAG_TILE_OFFSETS,     KIND_VALUE, TABLE,                  INTEGER, 1, 0, AT(tile_offsets)},
-    {TZ_TAG_TILE_BYTE_COUNTS, KIND_VALUE, TABLE,                  INTEGER, 1, 0, AT(tile_sizes)},
-    {TZ_TAG_SUB_IFDS,         KIND_VALUE, 0,                     UNSIGNED, 1, 0, AT(sub_ifds)},
-    {TZ_TAG_INK_NAMES,        KIND_VALUE, 0,                         TEXT, 1, 0, AT(ink_names)},
-    {TZ_TAG_NUMBER_OF_INKS,   KIND_U16,  0,                       INTEGER, 1, 1, AT(ink_count)},
-    {TZ_TAG_EXTRA_SAMPLES,    KIND_VALUE, 0,                      INTEGER, 1, 0, AT(extra_samples)},
-    {TZ_TAG_SAMPLE_FORMAT,    KIND_VALUE, STRUCTURAL,             INTEGER, 1, 0, AT(sample_formats)},
-    {TZ_TAG_JPEG_TABLES,      KIND_VALUE, 0,                        BYTES, 1, 0, AT(jpeg_tables)},
-    {TZ_TAG_JPEG_PROCESS,     KIND_U16,  0,                       INTEGER, 1, 1, AT(old_jpeg.process)},
-    {TZ_TAG_JPEG_INTERCHANGE, KIND_VALUE, 0,                      INTEGER, 1, 1, AT(old_jpeg.interchange)},
-    {TZ_TAG_JPEG_INTERCHANGE_SIZE, KIND_VALUE, 0,                 INTEGER, 1, 1, AT(old_jpeg.interchange_size)},
-    {TZ_TAG_JPEG_RESTART_INTERVAL, KIND_U16, 0,                   INTEGER, 1, 1, AT(old_jpeg.restart_interval)},
-    {TZ_TAG_JPEG_PREDICTORS,  KIND_VALUE, 0,                      INTEGER, 1, 0, AT(old_jpeg.predictors)},
-    {TZ_TAG_JPEG_SHIFTS,      KIND_VALUE, 0,                      INTEGER, 1, 0, AT(old_jpeg.shifts)},
-    {TZ_TAG_JPEG_QUANT_TABLES, KIND_VALUE, 0,                     INTEGER, 1, 0, AT(old_jpeg.quant_tables)},
-    {TZ_TAG_JPEG_DC_TABLES,   KIND_VALUE, 0,                      INTEGER, 1, 0, AT(old_jpeg.dc_tables)},
-    {TZ_TAG_JPEG_AC_TABLES,   KIND_VALUE, 0,                      INTEGER, 1, 0, AT(old_jpeg.ac_tables)},
-    {TZ_TAG_YCBCR_SUBSAMPLING, KIND_VALUE, 0,                     INTEGER, 2, 2, AT(subsampling)},
-    {TZ_TAG_XMP,              KIND_VALUE, 0,                        BYTES, 1, 0, AT(xmp)},
-    {TZ_TAG_PIXEL_SCALE,      KIND_VALUE, 0,                         REAL, 1, 0, AT(pixel_scale)},
-    {TZ_TAG_TIEPOINTS,        KIND_VALUE, 0,                         REAL, 1, 0, AT(tiepoints)},
-    {TZ_TAG_TRANSFORMATION,   KIND_VALUE, 0,                         REAL, 1, 0, AT(transformation)},
-    {TZ_TAG_EXIF_IFD,         KIND_VALUE, 0,                     UNSIGNED, 1, 1, AT(exif)},
-    {TZ_TAG_ICC_PROFILE,      KIND_VALUE, 0,                        BYTES, 1, 0, AT(icc)},
-    {TZ_TAG_GEO_KEYS,         KIND_VALUE, 0,           BIT(TZ_TYPE_SHORT), 1, 0, AT(geo_keys)},
-    {TZ_TAG_GEO_DOUBLES,      KIND_VALUE, 0,                         REAL, 1, 0, AT(geo_doubles)},
-    {TZ_TAG_GEO_ASCII,        KIND_VALUE, 0,                         TEXT, 1, 0, AT(geo_ascii)},
-    {TZ_TAG_GPS_IFD,          KIND_VALUE, 0,                     UNSIGNED, 1, 1, AT(gps)},
-    {TZ_TAG_GDAL_METADATA,    KIND_VALUE, 0,                         TEXT, 1, 0, AT(metadata)},
-    {TZ_TAG_GDAL_NODATA,      KIND_VALUE, 0,                         TEXT, 1, 0, AT(nodata)},
-    {TZ_TAG_LERC_PARAMETERS,  KIND_VALUE, 0,                      INTEGER, 2, 0, AT(lerc)},
-    {TZ_TAG_RPC,              KIND_VALUE, 0,                         REAL, 1, 0, AT(rpc)},
-};
-/* clang-format on */
-#define RULE_COUNT (sizeof tag_rules / sizeof tag_rules[0])
-_Static_assert(RULE_COUNT <= 64, "tz_ifd.seen has 64 bits");
-
-static const tag_rule *find_tag_rule(uint16_t tag)
+static bool is_seen(const tz_ifd *ifd, const tz_tag_row *row)
 {
-    size_t low = 0;
-    size_t high = RULE_COUNT;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (tag_rules[middle].tag < tag)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < RULE_COUNT && tag_rules[low].tag == tag ? &tag_rules[low] : NULL;
+    size_t count;
+    const size_t index = (size_t)(row - tz_tag_rows(&count));
+    return ifd->seen[index / 64] >> index % 64 & 1;
 }
 
-static uint64_t seen_bit(const tag_rule *rule)
+static void mark_seen(tz_ifd *ifd, const tz_tag_row *row)
 {
-    return (uint64_t)1 << (rule - tag_rules);
+    size_t count;
+    const size_t index = (size_t)(row - tz_tag_rows(&count));
+    ifd->seen[index / 64] |= UINT64_C(1) << index % 64;
 }
 
 bool tz_ifd_has(const tz_ifd *ifd, uint16_t tag)
 {
-    const tag_rule *rule = find_tag_rule(tag);
-    return rule && (ifd->seen & seen_bit(rule)) != 0;
+    const tz_tag_row *row = tz_tag_find(tag);
+    return row && is_seen(ifd, row);
 }
 
 bool tz_ifd_is_tiled(const tz_ifd *ifd)
@@ -238,7 +149,7 @@ tz_result tz_ifd_read_entries(tz_reader *reader, uint64_t offset, tz_arena *aren
     for (uint64_t i = 0; i < entries;) {
         uint8_t bytes[4000]; /* whole entries of either size */
         const uint64_t fit = sizeof bytes / size;
-        const uint64_t some = entries - i < fit ? entries - i : fit;
+        const uint64_t some = tz_min(entries - i, fit);
         TZ_TRY(tz_reader_read(reader, first + i * size, (size_t)(some * size), bytes, ctx));
         for (uint64_t k = 0; k < some; k++, i++)
             tz_ifd_entry_parse(container, bytes + k * size, first + i * size, &(*out)[i]);
@@ -267,7 +178,7 @@ bool tz_tag_integer_at(const uint8_t *p, uint16_t type, bool big_endian, uint64_
         break;
     }
     const unsigned sign = tz_type_size(type) * 8 - 1;
-    return !((SIGNED & BIT(type)) && (*out >> sign & 1));
+    return !((TZ_TYPES_SIGNED & TZ_TYPE_BIT(type)) && (*out >> sign & 1));
 }
 
 tz_result tz_tag_ref_integer(tz_reader *reader, const tz_tag_ref *value, uint16_t tag,
@@ -285,63 +196,43 @@ tz_result tz_tag_ref_integer(tz_reader *reader, const tz_tag_ref *value, uint16_
 
 /* ---- one entry by the table ---- */
 
-static const char *type_name(uint16_t type)
-{
-    const char *name = tz_tag_type_name(type);
-    return name ? name : "an unknown type";
-}
-
-static const char *expected_types(const tag_rule *rule)
-{
-    if (rule->types == BIT(TZ_TYPE_SHORT))
-        return "SHORT";
-    if (rule->types == REAL)
-        return "DOUBLE";
-    if (rule->types == TEXT)
-        return "ASCII";
-    return rule->types & BIT(TZ_TYPE_UNDEFINED) ? "BYTE or UNDEFINED" : "SHORT or LONG";
-}
-
-/* The type a place's expected field names: the usual one of the rule. */
-static uint64_t usual_type(const tag_rule *rule)
-{
-    if (rule->types == REAL)
-        return TZ_TYPE_DOUBLE;
-    if (rule->types == TEXT)
-        return TZ_TYPE_ASCII;
-    return rule->types & BIT(TZ_TYPE_UNDEFINED) ? TZ_TYPE_UNDEFINED : TZ_TYPE_SHORT;
-}
-
-/* Made only when there is something to say: most entries are in order. */
+/* Called only for a message: most entries are in order. */
 static tz_location at_entry(const tz_ifd_entry *entry)
 {
     return tz_at_tag(entry->tag, entry->entry_offset);
 }
 
-static tz_result check_entry_type(const tag_rule *rule, const tz_ifd_entry *entry,
+static tz_result check_entry_type(const tz_tag_row *row, const tz_ifd_entry *entry,
                                   const tz_context *ctx)
 {
-    if (entry->type >= 32 || !(rule->types & BIT(entry->type)))
+    if (entry->type >= 32 || !(row->types & TZ_TYPE_BIT(entry->type))) {
+        const uint16_t usual = tz_tag_usual_type(row);
+        const char *name = tz_tag_type_name(entry->type);
+        const char *expected = "SHORT or LONG";
+        if (row->types == TZ_TYPES_SHORT_ONLY || usual == TZ_TYPE_DOUBLE || usual == TZ_TYPE_ASCII)
+            expected = tz_tag_type_name(usual);
+        else if (usual == TZ_TYPE_UNDEFINED)
+            expected = "BYTE or UNDEFINED";
+        return tz_fail(
+            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(at_entry(entry), usual, entry->type),
+            "type is %s (%u), expected %s", name ? name : "an unknown type", entry->type, expected);
+    }
+    if (entry->count < row->min_count)
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(at_entry(entry), usual_type(rule), entry->type),
-                       "type is %s (%u), expected %s", type_name(entry->type), entry->type,
-                       expected_types(rule));
-    if (entry->count < rule->min_count)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(at_entry(entry), rule->min_count, entry->count),
+                       tz_expecting(at_entry(entry), row->min_count, entry->count),
                        "too few values");
-    if (rule->max_count && entry->count > rule->max_count)
+    if (row->max_count && entry->count > row->max_count)
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(at_entry(entry), rule->max_count, entry->count),
+                       tz_expecting(at_entry(entry), row->max_count, entry->count),
                        "too many values");
     return TZ_OK;
 }
 
-/* The data lies in the file, outside the header, and is not absurdly large. */
-static tz_result check_entry_extent(const tag_rule *rule, const tz_ifd_entry *entry,
+/* Checks that the data lies in the file, outside the header, and within the limit of a tag. */
+static tz_result check_entry_extent(const tz_tag_row *row, const tz_ifd_entry *entry,
                                     tz_reader *reader, const tz_context *ctx)
 {
-    if (!(rule->flags & TABLE) && entry->size > ctx->limits->max_tag_bytes)
+    if (!(row->flags & TZ_TAG_TABLE) && entry->size > ctx->limits->max_tag_bytes)
         return tz_check_limit(ctx, offsetof(tz_limits, max_tag_bytes), at_entry(entry), entry->size,
                               "bytes in one tag");
     if (!tz_inside(reader->container, entry->offset, entry->size))
@@ -359,42 +250,42 @@ static tz_result check_entry_extent(const tag_rule *rule, const tz_ifd_entry *en
     return TZ_OK;
 }
 
-static tz_result store_number(tz_ifd *ifd, const tag_rule *rule, const tz_ifd_entry *entry,
+static tz_result store_number(tz_ifd *ifd, const tz_tag_row *row, const tz_ifd_entry *entry,
                               tz_reader *reader, const tz_context *ctx)
 {
     const tz_tag_ref value = {.count = entry->count, .offset = entry->offset, .type = entry->type};
-    const uint64_t max_value = rule->kind == KIND_U16 ? UINT16_MAX : UINT32_MAX;
+    const uint64_t max_value = row->field == TZ_FIELD_U16 ? UINT16_MAX : UINT32_MAX;
     uint64_t number = 0;
     TZ_TRY(tz_tag_ref_integer(reader, &value, entry->tag, 0, ctx, &number));
     if (number > max_value)
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                        tz_expecting(at_entry(entry), max_value, number), "value is too large");
-    if (SIGNED & BIT(entry->type))
+    if (TZ_TYPES_SIGNED & TZ_TYPE_BIT(entry->type))
         TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                        tz_expecting(at_entry(entry), TZ_TYPE_LONG, entry->type), "type is signed"));
     if (entry->count > 1)
         TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                        tz_expecting(at_entry(entry), 1, entry->count),
                        "repeated for every sample; the first value counts"));
-    if (rule->kind == KIND_U16) {
+    if (row->field == TZ_FIELD_U16) {
         const uint16_t narrow = (uint16_t)number;
-        memcpy((char *)ifd + rule->field, &narrow, sizeof narrow);
+        memcpy((char *)ifd + row->offset, &narrow, sizeof narrow);
     } else {
         const uint32_t wide = (uint32_t)number;
-        memcpy((char *)ifd + rule->field, &wide, sizeof wide);
+        memcpy((char *)ifd + row->offset, &wide, sizeof wide);
     }
     return TZ_OK;
 }
 
-static tz_result store_entry_field(tz_ifd *ifd, const tag_rule *rule, const tz_ifd_entry *entry,
+static tz_result store_entry_field(tz_ifd *ifd, const tz_tag_row *row, const tz_ifd_entry *entry,
                                    tz_reader *reader, const tz_context *ctx)
 {
-    TZ_TRY(check_entry_type(rule, entry, ctx));
-    TZ_TRY(check_entry_extent(rule, entry, reader, ctx));
-    if (rule->kind != KIND_VALUE)
-        return store_number(ifd, rule, entry, reader, ctx);
+    TZ_TRY(check_entry_type(row, entry, ctx));
+    TZ_TRY(check_entry_extent(row, entry, reader, ctx));
+    if (row->field != TZ_FIELD_REF)
+        return store_number(ifd, row, entry, reader, ctx);
     const tz_tag_ref value = {.count = entry->count, .offset = entry->offset, .type = entry->type};
-    memcpy((char *)ifd + rule->field, &value, sizeof value);
+    memcpy((char *)ifd + row->offset, &value, sizeof value);
     return TZ_OK;
 }
 
@@ -404,33 +295,35 @@ static tz_result warn_duplicate(const tz_ifd_entry *entry, const tz_context *ctx
                    "duplicate tag; the first counts");
 }
 
-/* Structural tags fail, the others warn and stay at their default. Of a tag that occurs twice the
- * first counts, whatever the second says: libtiff and tifffile do the same. */
-static tz_result read_known_tag(tz_ifd *ifd, const tag_rule *rule, const tz_ifd_entry *entry,
+/* Structural tags fail, the others warn and stay at their default. If a tag occurs twice, the first
+ * counts, as in libtiff and tifffile. */
+static tz_result read_known_tag(tz_ifd *ifd, const tz_tag_row *row, const tz_ifd_entry *entry,
                                 tz_reader *reader, const tz_context *ctx)
 {
-    if (ifd->seen & seen_bit(rule))
+    if (is_seen(ifd, row))
         return warn_duplicate(entry, ctx);
-    ifd->seen |= seen_bit(rule);
-    if (rule->flags & STRUCTURAL)
-        return store_entry_field(ifd, rule, entry, reader, ctx);
+    mark_seen(ifd, row);
+    if (row->flags & TZ_TAG_STRUCTURAL)
+        return store_entry_field(ifd, row, entry, reader, ctx);
 
     tz_error failed;
     tz_context quiet = *ctx;
     quiet.err = &failed;
-    const tz_result result = store_entry_field(ifd, rule, entry, reader, &quiet);
+    const tz_result result = store_entry_field(ifd, row, entry, reader, &quiet);
     if (result == TZ_OK)
         return TZ_OK;
-    if (rule->flags & TABLE)
+    if (row->flags & TZ_TAG_TABLE)
         ifd->tables_damaged = true;
     return tz_warn_from_error(ctx, &failed, "defective tag");
 }
 
-/* Tags that have no row: nobody loads them, but what cannot be read is worth a word. */
+/* Checks a tag that has no member in tz_ifd. It is not loaded here, but a defect deserves a
+ * warning.
+ */
 static tz_result check_unknown_tag(const tz_ifd_entry *entry, tz_reader *reader, uint32_t previous,
                                    const tz_context *ctx)
 {
-    static const tag_rule no_rule = {0};
+    static const tz_tag_row no_row = {0};
     const tz_location location = tz_at_tag(entry->tag, entry->entry_offset);
     tz_error failed;
     tz_context quiet = *ctx;
@@ -441,7 +334,7 @@ static tz_result check_unknown_tag(const tz_ifd_entry *entry, tz_reader *reader,
         return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                        tz_expecting(location, TZ_NONE, entry->type),
                        "unknown field type; the tag is skipped");
-    if (check_entry_extent(&no_rule, entry, reader, &quiet) == TZ_OK)
+    if (check_entry_extent(&no_row, entry, reader, &quiet) == TZ_OK)
         return TZ_OK;
     return tz_warn_from_error(ctx, &failed, "defective tag");
 }
@@ -475,20 +368,21 @@ static tz_result read_ifd_entries(tz_ifd *ifd, tz_reader *reader, uint64_t first
         TZ_TRY(read_ifd_entry(reader, first + (uint64_t)i * tz_ifd_entry_size(reader->container),
                               ctx, &entry));
         if (previous != UINT32_MAX && entry.tag < previous && !unsorted) {
-            unsorted = true; /* once is enough: the rest follows from it */
+            unsorted = true; /* one warning is enough */
             TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
                            tz_at_tag(entry.tag, entry.entry_offset),
                            "tags are not in ascending order"));
         }
-        const tag_rule *rule = find_tag_rule(entry.tag);
-        TZ_TRY(rule ? read_known_tag(ifd, rule, &entry, reader, ctx)
-                    : check_unknown_tag(&entry, reader, previous, ctx));
+        const tz_tag_row *row = tz_tag_find(entry.tag);
+        TZ_TRY(row && row->field != TZ_FIELD_NONE
+                   ? read_known_tag(ifd, row, &entry, reader, ctx)
+                   : check_unknown_tag(&entry, reader, previous, ctx));
         previous = entry.tag;
     }
     return TZ_OK;
 }
 
-/* One number per sample: the first counts, the others must agree. */
+/* Reads one number per sample: the first counts, the others must agree. */
 static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_tag_ref *value,
                                  uint16_t tag, uint16_t *first, const tz_context *ctx)
 {
@@ -499,8 +393,8 @@ static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_tag_re
         TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                        tz_expecting(location, ifd->samples, value->count),
                        "as many values expected as there are samples"));
-    const uint64_t count = value->count < ifd->samples ? value->count : ifd->samples;
-    const uint64_t max_bytes = 4 * reader->container->size; /* some sharing is no harm */
+    const uint64_t count = tz_min(value->count, ifd->samples);
+    const uint64_t max_bytes = 4 * reader->container->size; /* some sharing is harmless */
     reader->sample_bytes += count * tz_type_size(value->type);
     if (reader->sample_bytes > max_bytes)
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
@@ -535,8 +429,9 @@ static tz_result check_required_values(const tz_ifd *ifd, const tz_context *ctx)
     TZ_TRY(require_tag_value(ifd->width > 0, TZ_TAG_IMAGE_WIDTH, ifd, ifd->width, ctx));
     TZ_TRY(require_tag_value(ifd->height > 0, TZ_TAG_IMAGE_LENGTH, ifd, ifd->height, ctx));
     TZ_TRY(require_tag_value(ifd->samples > 0, TZ_TAG_SAMPLES_PER_PIXEL, ifd, ifd->samples, ctx));
-    TZ_TRY(require_tag_value(ifd->planar == 1 || ifd->planar == 2, TZ_TAG_PLANAR, ifd, ifd->planar,
-                             ctx));
+    TZ_TRY(
+        require_tag_value(ifd->planar == TZ_PLANAR_CONTIGUOUS || ifd->planar == TZ_PLANAR_SEPARATE,
+                          TZ_TAG_PLANAR, ifd, ifd->planar, ctx));
     if (tz_ifd_is_tiled(ifd)) {
         TZ_TRY(
             require_tag_value(ifd->tile_width > 0, TZ_TAG_TILE_WIDTH, ifd, ifd->tile_width, ctx));
@@ -550,18 +445,19 @@ static void set_ifd_defaults(tz_ifd *ifd, uint64_t offset)
 {
     *ifd = (tz_ifd){.offset = offset};
     ifd->rows_per_strip = UINT32_MAX;
-    ifd->compression = 1;
-    ifd->photometric = 1;
+    ifd->compression = TZ_COMPRESSION_NONE;
+    ifd->photometric = TZ_PHOTOMETRIC_MIN_IS_BLACK;
     ifd->fill_order = 1;
     ifd->orientation = 1;
     ifd->samples = 1;
-    ifd->planar = 1;
+    ifd->planar = TZ_PLANAR_CONTIGUOUS;
     ifd->predictor = 1;
     ifd->bits = 1;
-    ifd->sample_format = 1;
+    ifd->sample_format = TZ_FORMAT_UINT;
 }
 
-/* Writers of old-style JPEG left tags out, or took YCbCr for RGB. What libtiff assumes of them. */
+/* Writers of old-style JPEG left tags out, or declared YCbCr as RGB. The values are those that
+ * libtiff assumes. */
 static tz_result complete_old_jpeg_tags(tz_ifd *ifd, const tz_context *ctx)
 {
     if (!tz_ifd_has(ifd, TZ_TAG_PHOTOMETRIC) || ifd->photometric == TZ_PHOTOMETRIC_RGB) {
@@ -588,25 +484,17 @@ static tz_result complete_old_jpeg_tags(tz_ifd *ifd, const tz_context *ctx)
     return TZ_OK;
 }
 
-/* Directories side by side cannot have more entries than the file has room for. */
-static tz_result check_entry_total(tz_reader *reader, uint64_t offset, uint64_t count,
-                                   const tz_context *ctx)
-{
-    const uint64_t capacity = reader->container->size / tz_ifd_entry_size(reader->container);
-    reader->entries += count;
-    if (reader->entries <= capacity)
-        return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
-                   tz_expecting(tz_at_offset(offset), capacity, reader->entries),
-                   "the directories overlap and have more entries than the file has room for");
-}
-
 tz_result tz_ifd_read(tz_ifd *ifd, tz_reader *reader, uint64_t offset, const tz_context *ctx)
 {
     uint64_t count = 0;
     set_ifd_defaults(ifd, offset);
     TZ_TRY(tz_ifd_read_entry_count(reader, offset, ctx, &count));
-    TZ_TRY(check_entry_total(reader, offset, count, ctx));
+    const uint64_t capacity = reader->container->size / tz_ifd_entry_size(reader->container);
+    reader->entries += count;
+    if (reader->entries > capacity)
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
+                       tz_expecting(tz_at_offset(offset), capacity, reader->entries),
+                       "the directories overlap and have more entries than the file has room for");
     ifd->entry_count = (uint32_t)count;
     const uint64_t first = offset + tz_ifd_entry_count_size(reader->container);
     TZ_TRY(

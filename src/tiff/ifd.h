@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One image directory: its entries, checked by a table, become a struct. Nothing here loads data
- * that a count in the file makes large: such tags stay a reference into the file. */
+ * One image directory: its entries, checked by the tag table, become a struct. Data that a count in
+ * the file makes large is not loaded: such tags stay a reference into the file. */
 #ifndef TZ_TIFF_IFD_H
 #define TZ_TIFF_IFD_H
 
@@ -15,7 +15,7 @@ typedef struct tz_ifd_entry {
     uint16_t tag;
     uint16_t type;
     uint64_t count;
-    uint64_t size; /* bytes of data; 0 for an unknown type, TZ_NONE when it does not fit 64 bits */
+    uint64_t size; /* bytes of data; 0 for an unknown type, TZ_NONE if it does not fit 64 bits */
     uint64_t offset;
     uint64_t entry_offset;
 } tz_ifd_entry;
@@ -27,15 +27,15 @@ typedef struct tz_tag_ref {
     uint16_t type;
 } tz_tag_ref;
 
-/* Where old-style JPEG (compression 6) keeps its headers. Values of the table tags are offsets, one
- * for each sample. */
+/* Headers of old-style JPEG (compression 6). Values of the table tags are offsets, one for each
+ * sample. */
 typedef struct tz_old_jpeg {
-    tz_tag_ref interchange; /* the offset of a stream; only its headers, or all of it */
+    tz_tag_ref interchange; /* the offset of a stream, or of its headers only */
     tz_tag_ref interchange_size;
     tz_tag_ref quant_tables;
     tz_tag_ref dc_tables;
     tz_tag_ref ac_tables;
-    tz_tag_ref predictors; /* of lossless images, as the next */
+    tz_tag_ref predictors; /* of lossless images, like shifts */
     tz_tag_ref shifts;
     uint16_t process; /* 1 baseline, 14 lossless */
     uint16_t restart_interval;
@@ -46,8 +46,8 @@ typedef struct tz_ifd {
     uint64_t next; /* 0: the last of its chain */
     uint32_t entry_count;
     bool next_known;     /* false: the file ends before the next pointer */
-    bool tables_damaged; /* an offset or size table was there and could not be used */
-    uint64_t seen;       /* one bit per row of the tag table */
+    bool tables_damaged; /* an offset or size table cannot be used */
+    uint64_t seen[2];    /* one bit per row of the tag table */
 
     uint32_t new_subfile_type;
     uint16_t subfile_type;
@@ -99,35 +99,34 @@ typedef struct tz_ifd {
     tz_tag_ref nodata;
 } tz_ifd;
 
-/* Read the directory at offset. ctx->ifd says which it is, for messages. On failure ifd->next_known
- * tells whether ifd->next is good all the same. */
+/* Reads the directory at offset. ctx->ifd is its number in messages. After a failure ifd->next is
+ * valid if ifd->next_known is set. */
 tz_result tz_ifd_read(tz_ifd *ifd, tz_reader *reader, uint64_t offset, const tz_context *ctx);
 
-/* The number of entries, and entry index, of the directory at offset; both check what they touch.
- */
+/* Read the number of entries, and the entry with an index, of the directory at offset. */
 tz_result tz_ifd_read_entry_count(tz_reader *reader, uint64_t offset, const tz_context *ctx,
                                   uint64_t *count);
 tz_result tz_ifd_read_entry(tz_reader *reader, uint64_t offset, uint64_t index,
                             const tz_context *ctx, tz_ifd_entry *out);
 
-/* All entries of the directory at offset, in memory of arena, and one past its last byte. */
+/* Reads all entries of the directory at offset into arena; *end is one past its last byte. */
 tz_result tz_ifd_read_entries(tz_reader *reader, uint64_t offset, tz_arena *arena,
                               const tz_context *ctx, tz_ifd_entry **out, uint32_t *count,
                               uint64_t *end);
 
-/* Bytes of an entry parsed: container gives the form. */
+/* Parses the bytes of an entry in the container's form. */
 void tz_ifd_entry_parse(const tz_container *container, const uint8_t *bytes, uint64_t entry_offset,
                         tz_ifd_entry *out);
 
-/* Whether a tag of the table was present (also when it was skipped as defective). */
+/* True if a tag that tz_ifd holds was present, also if it was skipped as defective. */
 bool tz_ifd_has(const tz_ifd *ifd, uint16_t tag);
 bool tz_ifd_is_tiled(const tz_ifd *ifd);
 
-/* Number index of an integer-valued tag, of any integer type; negative is an error. */
+/* Reads one number of an integer-valued tag, of any integer type; a negative one is an error. */
 tz_result tz_tag_ref_integer(tz_reader *reader, const tz_tag_ref *value, uint16_t tag,
                              uint64_t index, const tz_context *ctx, uint64_t *out);
 
-/* The integer at p, of this type; false when it is negative. */
+/* Reads the integer at p, of this type; false if it is negative. */
 bool tz_tag_integer_at(const uint8_t *p, uint16_t type, bool big_endian, uint64_t *out);
 
 #endif

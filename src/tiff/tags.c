@@ -1,92 +1,237 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The tag table, and the numbers and names of TIFF.
+ *
+ * One row for each known tag drives four things: its name in messages and reports, reading it into
+ * a tz_ifd (ifd.c), writing it from tz_ifd_numbers (image/image_tags.c), and copying it from one
+ * file to another (image/spec_copy.c). A new tag is one row; only an array that is generated needs
+ * a function beside it. Tags without READ are loaded on demand by tz_tag_get, and tags without
+ * WRITE are written by functions of their own, or as the caller gives them. */
 #include "tiff/tags.h"
 
 #include <stddef.h>
 
-typedef struct number_name {
-    uint16_t number;
-    const char *name;
-} number_name;
+#include "tiff/ifd.h"
+
+/* Roles and flags without their prefix, for rows that fit a line. */
+enum {
+    PLAIN = TZ_TAG_ROLE_PLAIN,
+    GENERATED = TZ_TAG_ROLE_GENERATED,
+    POINTER = TZ_TAG_ROLE_POINTER,
+    STRUCTURAL = TZ_TAG_STRUCTURAL,
+    TABLE = TZ_TAG_TABLE,
+    REQUIRED = TZ_TAG_REQUIRED,
+    REQUIRED_TILES = TZ_TAG_REQUIRED_TILES,
+    REQUIRED_STRIPS = TZ_TAG_REQUIRED_STRIPS,
+    GEOTIFF = TZ_TAG_GEOTIFF
+};
+#define NEVER UINT32_MAX
+
+#define TAG(number, who, text)                                                                     \
+    {                                                                                              \
+        .tag = (number), .role = (who), .name = (text)                                             \
+    }
+#define READ(kind, member, allowed, min, max)                                                      \
+    .field = TZ_FIELD_##kind, .offset = offsetof(tz_ifd, member), .types = TZ_TYPES_##allowed,     \
+    .min_count = (min), .max_count = (max)
+#define WRITE(kind, member, omitted)                                                               \
+    .write = TZ_WRITE_##kind, .number = offsetof(tz_ifd_numbers, member), .omit = (omitted)
 
 /* clang-format off */
-/* Ascending by number: looked up by bisection. */
-static const number_name tag_names[] = {
-    {254, "NewSubfileType"}, {255, "SubfileType"}, {256, "ImageWidth"}, {257, "ImageLength"},
-    {258, "BitsPerSample"}, {259, "Compression"}, {262, "PhotometricInterpretation"},
-    {263, "Threshholding"}, {264, "CellWidth"}, {265, "CellLength"}, {266, "FillOrder"},
-    {269, "DocumentName"}, {270, "ImageDescription"}, {271, "Make"}, {272, "Model"},
-    {273, "StripOffsets"}, {274, "Orientation"}, {277, "SamplesPerPixel"}, {278, "RowsPerStrip"},
-    {279, "StripByteCounts"}, {280, "MinSampleValue"}, {281, "MaxSampleValue"},
-    {282, "XResolution"}, {283, "YResolution"}, {284, "PlanarConfiguration"}, {285, "PageName"},
-    {286, "XPosition"}, {287, "YPosition"}, {288, "FreeOffsets"}, {289, "FreeByteCounts"},
-    {290, "GrayResponseUnit"}, {291, "GrayResponseCurve"}, {292, "T4Options"}, {293, "T6Options"},
-    {296, "ResolutionUnit"}, {297, "PageNumber"}, {301, "TransferFunction"}, {305, "Software"},
-    {306, "DateTime"}, {315, "Artist"}, {316, "HostComputer"}, {317, "Predictor"},
-    {318, "WhitePoint"}, {319, "PrimaryChromaticities"}, {320, "ColorMap"}, {321, "HalftoneHints"},
-    {322, "TileWidth"}, {323, "TileLength"}, {324, "TileOffsets"}, {325, "TileByteCounts"},
-    {326, "BadFaxLines"}, {327, "CleanFaxData"}, {328, "ConsecutiveBadFaxLines"}, {330, "SubIFDs"},
-    {332, "InkSet"}, {333, "InkNames"}, {334, "NumberOfInks"}, {336, "DotRange"},
-    {337, "TargetPrinter"}, {338, "ExtraSamples"}, {339, "SampleFormat"}, {340, "SMinSampleValue"},
-    {341, "SMaxSampleValue"}, {342, "TransferRange"}, {343, "ClipPath"}, {346, "Indexed"},
-    {347, "JPEGTables"}, {512, "JPEGProc"}, {513, "JPEGInterchangeFormat"},
-    {514, "JPEGInterchangeFormatLength"}, {515, "JPEGRestartInterval"},
-    {517, "JPEGLosslessPredictors"}, {518, "JPEGPointTransforms"}, {519, "JPEGQTables"},
-    {520, "JPEGDCTables"}, {521, "JPEGACTables"}, {529, "YCbCrCoefficients"},
-    {530, "YCbCrSubSampling"}, {531, "YCbCrPositioning"}, {532, "ReferenceBlackWhite"},
-    {700, "XMP"}, {32995, "Matteing"}, {32996, "DataType"}, {32997, "ImageDepth"},
-    {32998, "TileDepth"}, {33432, "Copyright"}, {33434, "ExposureTime"}, {33437, "FNumber"},
-    {33550, "ModelPixelScaleTag"}, {33723, "IPTC"}, {33920, "IntergraphMatrix"},
-    {33922, "ModelTiepointTag"}, {34264, "ModelTransformationTag"}, {34377, "Photoshop"},
-    {34665, "ExifIFD"}, {34675, "ICCProfile"}, {34735, "GeoKeyDirectoryTag"},
-    {34736, "GeoDoubleParamsTag"}, {34737, "GeoAsciiParamsTag"}, {34853, "GPSIFD"},
-    {34908, "FaxRecvParams"}, {34909, "FaxSubAddress"}, {34910, "FaxRecvTime"},
-    {37724, "ImageSourceData"}, {40965, "InteroperabilityIFD"}, {42112, "GDAL_METADATA"},
-    {42113, "GDAL_NODATA"}, {50674, "LercParameters"}, {50706, "DNGVersion"},
-    {50707, "DNGBackwardVersion"}, {50844, "RPCCoefficientTag"}, {50908, "TIFF_RSID"},
-    {50909, "GEO_METADATA"}, {51125, "DefaultUserCrop"}, {65535, "DCSHueShiftValues"},
+/* Ascending by tag: looked up by bisection. */
+static const tz_tag_row tag_rows[] = {
+    {TZ_TAG_NEW_SUBFILE_TYPE, GENERATED, "NewSubfileType", 0,
+     READ(U32, new_subfile_type, INTEGER, 1, 1), WRITE(LONG, subfile_type, 0)},
+    {TZ_TAG_SUBFILE_TYPE, GENERATED, "SubfileType", 0, READ(U16, subfile_type, INTEGER, 1, 1)},
+    {TZ_TAG_IMAGE_WIDTH, GENERATED, "ImageWidth", STRUCTURAL | REQUIRED,
+     READ(U32, width, INTEGER, 1, 1), WRITE(SHORT_OR_LONG, width, 0)},
+    {TZ_TAG_IMAGE_LENGTH, GENERATED, "ImageLength", STRUCTURAL | REQUIRED,
+     READ(U32, height, INTEGER, 1, 1), WRITE(SHORT_OR_LONG, height, 0)},
+    {TZ_TAG_BITS_PER_SAMPLE, GENERATED, "BitsPerSample", STRUCTURAL,
+     READ(REF, bits_per_sample, INTEGER, 1, 0), WRITE(SHORT_PER_SAMPLE, bits, 0)},
+    {TZ_TAG_COMPRESSION, GENERATED, "Compression", STRUCTURAL | REQUIRED,
+     READ(U16, compression, INTEGER, 1, 0), WRITE(SHORT, compression, 0)},
+    {TZ_TAG_PHOTOMETRIC, GENERATED, "PhotometricInterpretation", REQUIRED,
+     READ(U16, photometric, INTEGER, 1, 1), WRITE(SHORT, photometric, NEVER)},
+    TAG(263, PLAIN, "Threshholding"), TAG(264, PLAIN, "CellWidth"),
+    TAG(265, PLAIN, "CellLength"),
+    {TZ_TAG_FILL_ORDER, GENERATED, "FillOrder", STRUCTURAL, READ(U16, fill_order, INTEGER, 1, 1)},
+    TAG(269, PLAIN, "DocumentName"), TAG(270, PLAIN, "ImageDescription"),
+    TAG(271, PLAIN, "Make"), TAG(272, PLAIN, "Model"),
+    {TZ_TAG_STRIP_OFFSETS, POINTER, "StripOffsets", TABLE | REQUIRED_STRIPS,
+     READ(REF, strip_offsets, INTEGER, 1, 0)},
+    {TZ_TAG_ORIENTATION, GENERATED, "Orientation", 0,
+     READ(U16, orientation, INTEGER, 1, 1), WRITE(SHORT, orientation, 1)},
+    {TZ_TAG_SAMPLES_PER_PIXEL, GENERATED, "SamplesPerPixel", STRUCTURAL,
+     READ(U16, samples, INTEGER, 1, 1), WRITE(SHORT, samples, 0)},
+    {TZ_TAG_ROWS_PER_STRIP, GENERATED, "RowsPerStrip", STRUCTURAL,
+     READ(U32, rows_per_strip, INTEGER, 1, 1), WRITE(SHORT_OR_LONG, rows_per_strip, 0)},
+    {TZ_TAG_STRIP_BYTE_COUNTS, POINTER, "StripByteCounts", TABLE | REQUIRED_STRIPS,
+     READ(REF, strip_sizes, INTEGER, 1, 0)},
+    TAG(280, PLAIN, "MinSampleValue"), TAG(281, PLAIN, "MaxSampleValue"),
+    TAG(282, PLAIN, "XResolution"), TAG(283, PLAIN, "YResolution"),
+    {TZ_TAG_PLANAR, GENERATED, "PlanarConfiguration", STRUCTURAL,
+     READ(U16, planar, INTEGER, 1, 1), WRITE(SHORT, planar, 0)},
+    TAG(285, PLAIN, "PageName"), TAG(286, PLAIN, "XPosition"), TAG(287, PLAIN, "YPosition"),
+    TAG(288, POINTER, "FreeOffsets"), TAG(289, POINTER, "FreeByteCounts"),
+    TAG(290, PLAIN, "GrayResponseUnit"), TAG(291, PLAIN, "GrayResponseCurve"),
+    {TZ_TAG_T4_OPTIONS, GENERATED, "T4Options", 0, READ(U32, t4_options, INTEGER, 1, 1)},
+    {TZ_TAG_T6_OPTIONS, GENERATED, "T6Options", 0, READ(U32, t6_options, INTEGER, 1, 1)},
+    TAG(296, PLAIN, "ResolutionUnit"), TAG(297, PLAIN, "PageNumber"),
+    TAG(301, PLAIN, "TransferFunction"), TAG(305, PLAIN, "Software"),
+    TAG(306, PLAIN, "DateTime"), TAG(315, PLAIN, "Artist"), TAG(316, PLAIN, "HostComputer"),
+    {TZ_TAG_PREDICTOR, GENERATED, "Predictor", STRUCTURAL,
+     READ(U16, predictor, INTEGER, 1, 1), WRITE(SHORT, predictor, 1)},
+    TAG(318, PLAIN, "WhitePoint"), TAG(319, PLAIN, "PrimaryChromaticities"),
+    {TZ_TAG_COLOR_MAP, GENERATED, "ColorMap", 0, READ(REF, color_map, SHORT_ONLY, 1, 0)},
+    TAG(321, PLAIN, "HalftoneHints"),
+    {TZ_TAG_TILE_WIDTH, GENERATED, "TileWidth", STRUCTURAL | REQUIRED_TILES,
+     READ(U32, tile_width, INTEGER, 1, 1), WRITE(SHORT_OR_LONG, tile_width, 0)},
+    {TZ_TAG_TILE_LENGTH, GENERATED, "TileLength", STRUCTURAL | REQUIRED_TILES,
+     READ(U32, tile_height, INTEGER, 1, 1), WRITE(SHORT_OR_LONG, tile_height, 0)},
+    {TZ_TAG_TILE_OFFSETS, POINTER, "TileOffsets", TABLE | REQUIRED_TILES,
+     READ(REF, tile_offsets, INTEGER, 1, 0)},
+    {TZ_TAG_TILE_BYTE_COUNTS, POINTER, "TileByteCounts", TABLE | REQUIRED_TILES,
+     READ(REF, tile_sizes, INTEGER, 1, 0)},
+    TAG(326, GENERATED, "BadFaxLines"), TAG(327, GENERATED, "CleanFaxData"),
+    TAG(328, GENERATED, "ConsecutiveBadFaxLines"),
+    {TZ_TAG_SUB_IFDS, POINTER, "SubIFDs", 0, READ(REF, sub_ifds, UNSIGNED, 1, 0)},
+    TAG(332, PLAIN, "InkSet"),
+    {TZ_TAG_INK_NAMES, PLAIN, "InkNames", 0, READ(REF, ink_names, TEXT, 1, 0)},
+    {TZ_TAG_NUMBER_OF_INKS, PLAIN, "NumberOfInks", 0, READ(U16, ink_count, INTEGER, 1, 1)},
+    TAG(336, PLAIN, "DotRange"), TAG(337, PLAIN, "TargetPrinter"),
+    {TZ_TAG_EXTRA_SAMPLES, GENERATED, "ExtraSamples", 0, READ(REF, extra_samples, INTEGER, 1, 0)},
+    {TZ_TAG_SAMPLE_FORMAT, GENERATED, "SampleFormat", STRUCTURAL,
+     READ(REF, sample_formats, INTEGER, 1, 0), WRITE(SHORT_PER_SAMPLE, sample_format, 0)},
+    TAG(340, PLAIN, "SMinSampleValue"), TAG(341, PLAIN, "SMaxSampleValue"),
+    TAG(342, PLAIN, "TransferRange"), TAG(343, PLAIN, "ClipPath"),
+    TAG(346, GENERATED, "Indexed"),
+    {TZ_TAG_JPEG_TABLES, GENERATED, "JPEGTables", 0, READ(REF, jpeg_tables, BYTES, 1, 0)},
+    TAG(400, POINTER, NULL), /* GlobalParametersIFD; reports have no name for it */
+    {TZ_TAG_JPEG_PROCESS, GENERATED, "JPEGProc", 0, READ(U16, old_jpeg.process, INTEGER, 1, 1)},
+    {TZ_TAG_JPEG_INTERCHANGE, POINTER, "JPEGInterchangeFormat", 0,
+     READ(REF, old_jpeg.interchange, INTEGER, 1, 1)},
+    {TZ_TAG_JPEG_INTERCHANGE_SIZE, POINTER, "JPEGInterchangeFormatLength", 0,
+     READ(REF, old_jpeg.interchange_size, INTEGER, 1, 1)},
+    {TZ_TAG_JPEG_RESTART_INTERVAL, GENERATED, "JPEGRestartInterval", 0,
+     READ(U16, old_jpeg.restart_interval, INTEGER, 1, 1)},
+    {TZ_TAG_JPEG_PREDICTORS, GENERATED, "JPEGLosslessPredictors", 0,
+     READ(REF, old_jpeg.predictors, INTEGER, 1, 0)},
+    {TZ_TAG_JPEG_SHIFTS, GENERATED, "JPEGPointTransforms", 0,
+     READ(REF, old_jpeg.shifts, INTEGER, 1, 0)},
+    {TZ_TAG_JPEG_QUANT_TABLES, POINTER, "JPEGQTables", 0,
+     READ(REF, old_jpeg.quant_tables, INTEGER, 1, 0)},
+    {TZ_TAG_JPEG_DC_TABLES, POINTER, "JPEGDCTables", 0,
+     READ(REF, old_jpeg.dc_tables, INTEGER, 1, 0)},
+    {TZ_TAG_JPEG_AC_TABLES, POINTER, "JPEGACTables", 0,
+     READ(REF, old_jpeg.ac_tables, INTEGER, 1, 0)},
+    TAG(529, GENERATED, "YCbCrCoefficients"),
+    {TZ_TAG_YCBCR_SUBSAMPLING, GENERATED, "YCbCrSubSampling", 0,
+     READ(REF, subsampling, INTEGER, 2, 2)},
+    TAG(531, GENERATED, "YCbCrPositioning"),
+    TAG(TZ_TAG_REFERENCE_BLACK_WHITE, GENERATED, "ReferenceBlackWhite"),
+    {TZ_TAG_XMP, PLAIN, "XMP", 0, READ(REF, xmp, BYTES, 1, 0)},
+    TAG(32995, GENERATED, "Matteing"), TAG(32996, GENERATED, "DataType"),
+    TAG(32997, GENERATED, "ImageDepth"), TAG(32998, GENERATED, "TileDepth"),
+    TAG(33432, PLAIN, "Copyright"), TAG(33434, PLAIN, "ExposureTime"),
+    TAG(33437, PLAIN, "FNumber"),
+    {TZ_TAG_PIXEL_SCALE, GENERATED, "ModelPixelScaleTag", GEOTIFF,
+     READ(REF, pixel_scale, REAL, 1, 0)},
+    TAG(33723, PLAIN, "IPTC"), TAG(33920, GENERATED, "IntergraphMatrix"),
+    {TZ_TAG_TIEPOINTS, GENERATED, "ModelTiepointTag", GEOTIFF, READ(REF, tiepoints, REAL, 1, 0)},
+    {TZ_TAG_TRANSFORMATION, GENERATED, "ModelTransformationTag", GEOTIFF,
+     READ(REF, transformation, REAL, 1, 0)},
+    TAG(34377, PLAIN, "Photoshop"),
+    {TZ_TAG_EXIF_IFD, POINTER, "ExifIFD", 0, READ(REF, exif, UNSIGNED, 1, 1)},
+    {TZ_TAG_ICC_PROFILE, PLAIN, "ICCProfile", 0, READ(REF, icc, BYTES, 1, 0)},
+    {TZ_TAG_GEO_KEYS, GENERATED, "GeoKeyDirectoryTag", GEOTIFF,
+     READ(REF, geo_keys, SHORT_ONLY, 1, 0)},
+    {TZ_TAG_GEO_DOUBLES, GENERATED, "GeoDoubleParamsTag", GEOTIFF,
+     READ(REF, geo_doubles, REAL, 1, 0)},
+    {TZ_TAG_GEO_ASCII, GENERATED, "GeoAsciiParamsTag", GEOTIFF, READ(REF, geo_ascii, TEXT, 1, 0)},
+    {TZ_TAG_GPS_IFD, POINTER, "GPSIFD", 0, READ(REF, gps, UNSIGNED, 1, 1)},
+    TAG(34908, PLAIN, "FaxRecvParams"), TAG(34909, PLAIN, "FaxSubAddress"),
+    TAG(34910, PLAIN, "FaxRecvTime"), TAG(37724, PLAIN, "ImageSourceData"),
+    TAG(40965, POINTER, "InteroperabilityIFD"),
+    {TZ_TAG_GDAL_METADATA, GENERATED, "GDAL_METADATA", 0, READ(REF, metadata, TEXT, 1, 0)},
+    {TZ_TAG_GDAL_NODATA, GENERATED, "GDAL_NODATA", 0, READ(REF, nodata, TEXT, 1, 0)},
+    {TZ_TAG_LERC_PARAMETERS, GENERATED, "LercParameters", 0, READ(REF, lerc, INTEGER, 2, 0)},
+    TAG(50706, PLAIN, "DNGVersion"), TAG(50707, PLAIN, "DNGBackwardVersion"),
+    {TZ_TAG_RPC, GENERATED, "RPCCoefficientTag", 0, READ(REF, rpc, REAL, 1, 0)},
+    TAG(50908, PLAIN, "TIFF_RSID"), TAG(50909, PLAIN, "GEO_METADATA"),
+    TAG(51125, PLAIN, "DefaultUserCrop"), TAG(65535, PLAIN, "DCSHueShiftValues"),
 };
-
-static const number_name type_names[] = {
-    {TZ_TYPE_BYTE, "BYTE"}, {TZ_TYPE_ASCII, "ASCII"}, {TZ_TYPE_SHORT, "SHORT"},
-    {TZ_TYPE_LONG, "LONG"}, {TZ_TYPE_RATIONAL, "RATIONAL"}, {TZ_TYPE_SBYTE, "SBYTE"},
-    {TZ_TYPE_UNDEFINED, "UNDEFINED"}, {TZ_TYPE_SSHORT, "SSHORT"}, {TZ_TYPE_SLONG, "SLONG"},
-    {TZ_TYPE_SRATIONAL, "SRATIONAL"}, {TZ_TYPE_FLOAT, "FLOAT"}, {TZ_TYPE_DOUBLE, "DOUBLE"},
-    {TZ_TYPE_IFD, "IFD"}, {TZ_TYPE_LONG8, "LONG8"}, {TZ_TYPE_SLONG8, "SLONG8"},
-    {TZ_TYPE_IFD8, "IFD8"},
-};
-
-static const uint8_t type_sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
 /* clang-format on */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+_Static_assert(COUNT(tag_rows) <= TZ_MAX_TAG_ROWS, "tz_ifd.seen has a bit for each row");
 
-static const char *find_number_name(const number_name *list, size_t count, uint16_t number)
+const tz_tag_row *tz_tag_rows(size_t *count)
+{
+    *count = COUNT(tag_rows);
+    return tag_rows;
+}
+
+const tz_tag_row *tz_tag_find(uint16_t tag)
 {
     size_t low = 0;
-    size_t high = count;
+    size_t high = COUNT(tag_rows);
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (list[middle].number < number)
+        if (tag_rows[middle].tag < tag)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < count && list[low].number == number ? list[low].name : NULL;
+    return low < COUNT(tag_rows) && tag_rows[low].tag == tag ? &tag_rows[low] : NULL;
 }
 
 const char *tz_tag_name(uint16_t tag)
 {
-    return find_number_name(tag_names, COUNT(tag_names), tag);
+    const tz_tag_row *row = tz_tag_find(tag);
+    return row ? row->name : NULL;
 }
+
+uint16_t tz_tag_usual_type(const tz_tag_row *row)
+{
+    if (row->types == TZ_TYPES_REAL)
+        return TZ_TYPE_DOUBLE;
+    if (row->types == TZ_TYPES_TEXT)
+        return TZ_TYPE_ASCII;
+    return row->types & TZ_TYPE_BIT(TZ_TYPE_UNDEFINED) ? TZ_TYPE_UNDEFINED : TZ_TYPE_SHORT;
+}
+
+/* ---- field types ---- */
+
+static const struct {
+    const char *name;
+    uint8_t size;
+} field_types[] = {
+    [TZ_TYPE_BYTE] = {"BYTE", 1},
+    [TZ_TYPE_ASCII] = {"ASCII", 1},
+    [TZ_TYPE_SHORT] = {"SHORT", 2},
+    [TZ_TYPE_LONG] = {"LONG", 4},
+    [TZ_TYPE_RATIONAL] = {"RATIONAL", 8},
+    [TZ_TYPE_SBYTE] = {"SBYTE", 1},
+    [TZ_TYPE_UNDEFINED] = {"UNDEFINED", 1},
+    [TZ_TYPE_SSHORT] = {"SSHORT", 2},
+    [TZ_TYPE_SLONG] = {"SLONG", 4},
+    [TZ_TYPE_SRATIONAL] = {"SRATIONAL", 8},
+    [TZ_TYPE_FLOAT] = {"FLOAT", 4},
+    [TZ_TYPE_DOUBLE] = {"DOUBLE", 8},
+    [TZ_TYPE_IFD] = {"IFD", 4},
+    [TZ_TYPE_LONG8] = {"LONG8", 8},
+    [TZ_TYPE_SLONG8] = {"SLONG8", 8},
+    [TZ_TYPE_IFD8] = {"IFD8", 8},
+};
 
 const char *tz_tag_type_name(uint16_t type)
 {
-    return find_number_name(type_names, COUNT(type_names), type);
+    return type < COUNT(field_types) ? field_types[type].name : NULL;
 }
 
 unsigned tz_type_size(uint16_t type)
 {
-    return type < COUNT(type_sizes) ? type_sizes[type] : 0;
+    return type < COUNT(field_types) ? field_types[type].size : 0;
 }
 
 unsigned tz_type_word_size(uint16_t type)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Numbers and names of TIFF: tags, field types. */
+ * Numbers and names of TIFF: tags, field types, and the tag table. */
 #ifndef TZ_TIFF_TAGS_H
 #define TZ_TIFF_TAGS_H
 
@@ -81,6 +81,90 @@ enum {
     TZ_TYPE_SLONG8 = 17,
     TZ_TYPE_IFD8 = 18
 };
+
+/* Sets of field types, as bits. */
+#define TZ_TYPE_BIT(type)   (1u << (type))
+#define TZ_TYPES_SHORT_ONLY TZ_TYPE_BIT(TZ_TYPE_SHORT)
+#define TZ_TYPES_UNSIGNED                                                                          \
+    (TZ_TYPE_BIT(TZ_TYPE_BYTE) | TZ_TYPE_BIT(TZ_TYPE_SHORT) | TZ_TYPE_BIT(TZ_TYPE_LONG) |          \
+     TZ_TYPE_BIT(TZ_TYPE_LONG8) | TZ_TYPE_BIT(TZ_TYPE_IFD) | TZ_TYPE_BIT(TZ_TYPE_IFD8))
+#define TZ_TYPES_SIGNED                                                                            \
+    (TZ_TYPE_BIT(TZ_TYPE_SBYTE) | TZ_TYPE_BIT(TZ_TYPE_SSHORT) | TZ_TYPE_BIT(TZ_TYPE_SLONG) |       \
+     TZ_TYPE_BIT(TZ_TYPE_SLONG8))
+#define TZ_TYPES_INTEGER (TZ_TYPES_UNSIGNED | TZ_TYPES_SIGNED)
+#define TZ_TYPES_REAL    (TZ_TYPE_BIT(TZ_TYPE_DOUBLE) | TZ_TYPE_BIT(TZ_TYPE_FLOAT))
+#define TZ_TYPES_TEXT                                                                              \
+    (TZ_TYPE_BIT(TZ_TYPE_ASCII) | TZ_TYPE_BIT(TZ_TYPE_BYTE) | TZ_TYPE_BIT(TZ_TYPE_UNDEFINED))
+#define TZ_TYPES_BYTES (TZ_TYPES_TEXT | TZ_TYPE_BIT(TZ_TYPE_SBYTE))
+
+/* Who gives a tag of a file that is written. */
+typedef enum tz_tag_role {
+    TZ_TAG_ROLE_PLAIN,     /* the caller, or the file it is copied from */
+    TZ_TAG_ROLE_GENERATED, /* the writer, from the specification or the options; never copied */
+    TZ_TAG_ROLE_POINTER    /* the writer, because it points into a file; never copied */
+} tz_tag_role;
+
+enum {
+    TZ_TAG_STRUCTURAL = 1, /* decides the position or meaning of pixels: a defect is an error */
+    TZ_TAG_TABLE = 2,      /* tile offsets or sizes: never loaded whole, a defect costs pixels */
+    TZ_TAG_REQUIRED = 8,   /* of every image, by the standard */
+    TZ_TAG_REQUIRED_TILES = 16, /* of an image in tiles */
+    TZ_TAG_REQUIRED_STRIPS = 32,
+    TZ_TAG_GEOTIFF = 64 /* of OGC 19-008 */
+};
+
+/* Members of tz_ifd that reading fills. */
+typedef enum tz_tag_field { TZ_FIELD_NONE, TZ_FIELD_U16, TZ_FIELD_U32, TZ_FIELD_REF } tz_tag_field;
+
+/* Field types that writing uses. */
+typedef enum tz_tag_write {
+    TZ_WRITE_NONE,
+    TZ_WRITE_SHORT,
+    TZ_WRITE_SHORT_OR_LONG, /* SHORT if the value fits */
+    TZ_WRITE_LONG,
+    TZ_WRITE_SHORT_PER_SAMPLE /* repeated for every sample */
+} tz_tag_write;
+
+typedef struct tz_tag_row {
+    uint16_t tag;
+    uint8_t role;     /* tz_tag_role */
+    const char *name; /* NULL: none */
+    uint8_t flags;
+    uint8_t field;   /* tz_tag_field */
+    uint16_t offset; /* of the member in tz_ifd */
+    uint32_t types;  /* bits of the types that are read */
+    uint16_t min_count;
+    uint16_t max_count; /* 0: any */
+    uint8_t write;      /* tz_tag_write */
+    uint16_t number;    /* offset of the value in tz_ifd_numbers */
+    uint32_t omit;      /* the value that is not written */
+} tz_tag_row;
+enum { TZ_MAX_TAG_ROWS = 128 };
+
+/* The numbers of a directory that is written; tags without a value of their own have the one that
+ * is omitted. */
+typedef struct tz_ifd_numbers {
+    uint32_t subfile_type;
+    uint32_t width;
+    uint32_t height;
+    uint32_t bits;
+    uint32_t compression;
+    uint32_t photometric;
+    uint32_t samples;
+    uint32_t planar;
+    uint32_t sample_format;
+    uint32_t orientation;
+    uint32_t predictor;
+    uint32_t rows_per_strip; /* 0: tiles */
+    uint32_t tile_width;     /* 0: strips */
+    uint32_t tile_height;
+} tz_ifd_numbers;
+
+const tz_tag_row *tz_tag_find(uint16_t tag); /* NULL: unknown */
+const tz_tag_row *tz_tag_rows(size_t *count);
+
+/* Returns the type that a tag normally has. */
+uint16_t tz_tag_usual_type(const tz_tag_row *row);
 
 /* Bits of NewSubfileType. */
 enum { TZ_SUBFILE_REDUCED = 1, TZ_SUBFILE_PAGE = 2, TZ_SUBFILE_MASK = 4 };

@@ -5,10 +5,6 @@
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
-static const uint16_t geo_tags[] = {TZ_TAG_PIXEL_SCALE, TZ_TAG_TIEPOINTS,   TZ_TAG_TRANSFORMATION,
-                                    TZ_TAG_GEO_KEYS,    TZ_TAG_GEO_DOUBLES, TZ_TAG_GEO_ASCII};
-enum { GEO_TAGS = sizeof geo_tags / sizeof geo_tags[0] };
-
 static const tz_ifd_entry *find_image_entry(const tz_checker *checker, uint16_t tag)
 {
     return tz_checked_ifd_find(&checker->directories[0], tag);
@@ -16,8 +12,10 @@ static const tz_ifd_entry *find_image_entry(const tz_checker *checker, uint16_t 
 
 static bool is_geotiff(const tz_checker *checker)
 {
-    for (size_t i = 0; i < GEO_TAGS; i++)
-        if (find_image_entry(checker, geo_tags[i]))
+    size_t count;
+    const tz_tag_row *rows = tz_tag_rows(&count);
+    for (size_t i = 0; i < count; i++)
+        if ((rows[i].flags & TZ_TAG_GEOTIFF) && find_image_entry(checker, rows[i].tag))
             return true;
     return false;
 }
@@ -49,27 +47,23 @@ static tz_result check_geotiff_core(tz_checker *checker)
     return TZ_OK;
 }
 
-static uint16_t geotiff_tag_type(uint16_t tag)
-{
-    if (tag == TZ_TAG_GEO_KEYS)
-        return TZ_TYPE_SHORT;
-    return tag == TZ_TAG_GEO_ASCII ? TZ_TYPE_ASCII : TZ_TYPE_DOUBLE;
-}
-
 static tz_result check_geotiff_tags(tz_checker *checker)
 {
+    size_t count;
+    const tz_tag_row *rows = tz_tag_rows(&count);
     uint64_t before = 0;
     if (!is_geotiff(checker))
         return skip_without_geotiff_tags(checker);
     checker->ctx.ifd = checker->info->levels[0].ifd;
-    for (size_t i = 0; i < GEO_TAGS; i++) {
-        const tz_ifd_entry *entry = find_image_entry(checker, geo_tags[i]);
-        if (!entry)
+    for (size_t i = 0; i < count; i++) {
+        const uint16_t usual = tz_tag_usual_type(&rows[i]);
+        const tz_ifd_entry *entry = find_image_entry(checker, rows[i].tag);
+        if (!(rows[i].flags & TZ_TAG_GEOTIFF) || !entry)
             continue;
         const tz_location location = tz_at_tag(entry->tag, entry->entry_offset);
-        if (entry->type != geotiff_tag_type(entry->tag))
+        if (entry->type != usual)
             TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                           tz_expecting(location, geotiff_tag_type(entry->tag), entry->type),
+                           tz_expecting(location, usual, entry->type),
                            "the tag has the wrong type");
         if (entry->entry_offset < before)
             TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, location,

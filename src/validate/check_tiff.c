@@ -112,24 +112,21 @@ static tz_result check_tag_values(tz_checker *checker)
 
 static tz_result check_required_tags(tz_checker *checker)
 {
-    static const uint16_t always[] = {TZ_TAG_IMAGE_WIDTH, TZ_TAG_IMAGE_LENGTH, TZ_TAG_COMPRESSION,
-                                      TZ_TAG_PHOTOMETRIC};
-    static const uint16_t tiled[] = {TZ_TAG_TILE_WIDTH, TZ_TAG_TILE_LENGTH, TZ_TAG_TILE_OFFSETS,
-                                     TZ_TAG_TILE_BYTE_COUNTS};
-    static const uint16_t strips[] = {TZ_TAG_STRIP_OFFSETS, TZ_TAG_STRIP_BYTE_COUNTS};
+    size_t row_count;
+    const tz_tag_row *rows = tz_tag_rows(&row_count);
     for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;
         uint32_t level;
         if (!tz_checker_own_layer(checker, i, &layer, &level))
             continue;
-        const uint16_t *more = layer.shape.tiled ? tiled : strips;
-        const size_t more_count = layer.shape.tiled ? 4 : 2;
-        for (size_t k = 0; k < 4 + more_count; k++) {
-            const uint16_t tag = k < 4 ? always[k] : more[k - 4];
-            if (!tz_checked_ifd_find(&checker->directories[i], tag))
+        const unsigned required =
+            TZ_TAG_REQUIRED | (layer.shape.tiled ? TZ_TAG_REQUIRED_TILES : TZ_TAG_REQUIRED_STRIPS);
+        for (size_t k = 0; k < row_count; k++)
+            if ((rows[k].flags & required) &&
+                !tz_checked_ifd_find(&checker->directories[i], rows[k].tag))
                 TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
-                               tz_at_tag(tag, layer.shape.ifd_offset), "required tag is missing");
-        }
+                               tz_at_tag(rows[k].tag, layer.shape.ifd_offset),
+                               "required tag is missing");
     }
     return TZ_OK;
 }

@@ -29,9 +29,6 @@ tz_result tz_image_resolve_extra_tags(tz_image *image, const tz_context *ctx);
 /* Returns the bytes of rows of a tile; TZ_NONE if they do not fit 64 bits. */
 uint64_t tz_image_rows_bytes(const tz_image *image, uint64_t rows);
 
-/* For qsort of tz_tag_value: by tag. */
-int tz_tag_value_compare(const void *a, const void *b);
-
 /* A list of tags that grows. The first failure stays in result and turns later calls into no-ops.
  */
 typedef struct tz_tag_list {
@@ -51,9 +48,5 @@ void *tz_tag_list_alloc(tz_tag_list *tags, size_t count, size_t size);
 void tz_image_add_geo_tags(tz_tag_list *tags, const tz_geo *geo);
 void tz_image_add_metadata_tag(tz_tag_list *tags, const tz_image *image,
                                const tz_statistics *statistics);
-
-/* Tags that the writer makes itself, and tags that point into a file: neither are the caller's. */
-bool tz_tag_is_generated(uint16_t tag);
-bool tz_tag_is_pointer(uint16_t tag);
 
 #endif

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tags of an image and of its mask. */
+ * The tags of an image and of its mask, and the tags that a caller adds.
+ *
+ * Single numbers are written by the tag table: tz_image_build_tags fills a tz_ifd_numbers for the
+ * kind of directory, and every row with WRITE becomes a tag unless the number is the one to omit.
+ * Arrays (colours, YCbCr, codec parameters, georeferencing, metadata, nodata) have functions. The
+ * caller's tags come last, and the list is sorted. Tile tables are added by ifd_emit.c, when the
+ * tiles are written. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
-enum { FIRST_CAPACITY = 40, LERC_VERSION = 4, SUBFILE_REDUCED = 1, SUBFILE_MASK = 4 };
+enum {
+    FIRST_CAPACITY = 40,
+    LERC_VERSION = 4,
+    MAX_GENERATED_TAGS = 32 /* a directory has at most this many tags beside the caller's */
+};
 
-/* ---------------------------------------------------------------------------------------------
- * Lists
- * ------------------------------------------------------------------------------------------ */
+/* ---- lists ---- */
 
 void *tz_tag_list_alloc(tz_tag_list *tags, size_t count, size_t size)
 {
@@ -22,7 +31,7 @@ void *tz_tag_list_alloc(tz_tag_list *tags, size_t count, size_t size)
     return memory;
 }
 
-int tz_tag_value_compare(const void *a, const void *b)
+static int compare_tag_values(const void *a, const void *b)
 {
     return ((const tz_tag_value *)a)->tag - ((const tz_tag_value *)b)->tag;
 }
@@ -44,34 +53,33 @@ void tz_tag_list_add(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64_t co
         tags->list[tags->count++] = (tz_tag_value){tag, type, count, data};
 }
 
-/* The same SHORT for every sample. */
-static void add_repeated_short_tag(tz_tag_list *tags, uint16_t tag, uint32_t count, uint16_t value)
+/* Adds the tags of the table that are numbers. */
+static void add_number_tags(tz_tag_list *tags, const tz_ifd_numbers *numbers)
 {
-    uint16_t *values = tz_tag_list_alloc(tags, count, sizeof *values);
-    if (!values)
-        return;
-    for (uint32_t i = 0; i < count; i++)
-        values[i] = value;
-    tz_tag_list_add(tags, tag, TZ_TYPE_SHORT, count, values);
-}
-
-static void add_short_tag(tz_tag_list *tags, uint16_t tag, uint16_t value)
-{
-    add_repeated_short_tag(tags, tag, 1, value);
-}
-
-/* A SHORT where it is enough. */
-static void add_number_tag(tz_tag_list *tags, uint16_t tag, uint32_t value)
-{
-    if (value <= UINT16_MAX) {
-        add_short_tag(tags, tag, (uint16_t)value);
-        return;
+    size_t row_count;
+    const tz_tag_row *rows = tz_tag_rows(&row_count);
+    for (const tz_tag_row *row = rows; row < rows + row_count; row++) {
+        uint32_t value;
+        memcpy(&value, (const char *)numbers + row->number, sizeof value);
+        if (row->write == TZ_WRITE_NONE || value == row->omit)
+            continue;
+        if (row->write == TZ_WRITE_LONG ||
+            (row->write == TZ_WRITE_SHORT_OR_LONG && value > UINT16_MAX)) {
+            uint32_t *number = tz_tag_list_alloc(tags, 1, sizeof *number);
+            if (!number)
+                return;
+            *number = value;
+            tz_tag_list_add(tags, row->tag, TZ_TYPE_LONG, 1, number);
+            continue;
+        }
+        const uint32_t count = row->write == TZ_WRITE_SHORT_PER_SAMPLE ? numbers->samples : 1;
+        uint16_t *values = tz_tag_list_alloc(tags, count, sizeof *values);
+        if (!values)
+            return;
+        for (uint32_t i = 0; i < count; i++)
+            values[i] = (uint16_t)value;
+        tz_tag_list_add(tags, row->tag, TZ_TYPE_SHORT, count, values);
     }
-    uint32_t *number = tz_tag_list_alloc(tags, 1, sizeof *number);
-    if (!number)
-        return;
-    *number = value;
-    tz_tag_list_add(tags, tag, TZ_TYPE_LONG, 1, number);
 }
 
 static void add_long_tag(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64_t count,
@@ -83,42 +91,9 @@ static void add_long_tag(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64_
     tz_tag_list_add(tags, tag, type, count, memcpy(copy, values, size));
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Parts
- * ------------------------------------------------------------------------------------------ */
+/* ---- parts ---- */
 
-/* What image and mask have in common: their size and tiles. */
-static void add_grid_tags(tz_tag_list *tags, const tz_image *image)
-{
-    add_number_tag(tags, TZ_TAG_IMAGE_WIDTH, image->spec.width);
-    add_number_tag(tags, TZ_TAG_IMAGE_LENGTH, image->spec.height);
-    if (image->options.strips) {
-        add_number_tag(tags, TZ_TAG_ROWS_PER_STRIP, image->tile_height);
-        return;
-    }
-    add_number_tag(tags, TZ_TAG_TILE_WIDTH, image->tile_width);
-    add_number_tag(tags, TZ_TAG_TILE_LENGTH, image->tile_height);
-}
-
-static void add_sample_tags(tz_tag_list *tags, const tz_image *image)
-{
-    const tz_image_spec *spec = &image->spec;
-    add_repeated_short_tag(tags, TZ_TAG_BITS_PER_SAMPLE, spec->bands, spec->bits_per_sample);
-    add_short_tag(tags, TZ_TAG_PHOTOMETRIC, image->photometric);
-    add_short_tag(tags, TZ_TAG_SAMPLES_PER_PIXEL, (uint16_t)spec->bands);
-    add_short_tag(tags, TZ_TAG_PLANAR, image->planar);
-    add_repeated_short_tag(tags, TZ_TAG_SAMPLE_FORMAT, spec->bands, image->sample_format);
-    if (spec->orientation != 1)
-        add_short_tag(tags, TZ_TAG_ORIENTATION, spec->orientation);
-    if (spec->color_map)
-        tz_tag_list_add(tags, TZ_TAG_COLOR_MAP, TZ_TYPE_SHORT, 3 * (uint64_t)spec->color_map_size,
-                        spec->color_map);
-    if (spec->extra_sample_count > 0)
-        tz_tag_list_add(tags, TZ_TAG_EXTRA_SAMPLES, TZ_TYPE_SHORT, spec->extra_sample_count,
-                        spec->extra_samples);
-}
-
-/* Without black and white, the standard has readers take YCbCr for the range of video. */
+/* Without ReferenceBlackWhite, the standard makes readers expect the range of video. */
 static void add_ycbcr_tags(tz_tag_list *tags, const tz_image *image)
 {
     static const uint32_t full_range[] = {0, 1, 255, 1, 128, 1, 255, 1, 128, 1, 255, 1};
@@ -135,9 +110,6 @@ static void add_codec_tags(tz_tag_list *tags, const tz_image *image, const tz_by
 {
     const tz_write_options *options = &image->options;
     const uint32_t lerc[] = {LERC_VERSION, options->lerc_compression};
-    add_short_tag(tags, TZ_TAG_COMPRESSION, (uint16_t)options->compression);
-    if (options->predictor != 1)
-        add_short_tag(tags, TZ_TAG_PREDICTOR, options->predictor);
     if (image->photometric == TZ_PHOTOMETRIC_YCBCR)
         add_ycbcr_tags(tags, image);
     if (options->compression == TZ_COMPRESSION_LERC)
@@ -154,7 +126,12 @@ static void add_image_tags(tz_tag_list *tags, const tz_image *image, tz_ifd_kind
                            const tz_statistics *statistics, const tz_bytes *jpeg_tables)
 {
     const tz_image_spec *spec = &image->spec;
-    add_sample_tags(tags, image);
+    if (spec->color_map)
+        tz_tag_list_add(tags, TZ_TAG_COLOR_MAP, TZ_TYPE_SHORT, 3 * (uint64_t)spec->color_map_size,
+                        spec->color_map);
+    if (spec->extra_sample_count > 0)
+        tz_tag_list_add(tags, TZ_TAG_EXTRA_SAMPLES, TZ_TYPE_SHORT, spec->extra_sample_count,
+                        spec->extra_samples);
     add_codec_tags(tags, image, jpeg_tables);
     tz_image_add_geo_tags(tags, spec->geo);
     if (kind == TZ_IFD_IMAGE)
@@ -167,40 +144,98 @@ static void add_image_tags(tz_tag_list *tags, const tz_image *image, tz_ifd_kind
                         spec->tags[i].data);
 }
 
-/* NewSubfileType; 0 need not be said. */
-static void add_subfile_type_tag(tz_tag_list *tags, tz_ifd_kind kind)
-{
-    static const uint32_t subfiles[] = {[TZ_IFD_MASK] = SUBFILE_MASK,
-                                        [TZ_IFD_OVERVIEW] = SUBFILE_REDUCED,
-                                        [TZ_IFD_OVERVIEW_MASK] = SUBFILE_REDUCED | SUBFILE_MASK};
-    if (subfiles[kind] != 0)
-        add_long_tag(tags, TZ_TAG_NEW_SUBFILE_TYPE, TZ_TYPE_LONG, 1, &subfiles[kind],
-                     sizeof subfiles[kind]);
-}
-
-static void add_mask_tags(tz_tag_list *tags, const tz_image *image)
-{
-    add_short_tag(tags, TZ_TAG_BITS_PER_SAMPLE, 1);
-    add_short_tag(tags, TZ_TAG_COMPRESSION, image->mask_format.compression);
-    add_short_tag(tags, TZ_TAG_PHOTOMETRIC, TZ_PHOTOMETRIC_MASK);
-    add_short_tag(tags, TZ_TAG_SAMPLES_PER_PIXEL, 1);
-    add_short_tag(tags, TZ_TAG_PLANAR, 1);
-}
-
 tz_result tz_image_build_tags(tz_image_tags *out, const tz_image *image, tz_ifd_kind kind,
                               const tz_statistics *statistics, const tz_bytes *jpeg_tables,
                               tz_arena *arena, const tz_context *ctx)
 {
+    const tz_image_spec *spec = &image->spec;
+    const bool mask = kind == TZ_IFD_MASK || kind == TZ_IFD_OVERVIEW_MASK;
+    const bool overview = kind == TZ_IFD_OVERVIEW || kind == TZ_IFD_OVERVIEW_MASK;
+    const bool strips = image->options.strips;
     tz_tag_list tags = {.arena = arena, .ctx = ctx};
-    add_subfile_type_tag(&tags, kind);
-    add_grid_tags(&tags, image);
-    if (kind == TZ_IFD_MASK || kind == TZ_IFD_OVERVIEW_MASK)
-        add_mask_tags(&tags, image);
-    else
+    tz_ifd_numbers numbers = {.subfile_type = (overview ? TZ_SUBFILE_REDUCED : 0u) |
+                                              (mask ? TZ_SUBFILE_MASK : 0u),
+                              .width = spec->width,
+                              .height = spec->height,
+                              .bits = 1,
+                              .compression = image->mask_format.compression,
+                              .photometric = TZ_PHOTOMETRIC_MASK,
+                              .samples = 1,
+                              .planar = TZ_PLANAR_CONTIGUOUS,
+                              .orientation = 1,
+                              .predictor = 1,
+                              .rows_per_strip = strips ? image->tile_height : 0,
+                              .tile_width = strips ? 0 : image->tile_width,
+                              .tile_height = strips ? 0 : image->tile_height};
+    if (!mask) {
+        numbers.bits = spec->bits_per_sample;
+        numbers.compression = (uint16_t)image->options.compression;
+        numbers.photometric = image->photometric;
+        numbers.samples = spec->bands;
+        numbers.planar = image->planar;
+        numbers.sample_format = image->sample_format;
+        numbers.orientation = spec->orientation;
+        numbers.predictor = image->options.predictor;
+    }
+    add_number_tags(&tags, &numbers);
+    if (!mask)
         add_image_tags(&tags, image, kind, statistics, jpeg_tables);
     if (tags.result != TZ_OK)
         return tags.result;
-    qsort(tags.list, tags.count, sizeof *tags.list, tz_tag_value_compare);
+    qsort(tags.list, tags.count, sizeof *tags.list, compare_tag_values);
     *out = (tz_image_tags){.list = tags.list, .count = tags.count};
+    return TZ_OK;
+}
+
+/* ---- tags of the caller ---- */
+
+/* Tags that the writer makes itself and tags that point into a file are not the caller's. */
+static tz_result check_extra_tag(const tz_tag_value *tag, const tz_context *ctx)
+{
+    const tz_tag_row *row = tz_tag_find(tag->tag);
+    uint64_t bytes;
+    if (row && row->role == TZ_TAG_ROLE_GENERATED)
+        return TZ_FAIL_ARG_TAG(ctx, tag->tag,
+                               "it follows from the specification or the options, and cannot be "
+                               "given as a tag");
+    if (row && row->role == TZ_TAG_ROLE_POINTER)
+        return TZ_FAIL_ARG_TAG(ctx, tag->tag,
+                               "it points into a file, and cannot be given as a tag");
+    if (tz_type_size(tag->type) == 0 || tag->type == TZ_TYPE_IFD || tag->type == TZ_TYPE_IFD8)
+        return TZ_FAIL_ARG_TAG(ctx, tag->tag, "type %u is not one of values (1 to 12, 16, 17)",
+                               tag->type);
+    if (tag->count == 0 || !tag->data)
+        return TZ_FAIL_ARG_TAG(ctx, tag->tag, "it has no values");
+    if (!tz_mul(tag->count, tz_type_size(tag->type), &bytes))
+        bytes = TZ_NONE;
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_tag_bytes), tz_at_tag(tag->tag, TZ_NONE),
+                          bytes, "bytes in one tag"));
+    if (bytes > UINT32_MAX)
+        return TZ_FAIL_ARG_TAG(ctx, tag->tag, "a tag of 4 GiB and more");
+    if (tag->type == TZ_TYPE_ASCII && ((const char *)tag->data)[tag->count - 1] != '\0')
+        return TZ_FAIL_ARG_TAG(ctx, tag->tag, "its text must end in a NUL, which is counted");
+    return TZ_OK;
+}
+
+tz_result tz_image_resolve_extra_tags(tz_image *image, const tz_context *ctx)
+{
+    tz_image_spec *spec = &image->spec;
+    void *copy;
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_ifd_entries), tz_no_location(),
+                          (uint64_t)spec->tag_count + MAX_GENERATED_TAGS, "tags"));
+    TZ_TRY(tz_image_copy_array(image, spec->tags, spec->tag_count, sizeof *spec->tags, "spec->tags",
+                               ctx, &copy));
+    tz_tag_value *tags = copy;
+    spec->tags = tags;
+    if (tags)
+        qsort(tags, spec->tag_count, sizeof *tags, compare_tag_values);
+    for (uint32_t i = 0; i < spec->tag_count; i++) {
+        if (i > 0 && tags[i].tag == tags[i - 1].tag)
+            return TZ_FAIL_ARG_TAG(ctx, tags[i].tag, "it is given more than once");
+        TZ_TRY(check_extra_tag(&tags[i], ctx));
+        TZ_TRY(tz_image_copy_array(image, tags[i].data, tags[i].count, tz_type_size(tags[i].type),
+                                   "the data of a tag", ctx, &copy));
+        tags[i].data = copy;
+    }
     return TZ_OK;
 }

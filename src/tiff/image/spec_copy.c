@@ -225,15 +225,14 @@ static tz_result copy_spec_metadata(spec_holder *holder)
     return TZ_OK;
 }
 
-/* Plain data: an unknown tag of whole numbers may be an offset. */
+/* True for plain data. An unknown tag of whole numbers may be an offset and is not copied. */
 static bool is_copied_tag(const tz_tag *tag)
 {
+    const tz_tag_row *row = tz_tag_find(tag->tag);
     const bool wide = tag->type == TZ_TYPE_LONG || tag->type == TZ_TYPE_LONG8;
     if (tag->size == 0 || tag->type == TZ_TYPE_IFD || tag->type == TZ_TYPE_IFD8)
         return false;
-    if (tz_tag_is_generated(tag->tag) || tz_tag_is_pointer(tag->tag))
-        return false;
-    return tz_tag_name(tag->tag) || !wide;
+    return row ? row->role == TZ_TAG_ROLE_PLAIN : !wide;
 }
 
 static bool spec_has_tag(const tz_image_spec *spec, uint16_t tag)
