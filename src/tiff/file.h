@@ -52,6 +52,11 @@ uint16_t tz_delivered_photometric(const tz_info *info);
 tz_result tz_file_load_tags(tz_file *file, const tz_ifd *ifd, tz_reader *reader,
                             const tz_context *ctx);
 
+/* load_tags.c: counts bytes against the limit of a handle. *granted is false, with a warning, if
+ * they exceed it. */
+tz_result tz_file_reserve(tz_file *file, tz_location location, uint64_t size, const tz_context *ctx,
+                          bool *granted);
+
 /* old_jpeg.c: assembles the headers of old-style JPEG streams. *out has size bytes and slack of
  * arena: see codec/jpeg_old.h. ctx->ifd is that of the layer. */
 tz_result tz_old_jpeg_headers(const tz_file *file, uint32_t level, const tz_layer *layer,

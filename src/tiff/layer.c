@@ -1,9 +1,17 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * From a directory to a layer: one grid of tiles, with the type of its samples and its tile tables.
+ *
+ * tz_layer_from_ifd sets the shape and runs the checks one after the other. A defect that costs the
+ * pixels is a warning, and `readable` becomes false: the file still opens, and a read of the layer
+ * fails with a reason. Sizes come from the file, so that all products are checked: a tile may have
+ * more bytes than fit 64 bits. Old-style JPEG in one tile may be a single stream that no table
+ * points to; its position then comes from JPEGInterchangeFormat. */
 #include "tiff/layer.h"
 
 #include <stddef.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "codec/codec.h"
 #include "tiff/tags.h"
 
@@ -16,23 +24,29 @@ typedef struct dtype_row {
     tz_dtype dtype;
 } dtype_row;
 
-/* clang-format off */
 static const dtype_row dtype_rows[] = {
-    {1, 1, 8, TZ_DTYPE_UINT8},   {1, 9, 16, TZ_DTYPE_UINT16}, {1, 17, 32, TZ_DTYPE_UINT32},
-    {1, 64, 64, TZ_DTYPE_UINT64},
-    {2, 2, 8, TZ_DTYPE_INT8},    {2, 9, 16, TZ_DTYPE_INT16},  {2, 17, 32, TZ_DTYPE_INT32},
-    {2, 64, 64, TZ_DTYPE_INT64},
-    {3, 16, 16, TZ_DTYPE_FLOAT16}, {3, 24, 24, TZ_DTYPE_FLOAT32}, {3, 32, 32, TZ_DTYPE_FLOAT32},
-    {3, 64, 64, TZ_DTYPE_FLOAT64},
-    {5, 32, 32, TZ_DTYPE_COMPLEX_INT16}, {5, 64, 64, TZ_DTYPE_COMPLEX_INT32},
-    {6, 32, 32, TZ_DTYPE_COMPLEX_FLOAT16}, {6, 64, 64, TZ_DTYPE_COMPLEX_FLOAT32},
-    {6, 128, 128, TZ_DTYPE_COMPLEX_FLOAT64},
+    {TZ_FORMAT_UINT, 1, 8, TZ_DTYPE_UINT8},
+    {TZ_FORMAT_UINT, 9, 16, TZ_DTYPE_UINT16},
+    {TZ_FORMAT_UINT, 17, 32, TZ_DTYPE_UINT32},
+    {TZ_FORMAT_UINT, 64, 64, TZ_DTYPE_UINT64},
+    {TZ_FORMAT_INT, 2, 8, TZ_DTYPE_INT8},
+    {TZ_FORMAT_INT, 9, 16, TZ_DTYPE_INT16},
+    {TZ_FORMAT_INT, 17, 32, TZ_DTYPE_INT32},
+    {TZ_FORMAT_INT, 64, 64, TZ_DTYPE_INT64},
+    {TZ_FORMAT_FLOAT, 16, 16, TZ_DTYPE_FLOAT16},
+    {TZ_FORMAT_FLOAT, 24, 24, TZ_DTYPE_FLOAT32},
+    {TZ_FORMAT_FLOAT, 32, 32, TZ_DTYPE_FLOAT32},
+    {TZ_FORMAT_FLOAT, 64, 64, TZ_DTYPE_FLOAT64},
+    {TZ_FORMAT_COMPLEX_INT, 32, 32, TZ_DTYPE_COMPLEX_INT16},
+    {TZ_FORMAT_COMPLEX_INT, 64, 64, TZ_DTYPE_COMPLEX_INT32},
+    {TZ_FORMAT_COMPLEX_FLOAT, 32, 32, TZ_DTYPE_COMPLEX_FLOAT16},
+    {TZ_FORMAT_COMPLEX_FLOAT, 64, 64, TZ_DTYPE_COMPLEX_FLOAT32},
+    {TZ_FORMAT_COMPLEX_FLOAT, 128, 128, TZ_DTYPE_COMPLEX_FLOAT64},
 };
-/* clang-format on */
 
 tz_dtype tz_dtype_of(uint16_t sample_format, uint16_t bits)
 {
-    const uint16_t format = sample_format == 4 ? 1 : sample_format; /* void: taken as unsigned */
+    const uint16_t format = sample_format == TZ_FORMAT_VOID ? TZ_FORMAT_UINT : sample_format;
     for (size_t i = 0; i < sizeof dtype_rows / sizeof dtype_rows[0]; i++) {
         const dtype_row *row = &dtype_rows[i];
         if (row->format == format && row->min_bits <= bits && bits <= row->max_bits)
@@ -43,7 +57,8 @@ tz_dtype tz_dtype_of(uint16_t sample_format, uint16_t bits)
 
 uint32_t tz_ifd_subfile_type(const tz_ifd *ifd)
 {
-    static const uint32_t from_old[] = {0, 0, 1, 2}; /* 1 full, 2 reduced, 3 page */
+    /* SubfileType is 1 for a full image, 2 for a reduced one, 3 for a page. */
+    static const uint32_t from_old[] = {0, 0, TZ_SUBFILE_REDUCED, TZ_SUBFILE_PAGE};
     if (tz_ifd_has(ifd, TZ_TAG_NEW_SUBFILE_TYPE) || ifd->subfile_type > 3)
         return ifd->new_subfile_type;
     return from_old[ifd->subfile_type];
@@ -54,7 +69,7 @@ uint32_t tz_ifd_subfile_type(const tz_ifd *ifd)
 static uint64_t layer_row_bytes(const tz_layer *layer, uint64_t rows)
 {
     const tz_level *shape = &layer->shape;
-    const uint64_t samples = layer->tables.planar == 2 ? 1 : shape->samples;
+    const uint64_t samples = layer->tables.planar == TZ_PLANAR_SEPARATE ? 1 : shape->samples;
     uint64_t bits = 0;
     uint64_t bytes = 0;
     /* width times depth always fits: 2^32 * 2^16 */
@@ -95,14 +110,14 @@ static void set_layer_shape(tz_layer *layer, const tz_ifd *ifd, const tz_context
         return;
     }
     shape->tile_width = ifd->width;
-    shape->tile_height = ifd->rows_per_strip < ifd->height ? ifd->rows_per_strip : ifd->height;
+    shape->tile_height = tz_min_u32(ifd->rows_per_strip, ifd->height);
     if (shape->tile_height == 0)
         shape->tile_height = ifd->height;
 }
 
 /* ---- checks: each is TZ_OK or a warning ---- */
 
-/* A warning that costs the pixels. */
+/* Evaluates to a warning that costs the pixels. */
 #define MARK_UNREADABLE(layer, warning) ((layer)->shape.readable = false, (warning))
 
 static tz_result check_sample_type(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
@@ -114,7 +129,7 @@ static tz_result check_sample_type(tz_layer *layer, const tz_ifd *ifd, const tz_
         return MARK_UNREADABLE(layer,
                                tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, at_bits,
                                        "samples of different depth or format in one image"));
-    if (ifd->sample_format < 1 || ifd->sample_format > 6)
+    if (ifd->sample_format < TZ_FORMAT_UINT || ifd->sample_format > TZ_FORMAT_COMPLEX_FLOAT)
         return MARK_UNREADABLE(layer,
                                tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
                                        tz_expecting(tz_at_tag(TZ_TAG_SAMPLE_FORMAT, ifd->offset),
@@ -170,7 +185,7 @@ static tz_result check_subsampling(tz_layer *layer, const tz_ifd *ifd, tz_reader
     return TZ_OK;
 }
 
-/* The advice of the format: multiples of 16 for tiles, at least a row for strips. */
+/* The format asks for multiples of 16 for tiles, and for at least one row for strips. */
 static tz_result check_tile_shape(const tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
 {
     const tz_level *shape = &layer->shape;
@@ -212,7 +227,7 @@ static tz_result check_tile_byte_limit(tz_layer *layer, const tz_ifd *ifd, const
 static tz_result set_layer_grid(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
 {
     tz_level *shape = &layer->shape;
-    const uint64_t planes = ifd->planar == 2 ? ifd->samples : 1;
+    const uint64_t planes = ifd->planar == TZ_PLANAR_SEPARATE ? ifd->samples : 1;
     const uint16_t tag = shape->tiled ? TZ_TAG_TILE_WIDTH : TZ_TAG_ROWS_PER_STRIP;
     shape->tiles_across = (uint32_t)tz_ceil_div(shape->width, shape->tile_width);
     shape->tiles_down = (uint32_t)tz_ceil_div(shape->height, shape->tile_height);
@@ -274,24 +289,8 @@ bool tz_layer_has_tables(const tz_layer *layer)
     return layer->tables.offsets.count >= layer->shape.tile_count;
 }
 
-/* Some writers put the tables of tiles under the strip tags. */
-static tz_result choose_tables(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
-{
-    const bool tiled = layer->shape.tiled;
-    const bool strip_tags = ifd->strip_offsets.count > 0 || ifd->strip_sizes.count > 0;
-    layer->tables.offsets =
-        tiled && tz_ifd_has(ifd, TZ_TAG_TILE_OFFSETS) ? ifd->tile_offsets : ifd->strip_offsets;
-    layer->tables.sizes =
-        tiled && tz_ifd_has(ifd, TZ_TAG_TILE_BYTE_COUNTS) ? ifd->tile_sizes : ifd->strip_sizes;
-    if (!tiled || !strip_tags)
-        return TZ_OK;
-    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                   tz_at_tag(TZ_TAG_STRIP_OFFSETS, ifd->offset),
-                   "strip and tile tags together; the tile tags count");
-}
-
-/* Whether the one tile begins inside a stream. An offset that cannot be used is reported when the
- * tile is asked for. */
+/* *out is true if the one tile begins inside a stream. An unusable offset is reported when the tile
+ * is read. */
 static tz_result tile_begins_inside_stream(const tz_layer *layer, const tz_tile_span *stream,
                                            tz_reader *reader, const tz_context *ctx, bool *out)
 {
@@ -307,8 +306,8 @@ static tz_result tile_begins_inside_stream(const tz_layer *layer, const tz_tile_
                : tz_warn_from_error(ctx, &failed, "tile offsets");
 }
 
-/* Old-style JPEG in one tile may be one stream: the tile begins somewhere inside of it, or no table
- * of tiles points to it. The tile is then this stream. */
+/* Old-style JPEG in one tile may be one stream: the tile begins inside of it, or no table points to
+ * it. The tile is then this stream. */
 static tz_result use_jpeg_interchange(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
                                       const tz_context *ctx)
 {
@@ -339,30 +338,23 @@ static tz_result set_layer_tables(tz_layer *layer, const tz_ifd *ifd, tz_reader 
                                   const tz_context *ctx)
 {
     const bool tiled = layer->shape.tiled;
+    const bool strip_tags = ifd->strip_offsets.count > 0 || ifd->strip_sizes.count > 0;
     const uint16_t offsets_tag = tiled ? TZ_TAG_TILE_OFFSETS : TZ_TAG_STRIP_OFFSETS;
     const uint16_t sizes_tag = tiled ? TZ_TAG_TILE_BYTE_COUNTS : TZ_TAG_STRIP_BYTE_COUNTS;
-    TZ_TRY(choose_tables(layer, ifd, ctx));
+    /* Some writers store the tables of tiles in the strip tags. */
+    layer->tables.offsets =
+        tiled && tz_ifd_has(ifd, TZ_TAG_TILE_OFFSETS) ? ifd->tile_offsets : ifd->strip_offsets;
+    layer->tables.sizes =
+        tiled && tz_ifd_has(ifd, TZ_TAG_TILE_BYTE_COUNTS) ? ifd->tile_sizes : ifd->strip_sizes;
+    if (tiled && strip_tags)
+        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
+                       tz_at_tag(TZ_TAG_STRIP_OFFSETS, ifd->offset),
+                       "strip and tile tags together; the tile tags count"));
     if (ifd->tables_damaged)
-        return MARK_UNREADABLE(layer, TZ_OK); /* said when the tag was read */
+        return MARK_UNREADABLE(layer, TZ_OK); /* there was a warning when the tag was read */
     TZ_TRY(use_jpeg_interchange(layer, ifd, reader, ctx));
     TZ_TRY(check_offset_table(layer, ifd, offsets_tag, ctx));
     return layer->tables.offsets.count > 0 ? check_size_table(layer, ifd, sizes_tag, ctx) : TZ_OK;
-}
-
-static tz_result set_lerc_parameters(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
-                                     const tz_context *ctx)
-{
-    uint64_t numbers[2] = {0, 0};
-    if (ifd->lerc.count < 2)
-        return TZ_OK;
-    for (uint64_t i = 0; i < 2; i++) {
-        TZ_TRY(tz_tag_ref_integer(reader, &ifd->lerc, TZ_TAG_LERC_PARAMETERS, i, ctx, &numbers[i]));
-        if (numbers[i] > UINT16_MAX)
-            numbers[i] = UINT16_MAX;
-    }
-    layer->shape.lerc_version = (uint16_t)numbers[0];
-    layer->shape.lerc_compression = (uint16_t)numbers[1];
-    return TZ_OK;
 }
 
 tz_result tz_layer_from_ifd(tz_layer *out, const tz_ifd *ifd, tz_reader *reader,
@@ -378,7 +370,7 @@ tz_result tz_layer_from_ifd(tz_layer *out, const tz_ifd *ifd, tz_reader *reader,
                                  .fax_options = ifd->compression == TZ_COMPRESSION_FAX4
                                                     ? ifd->t6_options
                                                     : ifd->t4_options}};
-    out->is_mask = (subfile_type & 4) != 0 || ifd->photometric == TZ_PHOTOMETRIC_MASK;
+    out->is_mask = (subfile_type & TZ_SUBFILE_MASK) != 0 || ifd->photometric == TZ_PHOTOMETRIC_MASK;
     set_layer_shape(out, ifd, ctx);
     TZ_TRY(check_sample_type(out, ifd, ctx));
     TZ_TRY(check_layer_codec(out, ifd, ctx));
@@ -387,5 +379,11 @@ tz_result tz_layer_from_ifd(tz_layer *out, const tz_ifd *ifd, tz_reader *reader,
     TZ_TRY(check_tile_byte_limit(out, ifd, ctx));
     TZ_TRY(set_layer_grid(out, ifd, ctx));
     TZ_TRY(set_layer_tables(out, ifd, reader, ctx));
-    return set_lerc_parameters(out, ifd, reader, ctx);
+    for (uint64_t i = 0; ifd->lerc.count >= 2 && i < 2; i++) {
+        uint64_t number = 0;
+        TZ_TRY(tz_tag_ref_integer(reader, &ifd->lerc, TZ_TAG_LERC_PARAMETERS, i, ctx, &number));
+        *(i == 0 ? &out->shape.lerc_version : &out->shape.lerc_compression) =
+            (uint16_t)tz_min(number, UINT16_MAX);
+    }
+    return TZ_OK;
 }

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tags that describe an image rather than lay it out: loaded into the handle, within bounds. */
+ * The tags that describe an image rather than lay it out: loaded into the handle, within bounds.
+ *
+ * Each step of tz_file_load_tags loads one kind of tag into tz_info or tz_file. A step that fails
+ * becomes a warning, and the others go on: a damaged description costs only itself. Bytes are
+ * counted before they are loaded (tz_file_reserve). Text that is not kept, such as XML, is read in
+ * pieces. */
 #include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "tiff/byte_order.h"
 #include "tiff/file.h"
 #include "tiff/gdal/nodata.h"
@@ -19,30 +25,36 @@ typedef struct tag_loader {
     const tz_context *ctx;
 } tag_loader;
 
-/* Count size bytes against what a handle may hold. Tags that overlap could otherwise make a small
- * file cost many times its size. */
+/* Overlapping tags must not make a small file cost many times its size, so that all tags together
+ * may not be larger than the file. */
 static tz_result reserve_tag_bytes(tag_loader *loader, uint16_t tag, uint64_t size, bool *granted)
 {
-    tz_file *file = loader->file;
-    const uint64_t total = file->loaded + size;
+    const uint64_t total = loader->file->loaded + size;
     const tz_location location = tz_at_tag(tag, loader->ifd->offset);
-    tz_error failed;
-    tz_context quiet = *loader->ctx;
-    quiet.err = &failed;
     *granted = false;
     if (total > loader->reader->container->size)
         return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
                        tz_expecting(location, loader->reader->container->size, total),
                        "the tags share their data and would be larger than the file; skipped");
-    if (tz_check_limit(&quiet, offsetof(tz_limits, max_handle_bytes), location, total,
-                       "bytes of metadata in one handle") != TZ_OK)
-        return tz_warn_from_error(loader->ctx, &failed, "metadata size");
+    return tz_file_reserve(loader->file, location, size, loader->ctx, granted);
+}
+
+tz_result tz_file_reserve(tz_file *file, tz_location location, uint64_t size, const tz_context *ctx,
+                          bool *granted)
+{
+    const uint64_t total = tz_add_capped(file->loaded, size);
+    tz_error failed;
+    tz_context quiet = *ctx;
+    quiet.err = &failed;
+    *granted = tz_check_limit(&quiet, offsetof(tz_limits, max_handle_bytes), location, total,
+                              "bytes of metadata in one handle") == TZ_OK;
+    if (!*granted)
+        return tz_warn_from_error(ctx, &failed, "metadata size");
     file->loaded = total;
-    *granted = true;
     return TZ_OK;
 }
 
-/* The whole value, in the machine's byte order; *out stays NULL when there is none. */
+/* Loads a whole value, in the machine's byte order; *out stays NULL if there is none. */
 static tz_result load_tag_array(tag_loader *loader, const tz_tag_ref *value, uint16_t tag,
                                 void **out)
 {
@@ -112,8 +124,8 @@ static tz_result load_geo(tag_loader *loader)
     tags.ascii_size = ascii ? ifd->geo_ascii.count : 0;
     loader->file->geo_tags = tags;
     tz_context ctx = *loader->ctx;
-    if (loader->file->sidecars &
-        TZ_SIDECAR_AUX) /* which may have the CRS: asked again after that */
+    /* NAME.aux.xml may have the CRS; open.c requires it after reading that file. */
+    if (loader->file->sidecars & TZ_SIDECAR_AUX)
         ctx.require_crs = false;
     return tz_geo_parse(&tags, &loader->file->arena, &ctx, &loader->file->info.geo);
 }
@@ -130,7 +142,7 @@ static tz_result load_nodata(tag_loader *loader)
     char text[MAX_NODATA_SIZE + 1];
     if (value->count == 0)
         return TZ_OK;
-    const size_t size = value->count < MAX_NODATA_SIZE ? (size_t)value->count : MAX_NODATA_SIZE;
+    const size_t size = (size_t)tz_min(value->count, MAX_NODATA_SIZE);
     TZ_TRY(tz_reader_read(loader->reader, value->offset, size, text, loader->ctx));
     text[size] = '\0';
     size_t end = strlen(text);
@@ -184,45 +196,33 @@ static tz_result load_metadata(tag_loader *loader)
     return fed != TZ_OK ? fed : finished;
 }
 
-/* Checks that the samples can be numbers of colours and that there is one colour for each. */
-static tz_result check_color_map(tag_loader *loader, bool *fits)
-{
-    const tz_info *info = &loader->file->info;
-    const uint64_t count = loader->ifd->color_map.count;
-    const tz_location location = tz_at_tag(TZ_TAG_COLOR_MAP, loader->ifd->color_map.offset);
-    const uint16_t format = info->sample_format;
-    *fits = false;
-    if ((format > 2 && format != 4) || info->bits_per_sample > 16)
-        return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(location, 0, count),
-                       "a colour map is for integers of up to 16 bits; ignored");
-    const uint64_t wanted = UINT64_C(3) << info->bits_per_sample;
-    if (count != wanted)
-        return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(location, wanted, count),
-                       "colour map of a wrong length; ignored");
-    *fits = true;
-    return TZ_OK;
-}
-
-/* Writers add a colour map to a grey image and leave its interpretation as it was. Like GDAL, take
- * the map to be what they mean: the values of pixels stay, also of MinIsWhite. */
+/* Writers add a colour map to a grey image and leave its interpretation as it was. As in GDAL, the
+ * map counts: values of pixels are not changed, not even those of MinIsWhite. */
 static tz_result load_color_map(tag_loader *loader)
 {
     tz_info *info = &loader->file->info;
     const uint16_t photometric = info->photometric;
     const tz_location location = tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, loader->ifd->offset),
                                               TZ_PHOTOMETRIC_PALETTE, photometric);
+    const tz_location at_map = tz_at_tag(TZ_TAG_COLOR_MAP, loader->ifd->color_map.offset);
+    const uint64_t count = loader->ifd->color_map.count;
+    const uint16_t format = info->sample_format;
     const bool grey = photometric <= TZ_PHOTOMETRIC_MIN_IS_BLACK;
     void *data = NULL;
-    bool fits;
     if (loader->ifd->color_map.count == 0 || photometric == TZ_PHOTOMETRIC_MASK)
         return TZ_OK;
     if (!grey && photometric != TZ_PHOTOMETRIC_PALETTE)
         return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, location,
                        "ColorMap is for palettes, and the image is not one; ignored");
-    TZ_TRY(check_color_map(loader, &fits));
-    if (fits)
-        TZ_TRY(load_tag_array(loader, &loader->ifd->color_map, TZ_TAG_COLOR_MAP, &data));
+    if ((format > TZ_FORMAT_INT && format != TZ_FORMAT_VOID) || info->bits_per_sample > 16)
+        return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(at_map, 0, count),
+                       "a colour map is for integers of up to 16 bits; ignored");
+    const uint64_t wanted = UINT64_C(3) << info->bits_per_sample;
+    if (count != wanted)
+        return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+                       tz_expecting(at_map, wanted, count),
+                       "colour map of a wrong length; ignored");
+    TZ_TRY(load_tag_array(loader, &loader->ifd->color_map, TZ_TAG_COLOR_MAP, &data));
     if (!data)
         return TZ_OK;
     info->color_map = data;
@@ -261,7 +261,7 @@ static tz_result load_extra_samples(tag_loader *loader)
     return TZ_OK;
 }
 
-/* InkNames: NUL-terminated names one after another. */
+/* InkNames has NUL-terminated names one after another, which are counted. */
 static tz_result check_inks(tag_loader *loader)
 {
     const tz_tag_ref *value = &loader->ifd->ink_names;
@@ -296,8 +296,7 @@ static tz_result load_subsampling(tag_loader *loader)
     return TZ_OK;
 }
 
-/* A damaged description must cost only itself: what fails here becomes a warning, unless it is none
- * of the file's doing (tz_warn_from_error decides). */
+/* A failure becomes a warning unless the file is not its cause (tz_warn_from_error decides). */
 tz_result tz_file_load_tags(tz_file *file, const tz_ifd *ifd, tz_reader *reader,
                             const tz_context *ctx)
 {

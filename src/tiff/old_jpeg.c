@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
+ * Headers of old-style JPEG (compression 6), whose streams are scattered over tags and tiles.
+ * tz_old_jpeg_headers puts them together as a JPEG stream of tables, frame and scan header, in the
+ * form that the codec expects before the data of a tile.
  *
  * Writers did one of these:
  *
@@ -7,11 +10,13 @@
  *   table tags              offsets of bare tables; strips are data
  *
  * As in libtiff, headers are read as if the stream and the first tile were one, up to the first
- * byte where no marker begins. If there is a frame header among them, the table tags do not count.
- */
+ * byte that does not begin a marker. If there is a frame header among them, the table tags do not
+ * count. Everything is copied into buffers of fixed size: no number of the file decides an
+ * allocation. */
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "codec/jpeg.h"
 #include "tiff/file.h"
 #include "tiff/tags.h"
@@ -26,7 +31,7 @@ enum {
     SCAN_SIZE = 8 + 2 * MAX_SAMPLES,
     LOSSLESS_PROCESS = 14 /* of JPEGProc */
 };
-/* Of the bytes of a frame header. */
+/* Offsets in a frame header, with its marker. */
 enum { AT_HEIGHT = 5, AT_WIDTH = 7, AT_COMPONENTS = 10 };
 
 typedef struct assembled_headers {
@@ -35,9 +40,9 @@ typedef struct assembled_headers {
     tz_reader reader;
     uint16_t restart_interval;
     uint8_t frame[FRAME_SIZE];
-    size_t frame_size; /* 0: none yet, as the next */
+    size_t frame_size; /* 0: none yet */
     uint8_t scan[SCAN_SIZE];
-    size_t scan_size;
+    size_t scan_size; /* 0: none yet */
     uint8_t tables[MAX_TABLE_BYTES];
     size_t tables_size;
 } assembled_headers;
@@ -54,7 +59,7 @@ static tz_result fail_unsupported_old_jpeg(const assembled_headers *h, tz_locati
                    "old-style JPEG %s is not supported", text);
 }
 
-/* Bytes at an offset that the file gives. */
+/* Reads bytes at an offset that the file gives. */
 static tz_result read_header_bytes(assembled_headers *h, uint16_t tag, uint64_t offset, size_t size,
                                    void *to)
 {
@@ -79,7 +84,7 @@ static tz_result reserve_table_bytes(assembled_headers *h, size_t size, tz_locat
 
 /* ---- headers in a stream ---- */
 
-/* Keep a frame or scan header of size bytes, with its marker, at offset. */
+/* Stores a frame or scan header of size bytes, with its marker, at offset. */
 static tz_result store_header(assembled_headers *h, uint16_t tag, uint64_t offset, size_t size,
                               uint8_t *to, size_t capacity, size_t *used)
 {
@@ -122,7 +127,7 @@ static tz_result read_old_jpeg_segment(assembled_headers *h, uint16_t tag, uint8
     }
 }
 
-/* The segments at offset, up to the first scan header or to data. */
+/* Reads the segments at offset, up to the first scan header or to data. */
 static tz_result read_old_jpeg_segments(assembled_headers *h, uint16_t tag, uint64_t offset,
                                         uint64_t size)
 {
@@ -148,7 +153,7 @@ static tz_result read_old_jpeg_segments(assembled_headers *h, uint16_t tag, uint
     return TZ_OK;
 }
 
-/* One of the two tags; a negative number is a warning and gives 0. */
+/* Reads one of the two tags; a negative number is a warning and gives 0. */
 static tz_result read_interchange_value(tz_reader *reader, const tz_tag_ref *value, uint16_t tag,
                                         const tz_context *ctx, uint64_t *out)
 {
@@ -195,7 +200,7 @@ tz_result tz_old_jpeg_extent(const tz_old_jpeg *old, tz_reader *reader, const tz
         "reaches past the end of the file; the rest of it is taken");
 }
 
-/* Strips of one stream can be decoded one by one only where restart markers part them. */
+/* Strips of one stream can be decoded one by one only if restart markers separate them. */
 static tz_result check_strips_independent(const assembled_headers *h, const tz_tile_span *stream,
                                           const tz_tile_span *second)
 {
@@ -212,7 +217,7 @@ static tz_result read_stream_headers(assembled_headers *h, const tz_file *file, 
     const size_t count = h->layer->shape.tile_count > 1 ? 2 : 1;
     tz_tile_span stream;
     bool has_size;
-    tz_context quiet = *h->ctx; /* what is odd about the tags was said at opening */
+    tz_context quiet = *h->ctx; /* opening has warned of odd tags already */
     quiet.warnings = NULL;
     quiet.strict = false;
     TZ_TRY(tz_layer_spans(file, level, h->layer, 0, count, spans, h->ctx->err));
@@ -235,17 +240,17 @@ static uint16_t read_u16_be(const uint8_t *at)
     return (uint16_t)(at[0] << 8 | at[1]);
 }
 
-/* Units of a row of the frame at this width. */
+/* Number of MCUs in a row of the frame at this width. */
 static uint64_t mcus_across(const assembled_headers *h, uint32_t width)
 {
     unsigned max_sampling = 1;
     for (size_t at = AT_COMPONENTS; at + 2 < h->frame_size; at += 3)
-        max_sampling = h->frame[at + 1] >> 4 > max_sampling ? h->frame[at + 1] >> 4 : max_sampling;
+        max_sampling = tz_max_u32(max_sampling, h->frame[at + 1] >> 4);
     return tz_ceil_div(width, h->frame[1] == TZ_MARKER_SOF3 ? max_sampling : 8 * max_sampling);
 }
 
-/* Sides that the codec is to take from the tile become 0: the height of a frame in several strips,
- * both sides of one in several tiles, and a side that is padded to whole units. */
+/* Sides that the codec shall take from the tile become 0: the height of a frame in several strips,
+ * both sides of a frame in several tiles, and a side that is padded to whole MCUs. */
 static tz_result adapt_frame(assembled_headers *h)
 {
     const tz_level *shape = &h->layer->shape;
@@ -305,8 +310,8 @@ static tz_result add_huffman_table(assembled_headers *h, uint16_t tag, uint64_t 
     return read_header_bytes(h, tag, offset + sizeof counts, symbols, to + sizeof counts);
 }
 
-/* The tables of one tag. kind: 0 DC, 16 AC, both Huffman tables. numbers: which table each sample
- * has; samples with the same offset share one. */
+/* Adds the tables of one tag. kind: 0 for DC, 16 for AC Huffman tables. numbers gets the table of
+ * each sample; samples with the same offset share one. */
 static tz_result add_tag_tables(assembled_headers *h, const tz_tag_ref *value, uint16_t tag,
                                 uint8_t kind, uint8_t numbers[MAX_SAMPLES])
 {
@@ -337,7 +342,7 @@ static tz_result add_tag_tables(assembled_headers *h, const tz_tag_ref *value, u
     return TZ_OK;
 }
 
-/* A number that all samples must have in common, as a scan has just one. */
+/* Reads a number that must be the same for all samples, because a scan has just one. */
 static tz_result read_common_value(assembled_headers *h, const tz_tag_ref *value, uint16_t tag,
                                    uint8_t missing, uint8_t *out)
 {
@@ -368,7 +373,7 @@ static tz_result build_headers_from_tags(assembled_headers *h)
             h,
             tz_expecting(tz_at_tag(TZ_TAG_JPEG_PROCESS, layer->shape.ifd_offset), 1, old->process),
             "of another process than baseline and lossless");
-    h->tables_size = 0; /* a stream without a frame has no say */
+    h->tables_size = 0; /* tables of a stream without a frame do not count */
     TZ_TRY(add_tag_tables(h, &old->dc_tables, TZ_TAG_JPEG_DC_TABLES, 0, dc));
     if (lossless) {
         TZ_TRY(read_common_value(h, &old->predictors, TZ_TAG_JPEG_PREDICTORS, 1, &predictor));
@@ -398,26 +403,20 @@ static tz_result build_headers_from_tags(assembled_headers *h)
     return TZ_OK;
 }
 
-/* ---- all of it ---- */
-
-static tz_result check_old_jpeg_layout(const assembled_headers *h)
-{
-    const tz_level *shape = &h->layer->shape;
-    if (shape->samples > MAX_SAMPLES)
-        return fail_unsupported_old_jpeg(h, tz_at_tag(TZ_TAG_SAMPLES_PER_PIXEL, shape->ifd_offset),
-                                         "of more than four samples");
-    if (h->layer->tables.planar == 2 && shape->samples > 1)
-        return fail_unsupported_old_jpeg(h, tz_at_tag(TZ_TAG_PLANAR, shape->ifd_offset),
-                                         "with bands stored apart");
-    return TZ_OK;
-}
+/* ---- the stream ---- */
 
 static tz_result build_headers(assembled_headers *h, const tz_file *file, uint32_t level)
 {
+    const tz_level *shape = &h->layer->shape;
     h->restart_interval = h->layer->tables.old_jpeg.restart_interval;
-    TZ_TRY(check_old_jpeg_layout(h));
+    if (shape->samples > MAX_SAMPLES)
+        return fail_unsupported_old_jpeg(h, tz_at_tag(TZ_TAG_SAMPLES_PER_PIXEL, shape->ifd_offset),
+                                         "of more than four samples");
+    if (h->layer->tables.planar == TZ_PLANAR_SEPARATE && shape->samples > 1)
+        return fail_unsupported_old_jpeg(h, tz_at_tag(TZ_TAG_PLANAR, shape->ifd_offset),
+                                         "with bands stored apart");
     TZ_TRY(read_stream_headers(h, file, level));
-    const tz_location location = tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, h->layer->shape.ifd_offset);
+    const tz_location location = tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, shape->ifd_offset);
     if (h->frame_size == 0 && h->scan_size > 0)
         return fail_old_jpeg(h, location, "a scan without a frame header");
     if (h->frame_size == 0)

@@ -45,8 +45,8 @@ tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t ba
  * elements, and Description, UnitType, Offset, Scale and ColorInterp with the roles that they have
  * in the tag. Values that the tag does not have become items of the roles below: the SRS, the six
  * numbers of the transform, an item for each control point (" column row x y z"), the nodata of a
- * band. Values are escaped once. *out holds at most twice the bytes of the file; the roles are short
- * for that (see metadata_parser.h). */
+ * band. Values are escaped once. *out holds at most twice the bytes of the file; the roles are
+ * short for that (see metadata_parser.h). */
 #define TZ_AUX_SRS       "@srs"
 #define TZ_AUX_EPOCH     "@epoch"
 #define TZ_AUX_TRANSFORM "@transform"

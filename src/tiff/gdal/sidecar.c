@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Finding and reading the files beside an image. */
+ * Finding and reading the files beside an image: NAME.aux.xml and world files.
+ *
+ * Names are tried in lower and in upper case, as GDAL does. NAME.aux.xml is read in pieces by the
+ * metadata parser and applied by aux_xml.c; it wins over the image, and a world file counts only if
+ * there is no transform yet. Messages name the sidecar, and its defects are warnings. */
 #include "tiff/gdal/sidecar.h"
 
 #include <ctype.h>
@@ -10,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "base/number.h"
 #include "io/source.h"
 
@@ -17,7 +22,7 @@ enum { AUX_BUFFER_SIZE = 16384, MAX_WORLD_SIZE = 4096, WORLD_LINES = 6, MAX_EXTE
 
 /* ---- names ---- */
 
-/* The ending of path after its last dot; NULL: it has none. */
+/* Returns the ending of path after its last dot; NULL: it has none. */
 static const char *file_extension(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -25,7 +30,7 @@ static const char *file_extension(const char *path)
     return dot && dot[1] != '\0' ? dot + 1 : NULL;
 }
 
-/* A name to try: stem bytes of path, and then text. Writes the path if such a file exists, in lower
+/* Tries a name: stem bytes of path, and then text. Writes the path if such a file exists, in lower
  * or in upper case. Links and directories are found too: opening refuses them with a reason. */
 static bool find_name_beside(const char *path, size_t stem, const char *text, char *out,
                              size_t size)
@@ -117,8 +122,7 @@ static tz_result feed_aux(tz_source *source, tz_metadata_parser *parser, const t
     tz_result result = buffer ? TZ_OK : tz_fail_nomem(ctx, AUX_BUFFER_SIZE);
     for (uint64_t done = 0;
          result == TZ_OK && done < source->size && !tz_metadata_is_done(parser);) {
-        const size_t size =
-            source->size - done < AUX_BUFFER_SIZE ? (size_t)(source->size - done) : AUX_BUFFER_SIZE;
+        const size_t size = (size_t)tz_min(source->size - done, AUX_BUFFER_SIZE);
         result = tz_source_read(source, done, size, buffer, ctx);
         if (result == TZ_OK)
             result = tz_metadata_feed(parser, buffer, size);
@@ -139,22 +143,6 @@ static tz_result read_aux(tz_file *file, tz_source *source, const tz_context *ct
     return tz_source_check(source, ctx);
 }
 
-/* Counts a file of size bytes against what a handle may hold: see load_tags.c. */
-static tz_result reserve_aux_bytes(tz_file *file, uint64_t size, const tz_context *ctx,
-                                   bool *granted)
-{
-    const uint64_t total = tz_add_capped(file->loaded, tz_mul_capped(size, 2));
-    tz_error failed;
-    tz_context quiet = *ctx;
-    quiet.err = &failed;
-    *granted = tz_check_limit(&quiet, offsetof(tz_limits, max_handle_bytes), tz_no_location(),
-                              total, "bytes of metadata in one handle") == TZ_OK;
-    if (!*granted)
-        return tz_warn_from_error(ctx, &failed, "metadata size");
-    file->loaded = total;
-    return TZ_OK;
-}
-
 static tz_result load_aux_file(tz_file *file, tz_source *source, const char *path,
                                const tz_context *ctx)
 {
@@ -163,8 +151,8 @@ static tz_result load_aux_file(tz_file *file, tz_source *source, const char *pat
     bool granted = false;
     if (file->info.page != 0)
         return tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_no_location(),
-                       "the file says what the first page is, and this is another; not used");
-    TZ_TRY(reserve_aux_bytes(file, source->size, ctx, &granted));
+                       "the file describes the first page, and this is another one; not used");
+    TZ_TRY(tz_file_reserve(file, tz_no_location(), tz_mul_capped(source->size, 2), ctx, &granted));
     if (!granted)
         return TZ_OK;
     tz_result result = read_aux(file, source, ctx, &aux);
@@ -177,7 +165,7 @@ static tz_result load_aux_file(tz_file *file, tz_source *source, const char *pat
 
 /* ---- world files ---- */
 
-/* The next number of the text; decimal commas are met as well. */
+/* Reads the next number of the text; some files have decimal commas. */
 static bool next_number(const char **at, const char *end, double *out)
 {
     char word[64];
@@ -189,12 +177,12 @@ static bool next_number(const char **at, const char *end, double *out)
         ++*at;
     }
     word[size] = '\0';
-    while (*at < end && **at != '\n' && **at != '\r') /* the rest of the line says nothing */
+    while (*at < end && **at != '\n' && **at != '\r') /* the rest of the line is ignored */
         ++*at;
     return size > 0 && tz_parse_double(word, out, NULL) && isfinite(*out);
 }
 
-/* Of pixel centres, whatever the image says of its own. */
+/* World files refer to pixel centres, also for an image of another raster type. */
 tz_result tz_world_parse(const char *text, size_t size, const tz_context *ctx, double transform[6],
                          bool *usable)
 {
@@ -225,7 +213,7 @@ static tz_result load_world_file(tz_file *file, tz_source *source, const char *p
     tz_geo *geo = &file->info.geo;
     if (geo->has_transform)
         return TZ_OK;
-    const size_t size = source->size < MAX_WORLD_SIZE ? (size_t)source->size : MAX_WORLD_SIZE;
+    const size_t size = (size_t)tz_min(source->size, MAX_WORLD_SIZE);
     TZ_TRY(tz_source_read(source, 0, size, text, ctx));
     TZ_TRY(tz_world_parse(text, size, ctx, geo->transform, &usable));
     if (!usable)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Directories to bytes. Three walks over the same list: how long the directories with their values
- * are together, then these themselves, then the tile tables. Nothing is kept between them, so that
- * a table may have any length. */
+ * Directories to bytes. Three walks over the same list: the first adds up the sizes of the
+ * directories with their values, the second writes them, and the third writes the tile tables.
+ * Nothing is kept between them, so that a table may have any length: offsets are computed again
+ * from the sizes. All bytes pass through one buffer, in which they are turned to the file's byte
+ * order. */
 #include "tiff/image/ifd_emit.h"
 
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "tiff/byte_order.h"
 #include "tiff/tags.h"
 
@@ -18,7 +21,7 @@ enum { IFD_ALIGNMENT = 8, TABLES_PER_IFD = 2, VALUES_AT_ONCE = 256 };
 typedef struct format_sizes {
     unsigned count; /* of the number of entries */
     unsigned entry;
-    unsigned offset; /* of an offset, and of what is stored in its place */
+    unsigned offset; /* of an offset, and of a value in its place */
 } format_sizes;
 
 static format_sizes sizes_of_format(const tz_emit_options *options)
@@ -35,9 +38,7 @@ typedef struct tile_table {
     uint64_t bytes;
 } tile_table;
 
-/* ---------------------------------------------------------------------------------------------
- * Sizes
- * ------------------------------------------------------------------------------------------ */
+/* ---- sizes ---- */
 
 /* A sum that stays TZ_NONE once it does not fit. */
 static uint64_t add_or_none(uint64_t a, uint64_t b)
@@ -58,7 +59,9 @@ static uint64_t align_size(uint64_t size)
     return up == TZ_NONE ? TZ_NONE : up / IFD_ALIGNMENT * IFD_ALIGNMENT;
 }
 
-/* What stands outside of its entry, with what it takes to align what follows. */
+/* Returns the bytes of a value outside of its entry, with the padding after it; 0: it fits the
+ * entry.
+ */
 static uint64_t external_bytes(uint64_t bytes, const format_sizes *sizes)
 {
     return bytes <= sizes->offset ? 0 : align_size(bytes);
@@ -75,21 +78,13 @@ static uint64_t entries_bytes(const tz_emit_ifd *directory, const format_sizes *
     return sizes->count + entries * sizes->entry + sizes->offset;
 }
 
-/* A directory with the values of its tags. */
+/* Returns the bytes of a directory with the values of its tags. */
 static uint64_t directory_bytes(const tz_emit_ifd *directory, const format_sizes *sizes)
 {
     uint64_t bytes = align_size(entries_bytes(directory, sizes));
     for (uint32_t i = 0; i < directory->tag_count; i++)
         bytes = add_or_none(bytes, external_bytes(value_bytes(&directory->tags[i]), sizes));
     return bytes;
-}
-
-static bool all_fit_short(const uint32_t *sizes, uint64_t count)
-{
-    uint32_t all = 0;
-    for (uint64_t i = 0; i < count; i++)
-        all |= sizes[i];
-    return all <= UINT16_MAX;
 }
 
 static tile_table offsets_table(const tz_emit_ifd *directory, const tz_emit_options *options)
@@ -105,8 +100,10 @@ static tile_table offsets_table(const tz_emit_ifd *directory, const tz_emit_opti
 
 static tile_table sizes_table(const tz_emit_ifd *directory)
 {
-    const bool narrow =
-        directory->tile_sizes && all_fit_short(directory->tile_sizes, directory->tile_count);
+    uint32_t all = directory->tile_sizes ? 0 : UINT32_MAX;
+    for (uint64_t i = 0; directory->tile_sizes && i < directory->tile_count; i++)
+        all |= directory->tile_sizes[i];
+    const bool narrow = all <= UINT16_MAX;
     return (tile_table){
         .tag = directory->strips ? TZ_TAG_STRIP_BYTE_COUNTS : TZ_TAG_TILE_BYTE_COUNTS,
         .type = narrow ? TZ_TYPE_SHORT : TZ_TYPE_LONG,
@@ -136,18 +133,16 @@ uint64_t tz_emit_size(const tz_emit_ifd *directories, size_t count, const tz_emi
     return bytes;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Bytes
- * ------------------------------------------------------------------------------------------ */
+/* ---- bytes ---- */
 
-/* Where bytes go. The first failure stays in result, and what follows does nothing. */
+/* The destination. The first failure stays in result and turns later calls into no-ops. */
 typedef struct emit_output {
     const tz_emit_options *options;
     format_sizes sizes;
     uint8_t *buffer;
     size_t capacity;
     size_t used;
-    uint64_t flushed; /* the place in the file of buffer[0] */
+    uint64_t flushed; /* offset in the file of buffer[0] */
     tz_emit_write_fn write;
     void *user;
     tz_result result;
@@ -161,13 +156,13 @@ static void flush_output(emit_output *o)
     o->used = 0;
 }
 
-/* count words of width bytes, to the file's byte order. */
+/* Puts count words of width bytes, in the file's byte order. */
 static void put_output_words(emit_output *o, const void *words, uint64_t count, unsigned width)
 {
     const uint8_t *from = words;
     while (count > 0 && o->result == TZ_OK) {
         const size_t fit = (o->capacity - o->used) / width;
-        const size_t now = count < fit ? (size_t)count : fit;
+        const size_t now = (size_t)tz_min(count, fit);
         if (now == 0) {
             flush_output(o);
             continue;
@@ -195,7 +190,7 @@ static void put_u64(emit_output *o, uint64_t value)
     put_output_words(o, &value, 1, sizeof value);
 }
 
-/* A number as wide as an offset. */
+/* Puts a number as wide as an offset. */
 static void put_offset(emit_output *o, uint64_t value)
 {
     if (o->options->bigtiff)
@@ -222,47 +217,38 @@ static void put_tag_values(emit_output *o, const tz_tag_value *tag)
     put_output_words(o, tag->data, tag->count * (tz_type_size(tag->type) / word), word);
 }
 
-/* Offsets of a classic file, and small sizes, are narrower than they are kept. */
-static void put_narrow_offsets(emit_output *o, const uint64_t *offsets, uint64_t count)
-{
-    uint32_t narrow_values[VALUES_AT_ONCE];
-    for (uint64_t i = 0; i < count && o->result == TZ_OK; i += VALUES_AT_ONCE) {
-        const unsigned now = count - i < VALUES_AT_ONCE ? (unsigned)(count - i) : VALUES_AT_ONCE;
-        for (unsigned k = 0; k < now; k++)
-            narrow_values[k] = (uint32_t)offsets[i + k];
-        put_output_words(o, narrow_values, now, sizeof narrow_values[0]);
-    }
-}
-
-static void put_narrow_sizes(emit_output *o, const uint32_t *sizes, uint64_t count)
-{
-    uint16_t narrow_values[VALUES_AT_ONCE];
-    for (uint64_t i = 0; i < count && o->result == TZ_OK; i += VALUES_AT_ONCE) {
-        const unsigned now = count - i < VALUES_AT_ONCE ? (unsigned)(count - i) : VALUES_AT_ONCE;
-        for (unsigned k = 0; k < now; k++)
-            narrow_values[k] = (uint16_t)sizes[i + k];
-        put_output_words(o, narrow_values, now, sizeof narrow_values[0]);
-    }
-}
-
+/* Offsets of a classic file, and small sizes, are narrower in the file than in memory. */
 static void put_tile_table(emit_output *o, const tz_emit_ifd *directory, const tile_table *table)
 {
-    if (table->type == TZ_TYPE_LONG8)
+    if (table->type == TZ_TYPE_LONG8) {
         put_output_words(o, directory->tile_offsets, table->count, sizeof(uint64_t));
-    else if (table->offsets)
-        put_narrow_offsets(o, directory->tile_offsets, table->count);
-    else if (table->type == TZ_TYPE_LONG)
+        return;
+    }
+    if (!table->offsets && table->type == TZ_TYPE_LONG) {
         put_output_words(o, directory->tile_sizes, table->count, sizeof(uint32_t));
-    else
-        put_narrow_sizes(o, directory->tile_sizes, table->count);
+        return;
+    }
+    for (uint64_t i = 0; i < table->count && o->result == TZ_OK; i += VALUES_AT_ONCE) {
+        uint32_t offsets[VALUES_AT_ONCE];
+        uint16_t sizes[VALUES_AT_ONCE];
+        const unsigned now = (unsigned)tz_min(table->count - i, VALUES_AT_ONCE);
+        for (unsigned k = 0; k < now; k++) {
+            if (table->offsets)
+                offsets[k] = (uint32_t)directory->tile_offsets[i + k];
+            else
+                sizes[k] = (uint16_t)directory->tile_sizes[i + k];
+        }
+        if (table->offsets)
+            put_output_words(o, offsets, now, sizeof offsets[0]);
+        else
+            put_output_words(o, sizes, now, sizeof sizes[0]);
+    }
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Directories
- * ------------------------------------------------------------------------------------------ */
+/* ---- directories ---- */
 
-/* The front of an entry, and the offset of a value that does not fit into it; *next moves on by
- * that. True: the value is to follow right here. */
+/* Puts the front of an entry. Returns true if its value is to follow in place; otherwise the entry
+ * gets the offset *next, which moves past the value. */
 static bool begin_entry(emit_output *o, uint16_t tag, uint16_t type, uint64_t count, uint64_t *next)
 {
     const uint64_t bytes = count * tz_type_size(type);
@@ -276,24 +262,8 @@ static bool begin_entry(emit_output *o, uint16_t tag, uint16_t type, uint64_t co
     return false;
 }
 
-static void put_tag_entry(emit_output *o, const tz_tag_value *tag, uint64_t *next)
-{
-    if (!begin_entry(o, tag->tag, tag->type, tag->count, next))
-        return;
-    put_tag_values(o, tag);
-    put_zeros(o, o->sizes.offset - value_bytes(tag));
-}
-
-static void put_tile_table_entry(emit_output *o, const tz_emit_ifd *directory,
-                                 const tile_table *table, uint64_t *next)
-{
-    if (!begin_entry(o, table->tag, table->type, table->count, next))
-        return;
-    put_tile_table(o, directory, table);
-    put_zeros(o, o->sizes.offset - table->bytes);
-}
-
-/* The entries in ascending order: the tables are put where they belong among the tags. */
+/* Puts the entries in ascending order, with the tables among the tags. values and *tables are the
+ * offsets of the next value and table outside of an entry. */
 static void put_ifd_entries(emit_output *o, const tz_emit_ifd *directory, uint64_t values,
                             uint64_t *tables)
 {
@@ -303,13 +273,19 @@ static void put_ifd_entries(emit_output *o, const tz_emit_ifd *directory, uint64
     for (uint32_t i = 0; i <= directory->tag_count; i++) {
         const tz_tag_value *tag = i < directory->tag_count ? &directory->tags[i] : NULL;
         for (; done < TABLES_PER_IFD && (!tag || tables_of_ifd[done].tag < tag->tag); done++)
-            put_tile_table_entry(o, directory, &tables_of_ifd[done], tables);
-        if (tag)
-            put_tag_entry(o, tag, &values);
+            if (begin_entry(o, tables_of_ifd[done].tag, tables_of_ifd[done].type,
+                            tables_of_ifd[done].count, tables)) {
+                put_tile_table(o, directory, &tables_of_ifd[done]);
+                put_zeros(o, o->sizes.offset - tables_of_ifd[done].bytes);
+            }
+        if (tag && begin_entry(o, tag->tag, tag->type, tag->count, &values)) {
+            put_tag_values(o, tag);
+            put_zeros(o, o->sizes.offset - value_bytes(tag));
+        }
     }
 }
 
-/* tables: where the directory's tables will stand; moved on past them. */
+/* *tables is the offset of the directory's tables, and moves past them. */
 static void put_ifd(emit_output *o, const tz_emit_ifd *directory, bool last, uint64_t *tables)
 {
     const uint64_t at = o->flushed + o->used;

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tag GDAL_METADATA of an image to be written: items, checked and in the order of bands, as the XML
- * that GDAL writes. */
+ * that GDAL writes.
+ *
+ * tz_image_resolve_metadata copies and sorts the items before the file is created. The document is
+ * made when the directory is written, because statistics are known only then: it is written twice
+ * by the same functions, first to count its bytes. Values are escaped twice, as GDAL does. Items of
+ * statistics and of the order of tiles are true of one file only: those of the source are replaced
+ * or left out. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,11 +19,9 @@
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
-/* ---------------------------------------------------------------------------------------------
- * Checks
- * ------------------------------------------------------------------------------------------ */
+/* ---- checks ---- */
 
-/* Characters that XML can carry; lines only in values. */
+/* True for characters that XML can carry; line ends are allowed in values only. */
 static bool is_xml_text(const char *text, bool lines)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -33,11 +37,6 @@ static bool is_xml_text(const char *text, bool lines)
         left -= size;
     }
     return true;
-}
-
-static bool is_number_role(const char *role)
-{
-    return strcmp(role, "scale") == 0 || strcmp(role, "offset") == 0;
 }
 
 static tz_result check_metadata_item(const tz_metadata_item *item, uint32_t bands,
@@ -61,19 +60,17 @@ static tz_result check_metadata_item(const tz_metadata_item *item, uint32_t band
         return TZ_FAIL_ARG(ctx,
                            "metadata item '%.64s' is for band %" PRId32 ", and the image has %u",
                            name, item->band, bands);
-    if (is_number_role(item->role) &&
+    if ((strcmp(item->role, "scale") == 0 || strcmp(item->role, "offset") == 0) &&
         !(tz_parse_double(item->value, &number, NULL) && isfinite(number)))
-        return TZ_FAIL_ARG(ctx, "metadata item '%.64s' has role %s, and '%.32s' is no number", name,
-                           item->role, item->value);
+        return TZ_FAIL_ARG(ctx, "metadata item '%.64s' has role %s, and '%.32s' is not a number",
+                           name, item->role, item->value);
     return TZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * XML: written twice, first to count
- * ------------------------------------------------------------------------------------------ */
+/* ---- XML ---- */
 
 typedef struct xml_output {
-    char *out; /* NULL: count */
+    char *out; /* NULL: only count */
     uint64_t size;
 } xml_output;
 
@@ -89,7 +86,7 @@ static void put_xml(xml_output *x, const char *text)
     put_xml_bytes(x, text, strlen(text));
 }
 
-/* What stands for a character within XML; NULL: itself. */
+/* Returns the escape of a character in XML; NULL: none is needed. */
 static const char *xml_entity(char c)
 {
     switch (c) {
@@ -123,21 +120,6 @@ static void put_xml_attribute(xml_output *x, const char *name, const char *value
     put_xml(x, "\"");
 }
 
-/* Escaped twice, as GDAL does and undoes it, documents in domains named xml: included. The first
- * escape is text like any other for the second. */
-static void put_item_value(xml_output *x, const char *value)
-{
-    for (; *value; value++) {
-        const char *once = xml_entity(*value);
-        if (once) {
-            put_xml(x, "&amp;");
-            put_xml(x, once + 1);
-        } else {
-            put_xml_bytes(x, value, 1);
-        }
-    }
-}
-
 static void put_metadata_item(xml_output *x, const tz_metadata_item *item)
 {
     char sample[16];
@@ -152,13 +134,19 @@ static void put_metadata_item(xml_output *x, const tz_metadata_item *item)
     if (item->domain[0] != '\0')
         put_xml_attribute(x, "domain", item->domain);
     put_xml(x, ">");
-    put_item_value(x, item->value);
+    for (const char *value = item->value; *value; value++) {
+        const char *once = xml_entity(*value);
+        if (once) { /* the ampersand of the first escape is escaped again */
+            put_xml(x, "&amp;");
+            put_xml(x, once + 1);
+        } else {
+            put_xml_bytes(x, value, 1);
+        }
+    }
     put_xml(x, "</Item>\n");
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Statistics
- * ------------------------------------------------------------------------------------------ */
+/* ---- statistics ---- */
 
 static const char *const statistics_names[] = {
     "STATISTICS_APPROXIMATE", "STATISTICS_MAXIMUM", "STATISTICS_MEAN",
@@ -195,12 +183,10 @@ static void put_band_statistics(xml_output *x, const tz_image *image, const tz_s
     put_metadata_item(x, &item);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * The document
- * ------------------------------------------------------------------------------------------ */
+/* ---- the document ---- */
 
-/* What GDAL calls the order of tiles where TIFF's planar configuration does not tell: true of this
- * file only, whatever that of the source was. */
+/* GDAL's item for an order of tiles that TIFF's planar configuration cannot express. It is true of
+ * this file only, so that the one of the source is left out. */
 static const tz_metadata_item tile_interleave = {
     .domain = "IMAGE_STRUCTURE", .name = "INTERLEAVE", .value = "TILE", .role = "", .band = -1};
 
@@ -210,8 +196,8 @@ static bool is_interleave(const tz_metadata_item *item)
            strcmp(item->name, tile_interleave.name) == 0;
 }
 
-/* The items of one band (-1: of the image) from *next on; those that statistics replace are left
- * out. */
+/* Writes the items of one band (-1: of the image) from *next on, without those that statistics
+ * replace. */
 static void put_band_items(xml_output *x, const tz_image *image, int32_t band, bool replaced,
                            uint32_t *next)
 {
@@ -241,7 +227,7 @@ static void put_metadata_document(xml_output *x, const tz_image *image,
     put_xml(x, "</GDALMetadata>\n");
 }
 
-/* The length of the document, the closing NUL not counted; 0: there are no items. */
+/* Returns the size of the document without its closing NUL; 0 without items. */
 static uint64_t metadata_document_size(const tz_image *image, const tz_statistics *statistics)
 {
     static const size_t empty = sizeof "<GDALMetadata>\n</GDALMetadata>\n" - 1;
@@ -250,7 +236,7 @@ static uint64_t metadata_document_size(const tz_image *image, const tz_statistic
     return x.size > empty ? x.size : 0;
 }
 
-/* What readers take by default; statistics, which come later, are reckoned at their largest. */
+/* Checks the default limits of readers; statistics, which come later, count with their maximum. */
 static tz_result check_metadata_limits(const tz_image *image, const tz_context *ctx)
 {
     const uint64_t bands = image->options.statistics_items ? image->spec.bands : 0;
@@ -276,11 +262,9 @@ void tz_image_add_metadata_tag(tz_tag_list *tags, const tz_image *image,
     tz_tag_list_add(tags, TZ_TAG_GDAL_METADATA, TZ_TYPE_ASCII, size + 1, x.out);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Copies
- * ------------------------------------------------------------------------------------------ */
+/* ---- copies ---- */
 
-/* By band, then as they were given: the pointers go into one array. */
+/* Orders by band, then as given: the pointers lead into one array. */
 static int compare_item_bands(const void *a, const void *b)
 {
     const tz_metadata_item *const *x = a;
@@ -311,34 +295,27 @@ static tz_result copy_metadata_item(tz_image *image, tz_metadata_item *item, con
     return tz_fail_nomem(ctx, 1);
 }
 
-static tz_result copy_sorted_items(tz_image *image, const tz_metadata_item **order,
-                                   const tz_context *ctx)
-{
-    tz_image_spec *spec = &image->spec;
-    tz_metadata_item *items = tz_arena_array(&image->arena, spec->metadata_count, sizeof *items);
-    if (!items)
-        return tz_fail_nomem(ctx, spec->metadata_count * sizeof *items);
-    for (uint32_t i = 0; i < spec->metadata_count; i++)
-        order[i] = &spec->metadata[i];
-    qsort(order, spec->metadata_count, sizeof *order, compare_item_bands);
-    for (uint32_t i = 0; i < spec->metadata_count; i++) {
-        items[i] = *order[i];
-        TZ_TRY(copy_metadata_item(image, &items[i], ctx));
-    }
-    spec->metadata = items;
-    return TZ_OK;
-}
-
+/* The order is found in temporary memory; the arena gets the items only. */
 static tz_result copy_metadata_items(tz_image *image, const tz_context *ctx)
 {
-    const tz_image_spec *spec = &image->spec;
+    tz_image_spec *spec = &image->spec;
+    const uint32_t count = spec->metadata_count;
     if (!spec->metadata)
-        return TZ_FAIL_ARG(ctx, "spec->metadata is NULL, although its count is %u",
-                           spec->metadata_count);
-    const tz_metadata_item **order = tz_alloc_array(spec->metadata_count, sizeof *order);
+        return TZ_FAIL_ARG(ctx, "spec->metadata is NULL, although its count is %u", count);
+    const tz_metadata_item **order = tz_alloc_array(count, sizeof *order);
     if (!order)
-        return tz_fail_nomem(ctx, spec->metadata_count * sizeof *order);
-    const tz_result result = copy_sorted_items(image, order, ctx);
+        return tz_fail_nomem(ctx, count * sizeof *order);
+    tz_metadata_item *items = tz_arena_array(&image->arena, count, sizeof *items);
+    tz_result result = items ? TZ_OK : tz_fail_nomem(ctx, count * sizeof *items);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = &spec->metadata[i];
+    qsort(order, count, sizeof *order, compare_item_bands);
+    for (uint32_t i = 0; i < count && result == TZ_OK; i++) {
+        items[i] = *order[i];
+        result = copy_metadata_item(image, &items[i], ctx);
+    }
+    if (result == TZ_OK)
+        spec->metadata = items;
     tz_free(order);
     return result;
 }

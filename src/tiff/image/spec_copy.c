@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a file says of its image, as a specification for another. What would make that one wrong is
- * left out: values that its type cannot have, and tags that point into the file. */
+ * The specification of an image that would be a copy of an open file's image.
+ *
+ * Everything is copied to an arena that belongs to the specification, so that the file may be
+ * closed. Facts that would be wrong in another file are left out: values that the type cannot have,
+ * tags that point into the file or follow from the options, and unknown tags of whole numbers,
+ * which may be offsets. Colours that cannot be written become grey with extra samples. */
 #include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "tiff/file.h"
 #include "tiff/gdal/nodata.h"
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
 typedef struct spec_holder {
-    tz_image_spec spec; /* the first member: what the caller gets */
+    tz_image_spec spec; /* the first member: the caller has a pointer to it */
     tz_geo geo;
-    tz_arena arena; /* all that they point to */
+    tz_arena arena; /* owns everything that spec and geo point to */
     const tz_file *file;
     tz_context ctx;
     uint64_t tag_bytes;
 } spec_holder;
-
-static tz_result copy_to_arena(spec_holder *holder, const void *data, uint64_t count, size_t size,
-                               void **out)
-{
-    return tz_copy_array(&holder->arena, data, count, size, &holder->ctx, out);
-}
 
 static tz_result copy_spec_text(spec_holder *holder, const char *text, const char **out)
 {
@@ -31,9 +30,7 @@ static tz_result copy_spec_text(spec_holder *holder, const char *text, const cha
     return *out || !text ? TZ_OK : tz_fail_nomem(&holder->ctx, strlen(text) + 1);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Pixels
- * ------------------------------------------------------------------------------------------ */
+/* ---- pixels ---- */
 
 /* Packed integers stay as narrow as they are; a float of 24 bits is delivered wider. */
 static tz_result copy_spec_type(spec_holder *holder)
@@ -48,21 +45,21 @@ static tz_result copy_spec_type(spec_holder *holder)
     spec->bands = info->bands;
     spec->dtype = info->dtype;
     spec->bits_per_sample = (uint16_t)(tz_dtype_size(info->dtype) * 8);
-    if (info->sample_format <= 2 || info->sample_format == 4)
+    if (info->sample_format <= TZ_FORMAT_INT || info->sample_format == TZ_FORMAT_VOID)
         spec->bits_per_sample = info->bits_per_sample;
     spec->orientation = info->orientation <= 8 ? info->orientation : 1;
     spec->mask = info->levels[0].has_mask;
     return TZ_OK;
 }
 
-/* Grey, with the other bands as extra samples, for what cannot be written in its own terms. */
+/* Returns grey, with the other bands as extra samples, for colours that cannot be written. */
 static tz_photometric writable_photometric(const tz_info *info)
 {
     const uint16_t number = tz_delivered_photometric(info);
     if (info->bands < tz_photometric_channels(number))
         return TZ_PHOTOMETRIC_MIN_IS_BLACK;
     switch (number) {
-    case 0:
+    case 0: /* MinIsWhite */
         return TZ_PHOTOMETRIC_MIN_IS_WHITE;
     case TZ_PHOTOMETRIC_PALETTE:
         return info->color_map ? TZ_PHOTOMETRIC_PALETTE : TZ_PHOTOMETRIC_MIN_IS_BLACK;
@@ -84,7 +81,7 @@ static uint32_t color_channels(tz_photometric photometric)
                : tz_photometric_channels((uint16_t)photometric);
 }
 
-/* Extra samples are the last bands, however many the file tells of. */
+/* Extra samples are the last bands, also if the file describes fewer or more of them. */
 static tz_result copy_spec_colors(spec_holder *holder)
 {
     const tz_info *info = &holder->file->info;
@@ -95,7 +92,7 @@ static tz_result copy_spec_colors(spec_holder *holder)
     if (spec->extra_sample_count > 0) {
         const uint32_t wanted = spec->extra_sample_count;
         const uint32_t given = info->extra_sample_count;
-        const uint32_t used = given < wanted ? given : wanted;
+        const uint32_t used = tz_min_u32(given, wanted);
         uint16_t *list = tz_arena_array(&holder->arena, wanted, sizeof *list);
         if (!list)
             return tz_fail_nomem(&holder->ctx, wanted * sizeof *list);
@@ -105,8 +102,8 @@ static tz_result copy_spec_colors(spec_holder *holder)
     }
     if (spec->photometric != TZ_PHOTOMETRIC_PALETTE)
         return TZ_OK;
-    TZ_TRY(copy_to_arena(holder, info->color_map, 3 * (uint64_t)info->color_map_size,
-                         sizeof *info->color_map, &map));
+    TZ_TRY(tz_copy_array(&holder->arena, info->color_map, 3 * (uint64_t)info->color_map_size,
+                         sizeof *info->color_map, &holder->ctx, &map));
     spec->color_map = map;
     spec->color_map_size = info->color_map_size;
     return TZ_OK;
@@ -130,17 +127,9 @@ static tz_result copy_spec_nodata(spec_holder *holder)
     return TZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Georeferencing
- * ------------------------------------------------------------------------------------------ */
+/* ---- georeferencing ---- */
 
-/* False: a key without a value, which says nothing. */
-static bool has_key_value(const tz_geo_key *key)
-{
-    return key->count > 0 || key->type == TZ_TYPE_ASCII;
-}
-
-/* Text ends where a NUL is: the standard allows none inside. */
+/* Text ends at its first NUL: the standard allows none inside. */
 static tz_result copy_geo_key(spec_holder *holder, tz_geo_key *key)
 {
     void *values;
@@ -148,13 +137,15 @@ static tz_result copy_geo_key(spec_holder *holder, tz_geo_key *key)
         const char *nul = key->count > 0 ? memchr(key->value.text, '\0', key->count) : NULL;
         if (nul)
             key->count = (uint32_t)(nul - key->value.text);
-        TZ_TRY(copy_to_arena(holder, key->value.text, key->count, 1, &values));
+        TZ_TRY(
+            tz_copy_array(&holder->arena, key->value.text, key->count, 1, &holder->ctx, &values));
         key->value.text = values;
         return TZ_OK;
     }
     const bool wide = key->type == TZ_TYPE_DOUBLE;
-    TZ_TRY(copy_to_arena(holder, wide ? (const void *)key->value.doubles : key->value.shorts,
-                         key->count, tz_type_size(key->type), &values));
+    TZ_TRY(tz_copy_array(&holder->arena,
+                         wide ? (const void *)key->value.doubles : key->value.shorts, key->count,
+                         tz_type_size(key->type), &holder->ctx, &values));
     if (wide)
         key->value.doubles = values;
     else
@@ -166,12 +157,13 @@ static tz_result copy_geo_keys(spec_holder *holder)
 {
     tz_geo *geo = &holder->geo;
     void *copied;
-    TZ_TRY(copy_to_arena(holder, geo->keys, geo->key_count, sizeof *geo->keys, &copied));
+    TZ_TRY(tz_copy_array(&holder->arena, geo->keys, geo->key_count, sizeof *geo->keys, &holder->ctx,
+                         &copied));
     tz_geo_key *keys = copied;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < geo->key_count; i++) {
-        if (!has_key_value(&keys[i]))
-            continue;
+        if (keys[i].count == 0 && keys[i].type != TZ_TYPE_ASCII)
+            continue; /* a key without a value says nothing */
         keys[kept] = keys[i];
         TZ_TRY(copy_geo_key(holder, &keys[kept]));
         kept++;
@@ -191,18 +183,17 @@ static tz_result copy_spec_geo(spec_holder *holder)
         return TZ_OK;
     *geo = *from;
     holder->spec.geo = geo;
-    TZ_TRY(copy_to_arena(holder, from->gcps, from->gcp_count, sizeof *from->gcps, &copied));
+    TZ_TRY(tz_copy_array(&holder->arena, from->gcps, from->gcp_count, sizeof *from->gcps,
+                         &holder->ctx, &copied));
     geo->gcps = copied;
-    TZ_TRY(copy_to_arena(holder, from->rpc, from->rpc ? TZ_RPC_VALUES : 0, sizeof *from->rpc,
-                         &copied));
+    TZ_TRY(tz_copy_array(&holder->arena, from->rpc, from->rpc ? TZ_RPC_VALUES : 0,
+                         sizeof *from->rpc, &holder->ctx, &copied));
     geo->rpc = copied;
     TZ_TRY(copy_spec_text(holder, from->citation, &geo->citation));
     return copy_geo_keys(holder);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Metadata and other tags
- * ------------------------------------------------------------------------------------------ */
+/* ---- metadata and other tags ---- */
 
 static tz_result copy_spec_metadata(spec_holder *holder)
 {
@@ -258,7 +249,7 @@ static tz_result reserve_copied_bytes(spec_holder *holder, const tz_tag *tag)
                    "the tags share their data, and are larger than the file");
 }
 
-/* Text without a closing NUL gets one: there is room for it. */
+/* Text without a closing NUL gets one, for which a byte is allocated. */
 static tz_result copy_extra_tag(spec_holder *holder, const tz_tag *tag, tz_tag_value *out)
 {
     TZ_TRY(reserve_copied_bytes(holder, tag));
@@ -292,19 +283,7 @@ static tz_result copy_extra_tags(spec_holder *holder)
     return TZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * The whole
- * ------------------------------------------------------------------------------------------ */
-
-static tz_result copy_file_to_spec(spec_holder *holder)
-{
-    TZ_TRY(copy_spec_type(holder));
-    TZ_TRY(copy_spec_colors(holder));
-    TZ_TRY(copy_spec_nodata(holder));
-    TZ_TRY(copy_spec_geo(holder));
-    TZ_TRY(copy_spec_metadata(holder));
-    return copy_extra_tags(holder);
-}
+/* ---- the whole ---- */
 
 tz_result tz_spec_of(tz_image_spec **out, const tz_file *file, tz_error *err)
 {
@@ -315,7 +294,12 @@ tz_result tz_spec_of(tz_image_spec **out, const tz_file *file, tz_error *err)
     holder->spec = (tz_image_spec)TZ_IMAGE_SPEC_INIT;
     holder->file = file;
     holder->ctx = ctx;
-    const tz_result result = copy_file_to_spec(holder);
+    static tz_result (*const steps[])(spec_holder *) = {copy_spec_type,     copy_spec_colors,
+                                                        copy_spec_nodata,   copy_spec_geo,
+                                                        copy_spec_metadata, copy_extra_tags};
+    tz_result result = TZ_OK;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && result == TZ_OK; i++)
+        result = steps[i](holder);
     if (result == TZ_OK)
         *out = &holder->spec;
     else

@@ -248,7 +248,7 @@ static void metadata(void **state)
             set_item("a\nb", "x", NULL, -1));
     REFUSED("metadata item 'a' is for band 1, and the image has 1", set_item("a", "x", NULL, 1));
     REFUSED("metadata item 'a' is for band -2", set_item("a", "x", NULL, -2));
-    REFUSED("metadata item 'SCALE' has role scale, and 'x' is no number",
+    REFUSED("metadata item 'SCALE' has role scale, and 'x' is not a number",
             set_item("SCALE", "x", "scale", 0));
     REFUSED_BY(TZ_ERR_LIMIT, "max_metadata_items", set_item("a", "b", NULL, -1),
                spec.metadata_count = 65537);
