@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * OGC 21-026, Cloud Optimized GeoTIFF: its conformance classes format, keys, overviews, optimized
- * and http-range. Requirements fail, recommendations warn. */
+ * and http-range. Requirements fail, recommendations warn. Most checks look at the levels of
+ * tz_info and at the directories that validate.c has read; only the first tile of each level is
+ * located. The standard is taken by its letter, also if GDAL's driver does otherwise: check_gdal.c
+ * has that view. */
+#include "base/minmax.h"
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
@@ -58,7 +62,7 @@ static tz_result check_basic_metadata(tz_checker *checker)
     return require_image_tag(checker, TZ_TAG_GEO_KEYS);
 }
 
-/* By the letter, a rotated image with its matrix cannot meet this one. */
+/* By the letter of the standard, a rotated image with a matrix cannot pass. */
 static tz_result check_georeference(tz_checker *checker)
 {
     TZ_TRY(require_image_tag(checker, TZ_TAG_TIEPOINTS));
@@ -128,7 +132,7 @@ static tz_result check_cog_overview_sizes(tz_checker *checker)
                            "%u x %u pixels are not less both ways than %u x %u", level->width,
                            level->height, before->width, before->height);
     }
-    /* those that were left out for their size when the file was opened */
+    /* Overviews that were left out because of their size when the file was opened. */
     for (uint32_t i = 0; i < info->warning_count; i++)
         if (tz_is_large_overview(&info->warnings[i]))
             tz_checker_add_finding(checker, TZ_CHECK_FAIL, &info->warnings[i]);
@@ -180,7 +184,7 @@ static void check_table_position(tz_checker *checker, const tz_checked_ifd *dire
     else if (entry->offset > last)
         TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
                        tz_expecting(location, last, entry->offset),
-                       "the table lies behind tile data");
+                       "the table lies after tile data");
 }
 
 static tz_result check_table_positions(tz_checker *checker)
@@ -191,7 +195,7 @@ static tz_result check_table_positions(tz_checker *checker)
     for (uint32_t i = 0; i < checker->info->level_count; i++) {
         uint64_t offset = TZ_NONE;
         TZ_TRY(tz_first_tile_offset(checker, i, &offset));
-        first_tile = offset < first_tile ? offset : first_tile;
+        first_tile = tz_min(first_tile, offset);
     }
     for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
         tz_layer layer;

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What lies where in the file: directories, tag data and tiles must not lie on top of each other,
- * and something must account for the last byte. */
+ * Checks of extents: directories, tag data and tiles must not overlap, and one of them must end
+ * with the file.
+ *
+ * All extents of the sample are collected in a list, at most a million of them. Sorted by their
+ * start, an extent that begins before the furthest end so far overlaps the one that reaches there.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
+#include "tiff/compression.h"
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
@@ -27,7 +33,7 @@ typedef struct extent_list {
     size_t capacity;
 } extent_list;
 
-/* What cannot be listed is left out: such a file has more tiles than anybody looks at here. */
+/* Adds an extent. More than MAX_EXTENTS are left out, with a note. */
 static tz_result add_extent(tz_checker *checker, extent_list *all, const file_extent *one)
 {
     if (all->count == MAX_EXTENTS) {
@@ -150,7 +156,7 @@ static void report_overlap(tz_checker *checker, const file_extent *below, const 
 static void find_overlaps(tz_checker *checker, extent_list *all)
 {
     qsort(all->list, all->count, sizeof *all->list, compare_extent_start);
-    const file_extent *reaching = &all->list[0]; /* furthest */
+    const file_extent *reaching = &all->list[0]; /* the one with the furthest end so far */
     for (size_t i = 1; i < all->count; i++) {
         if (all->list[i].start < reaching->end)
             report_overlap(checker, reaching, &all->list[i]);
@@ -172,7 +178,7 @@ tz_result tz_check_overlap(tz_checker *checker)
 
 /* ---- the end of the file ---- */
 
-/* Whether everything that could be in the file is known here. */
+/* Returns why the extents may not be all of the file; NULL if they are. */
 static const char *why_extents_incomplete(const tz_checker *checker)
 {
     const tz_info *info = checker->info;
@@ -183,8 +189,8 @@ static const char *why_extents_incomplete(const tz_checker *checker)
         return "needs a look at all tiles";
     if (known < info->ifd_count || info->exif_ifd != TZ_NONE || info->gps_ifd != TZ_NONE)
         return "the file holds more than this image";
-    if (info->levels[0].compression == 6)
-        return "old JPEG has data that no table tells of";
+    if (info->levels[0].compression == TZ_COMPRESSION_OLD_JPEG)
+        return "old JPEG has data that no table lists";
     return NULL;
 }
 
@@ -198,13 +204,13 @@ tz_result tz_check_unused_bytes(tz_checker *checker)
         return tz_checker_skip(checker, why);
     const tz_result result = collect_extents(checker, &all);
     for (size_t i = 0; i < all.count; i++)
-        end = all.list[i].end > end ? all.list[i].end : end;
+        end = tz_max(end, all.list[i].end);
     tz_free(all.list);
     TZ_TRY(result);
     if (all.count == MAX_EXTENTS)
         return tz_checker_skip(checker, "the file has too many tiles");
     end += info->ghost.trailers ? 4 : 0;
-    end += end % 2; /* a byte of padding is no harm */
+    end += end % 2; /* a byte of padding is allowed */
     checker->ctx.ifd = -1;
     if (end < info->file_size)
         TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,

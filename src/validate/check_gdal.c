@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What GDAL's COG driver writes, and what its validation and rio-cogeo's ask for. */
+ * Checks of the layout that GDAL's COG driver writes and that GDAL's validation and rio-cogeo ask
+ * for: tiles, overviews, the order of directories and data, and the ghost area. Rows with a TZ_COG_
+ * bit also make up the quick look of tz_cog_problems. */
+#include "base/minmax.h"
 #include "codec/codec.h"
 #include "tiff/tags.h"
 #include "validate/checker.h"
@@ -88,7 +91,7 @@ static tz_result check_ifd_first(tz_checker *checker)
     return TZ_OK;
 }
 
-/* Tile tables apart, which are read as tiles are asked for. */
+/* Tile tables do not count: they are read when tiles are. */
 static tz_result check_header_size(tz_checker *checker)
 {
     const tz_info *info = checker->info;
@@ -112,7 +115,7 @@ static tz_result check_not_edited(tz_checker *checker)
     return TZ_OK;
 }
 
-/* Levels are in order of size here, whatever the chain has; those that are no smaller were left out
+/* Levels are sorted by size here, not as in the chain; overviews that are not smaller were left out
  * when the file was opened. */
 static tz_result check_gdal_overview_sizes(tz_checker *checker)
 {
@@ -164,7 +167,7 @@ uint64_t tz_last_ifd_offset(const tz_info *info)
     return last;
 }
 
-/* Looks no further than so many tiles: it is asked of any file, also one that is all sparse. */
+/* Looks at MAX_SPANS tiles at most: the quick look asks this of any file, also of a sparse one. */
 tz_result tz_first_tile_offset(tz_checker *checker, uint32_t level, uint64_t *offset)
 {
     tz_tile_span spans[SPANS_AT_ONCE];
@@ -175,7 +178,7 @@ tz_result tz_first_tile_offset(tz_checker *checker, uint32_t level, uint64_t *of
         return TZ_OK;
     const uint64_t tiles = layer.shape.tile_count;
     for (uint64_t first = 0; first < tiles && first < MAX_SPANS; first += SPANS_AT_ONCE) {
-        const size_t some = tiles - first < SPANS_AT_ONCE ? (size_t)(tiles - first) : SPANS_AT_ONCE;
+        const size_t some = (size_t)tz_min(tiles - first, SPANS_AT_ONCE);
         bool known = false;
         TZ_TRY(tz_checker_spans(checker, level, &layer, first, some, spans, &known));
         for (size_t i = 0; known && i < some; i++) {
@@ -233,13 +236,13 @@ static tz_result check_ghost_area(tz_checker *checker)
     if (!ghost->present)
         return tz_checker_skip(checker, "the file has no ghost area");
     const tz_location location = tz_at_offset(checker->info->bigtiff ? 16 : 8);
-    const bool planar = checker->info->planar == 2;
+    const bool planar = checker->info->planar == TZ_PLANAR_SEPARATE;
     if (ghost->interleave != 0 && !planar && checker->info->bands > 1)
         TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, location,
-                       "the ghost area tells of bands stored apart, and they are not");
+                       "the ghost area says that bands are stored apart, and they are not");
     if (ghost->mask_interleaved && !checker->info->levels[0].has_mask)
         TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, location,
-                       "the ghost area tells of a mask, and there is none");
+                       "the ghost area says that there is a mask, and there is none");
     if (ghost->trailers && !ghost->leaders)
         TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, location,
                        "the ghost area promises trailers without leaders");

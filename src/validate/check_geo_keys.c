@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * GeoKeys as the file has them: the form of their directory, where their values are, and what the
- * requirements of OGC 19-008 say about each. */
+ * Checks of GeoKeys as the file has them: the form of their directory, the positions of their
+ * values, and the requirements of OGC 19-008 about single keys.
+ *
+ * The directory is read from tz_file.geo_tags as raw numbers, because tz_geo has only the usable
+ * keys. Values are looked up in tz_geo. A check names the keys that it is about; without any of
+ * them it does not apply. Tables list the keys that a user-defined code needs. */
 #include <string.h>
 
+#include "base/minmax.h"
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
-/* One key of the directory, before it is believed. */
+/* One entry of the directory, not checked yet. */
 typedef struct raw_key {
     uint16_t id;
     uint16_t location;
@@ -14,7 +19,7 @@ typedef struct raw_key {
     uint16_t value;
 } raw_key;
 
-/* Where entry index of the key directory is in the file. */
+/* Location of an entry of the key directory. */
 static tz_location at_key_entry(const tz_checker *checker, uint32_t index)
 {
     const tz_ifd_entry *entry = tz_checked_ifd_find(&checker->directories[0], TZ_TAG_GEO_KEYS);
@@ -30,7 +35,7 @@ static tz_location at_key_header(const tz_checker *checker, unsigned number)
     return location;
 }
 
-/* Whether there are keys to look at; findings are then about the image's directory. */
+/* Returns true if there are keys to check; findings are then about the image's directory. */
 static bool begin_key_check(tz_checker *checker)
 {
     const tz_geo_tags *tags = &checker->file->geo_tags;
@@ -41,16 +46,14 @@ static bool begin_key_check(tz_checker *checker)
     return false;
 }
 
-/* Keys that are there in full. */
+/* Returns the number of complete entries within the limit. */
 static uint32_t whole_key_count(const tz_checker *checker)
 {
     const tz_geo_tags *tags = &checker->file->geo_tags;
     const uint64_t whole =
         (tags->directory_count - TZ_GEO_KEY_HEADER_VALUES) / TZ_GEO_KEY_ENTRY_VALUES;
     const uint64_t max_keys = checker->file->limits.max_geo_keys;
-    uint64_t count = tags->directory[3];
-    count = count < whole ? count : whole;
-    return (uint32_t)(count < max_keys ? count : max_keys);
+    return (uint32_t)tz_min(tz_min(tags->directory[3], whole), max_keys);
 }
 
 static raw_key raw_key_at(const tz_checker *checker, uint32_t index)
@@ -122,7 +125,7 @@ tz_result tz_check_key_directory(tz_checker *checker)
     return TZ_OK;
 }
 
-/* ---- where values are ---- */
+/* ---- positions of values ---- */
 
 tz_result tz_check_short_key_values(tz_checker *checker)
 {
@@ -142,13 +145,13 @@ tz_result tz_check_short_key_values(tz_checker *checker)
         if (key.location == TZ_TAG_GEO_KEYS && (key.value < first_value || end > size))
             TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
                            tz_expecting(at_key_entry(checker, i), size, end),
-                           "the values of key %s (%u) are not behind the last key",
+                           "the values of key %s (%u) are not after the last key",
                            tz_geo_key_label(key.id), key.id);
     }
     return TZ_OK;
 }
 
-/* Values in another tag end inside it. */
+/* Checks that values in another tag end inside it. */
 static bool check_values_inside_tag(tz_checker *checker, uint32_t index, const raw_key *key,
                                     uint64_t size)
 {
@@ -225,7 +228,7 @@ static bool is_listed_key(uint16_t id, const uint16_t *list)
     return false;
 }
 
-/* The types of some keys; a check without any of them does not apply. */
+/* Checks the types of some keys; without any of them the check does not apply. */
 static bool check_key_types(tz_checker *checker, const uint16_t *ids)
 {
     bool any = false;
@@ -256,7 +259,7 @@ static tz_location at_key_id(const tz_checker *checker, uint16_t id)
     return at_key_header(checker, 0);
 }
 
-/* When key has this value, one of the others must be there. */
+/* If key has this value, one of the others must be present. */
 typedef struct standard_requirement {
     uint16_t key;
     uint16_t value;
@@ -309,9 +312,9 @@ tz_result tz_check_model_type(tz_checker *checker)
 {
     static const uint16_t ids[] = {TZ_KEY_MODEL_TYPE, 0};
     static const standard_requirement requirements[] = {
-        {TZ_KEY_MODEL_TYPE, 1, {TZ_KEY_PROJECTED_CRS}},
-        {TZ_KEY_MODEL_TYPE, 2, {TZ_KEY_GEODETIC_CRS}},
-        {TZ_KEY_MODEL_TYPE, 3, {TZ_KEY_GEODETIC_CRS}},
+        {TZ_KEY_MODEL_TYPE, TZ_MODEL_PROJECTED, {TZ_KEY_PROJECTED_CRS}},
+        {TZ_KEY_MODEL_TYPE, TZ_MODEL_GEOGRAPHIC, {TZ_KEY_GEODETIC_CRS}},
+        {TZ_KEY_MODEL_TYPE, TZ_MODEL_GEOCENTRIC, {TZ_KEY_GEODETIC_CRS}},
         {TZ_KEY_MODEL_TYPE, TZ_GEO_USER_DEFINED, {TZ_KEY_CITATION}},
     };
     if (!begin_key_check(checker))
@@ -434,8 +437,27 @@ tz_result tz_check_datum_keys(tz_checker *checker)
 
 tz_result tz_check_projection_keys(tz_checker *checker)
 {
-    static const uint16_t ids[] = {3074, 3075, 3078, 3079, 3080, 3081, 3082, 3083, 3084, 3085, 3086,
-                                   3087, 3088, 3089, 3090, 3091, 3092, 3093, 3094, 3095, 0};
+    static const uint16_t ids[] = {TZ_KEY_PROJECTION,
+                                   TZ_KEY_PROJ_METHOD,
+                                   TZ_KEY_STD_PARALLEL_1,
+                                   TZ_KEY_STD_PARALLEL_2,
+                                   TZ_KEY_NAT_ORIGIN_LONG,
+                                   TZ_KEY_NAT_ORIGIN_LAT,
+                                   TZ_KEY_FALSE_EASTING,
+                                   TZ_KEY_FALSE_NORTHING,
+                                   TZ_KEY_FALSE_ORIGIN_LONG,
+                                   TZ_KEY_FALSE_ORIGIN_LAT,
+                                   TZ_KEY_FALSE_ORIGIN_EASTING,
+                                   TZ_KEY_FALSE_ORIGIN_NORTHING,
+                                   TZ_KEY_CENTER_LONG,
+                                   TZ_KEY_CENTER_LAT,
+                                   TZ_KEY_CENTER_EASTING,
+                                   TZ_KEY_CENTER_NORTHING,
+                                   TZ_KEY_SCALE_AT_NAT_ORIGIN,
+                                   TZ_KEY_SCALE_AT_CENTER,
+                                   TZ_KEY_AZIMUTH_ANGLE,
+                                   TZ_KEY_STRAIGHT_VERT_POLE_LONG,
+                                   0};
     static const standard_requirement requirements[] = {
         {TZ_KEY_PROJECTION, TZ_GEO_USER_DEFINED, {TZ_KEY_PROJ_METHOD}},
     };

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every tile is read and decoded, many at a time and within bounds, and those that fail are named.
- */
+ * Reads and decodes every tile, many at a time and within a bound of memory.
+ *
+ * Tiles collect in a batch until it has 64 or its memory is full. A batch with failures is read
+ * again tile by tile, because the result of a batch has no text about each tile. Tiles that share
+ * their data could make a small file cost any time: the check stops after four times the size of
+ * the file. */
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
+#include "tiff/tags.h"
 #include "validate/checker.h"
 
 enum { TILES_AT_ONCE = 64, MAX_SHARING = 4 };
@@ -31,7 +37,7 @@ static tz_read_options validation_read_options(const tz_checker *checker)
     return options;
 }
 
-/* The tile alone, for the words about what is wrong with it. */
+/* Reads one tile alone, for an error that describes it. */
 static tz_result read_single_tile(tz_checker *checker, const tz_item *item)
 {
     const tz_read_options options = validation_read_options(checker);
@@ -40,21 +46,6 @@ static tz_result read_single_tile(tz_checker *checker, const tz_item *item)
     alone.outcome = NULL;
     const tz_result result = tz_read(&alone, &options, NULL, &err);
     return tz_checker_add_result(checker, result, &err);
-}
-
-static tz_result read_failed_tiles(tz_checker *checker, const checked_tile_batch *batch)
-{
-    for (size_t i = 0; i < batch->count; i++)
-        if (batch->status[i].result != TZ_OK)
-            TZ_TRY(read_single_tile(checker, &batch->items[i]));
-    return TZ_OK;
-}
-
-static tz_result read_each_tile(tz_checker *checker, const checked_tile_batch *batch)
-{
-    for (size_t i = 0; i < batch->count; i++)
-        TZ_TRY(read_single_tile(checker, &batch->items[i]));
-    return TZ_OK;
 }
 
 static tz_result decode_tile_batch(tz_checker *checker, checked_tile_batch *batch)
@@ -68,10 +59,9 @@ static tz_result decode_tile_batch(tz_checker *checker, checked_tile_batch *batc
     const tz_result result = tz_read_batch(batch->items, batch->count, &options, &report, &err);
     if (result != TZ_OK && !tz_is_file_defect(result))
         return tz_checker_add_result(checker, result, &err);
-    if (result != TZ_OK)
-        TZ_TRY(read_each_tile(checker, batch));
-    else if (report.tiles_failed > 0)
-        TZ_TRY(read_failed_tiles(checker, batch));
+    for (size_t i = 0; i < batch->count; i++)
+        if (result != TZ_OK || (report.tiles_failed > 0 && batch->status[i].result != TZ_OK))
+            TZ_TRY(read_single_tile(checker, &batch->items[i]));
     for (uint32_t i = 0; result == TZ_OK && i < report.warning_count; i++)
         tz_checker_add_finding(checker, TZ_CHECK_WARNING, &report.warnings[i]);
     checker->tiles_decoded += batch->count;
@@ -80,27 +70,18 @@ static tz_result decode_tile_batch(tz_checker *checker, checked_tile_batch *batc
     return TZ_OK;
 }
 
-/* The part of the image that a tile covers. */
+/* Returns the part of the image that a tile covers. */
 static tz_window checked_tile_window(const tz_level *shape, uint64_t tile)
 {
     const uint64_t tile_index = tile % ((uint64_t)shape->tiles_across * shape->tiles_down);
     const uint64_t column = tile_index % shape->tiles_across * shape->tile_width;
     const uint64_t row = tile_index / shape->tiles_across * shape->tile_height;
-    const uint64_t across = shape->width - column;
-    const uint64_t down = shape->height - row;
     return (tz_window){
         .column = (int64_t)column,
         .row = (int64_t)row,
-        .width = across < shape->tile_width ? (uint32_t)across : shape->tile_width,
-        .height = down < shape->tile_height ? (uint32_t)down : shape->tile_height,
+        .width = (uint32_t)tz_min(shape->width - column, shape->tile_width),
+        .height = (uint32_t)tz_min(shape->height - row, shape->tile_height),
     };
-}
-
-/* TZ_NONE when it does not fit 64 bits. */
-static uint64_t window_bytes(const tz_window *window, uint32_t bands, tz_dtype dtype)
-{
-    return tz_mul_capped(tz_mul_capped((uint64_t)window->width * window->height, bands),
-                         tz_dtype_size(dtype));
 }
 
 static void add_tile_to_batch(tz_checker *checker, checked_tile_batch *batch, uint64_t tile,
@@ -109,7 +90,7 @@ static void add_tile_to_batch(tz_checker *checker, checked_tile_batch *batch, ui
     const tz_layer *layer = batch->layer;
     const size_t i = batch->count++;
     const uint64_t tiles_per_band = (uint64_t)layer->shape.tiles_across * layer->shape.tiles_down;
-    const bool separate = layer->tables.planar == 2;
+    const bool separate = layer->tables.planar == TZ_PLANAR_SEPARATE;
     batch->bands[i] = separate ? (uint32_t)(tile / tiles_per_band) : 0;
     batch->outcomes[i] = (tz_outcome){.tiles = &batch->status[i], .tile_room = 1};
     batch->items[i] = (tz_item){.file = checker->file,
@@ -126,15 +107,13 @@ static void add_tile_to_batch(tz_checker *checker, checked_tile_batch *batch, ui
     batch->used += bytes + (16 - bytes % 16) % 16;
 }
 
-/* Room for the largest tile, and for several where they are small. */
+/* Allocates memory for one large tile, or for many small ones. */
 static tz_result grow_batch_memory(tz_checker *checker, checked_tile_batch *batch, uint64_t bytes)
 {
     const uint64_t allowed =
         checker->options->max_memory ? checker->options->max_memory : DEFAULT_MEMORY;
     const uint64_t wanted = tz_mul_capped(bytes + 16, TILES_AT_ONCE);
-    const uint64_t capacity = bytes + 16 > allowed ? bytes + 16
-                              : wanted < allowed   ? wanted
-                                                   : allowed;
+    const uint64_t capacity = tz_max(bytes + 16, tz_min(wanted, allowed));
     size_t size = 0;
     TZ_TRY(decode_tile_batch(checker, batch));
     tz_free(batch->memory);
@@ -146,7 +125,7 @@ static tz_result grow_batch_memory(tz_checker *checker, checked_tile_batch *batc
     return TZ_OK;
 }
 
-/* Tiles that share their data could make a small file cost any time. */
+/* Adds the bytes of a tile; true, with a finding, once all tiles exceed the limit. */
 static bool exceeds_shared_data_limit(tz_checker *checker, checked_tile_batch *batch,
                                       const tz_checked_tile *view)
 {
@@ -173,8 +152,10 @@ static tz_result visit_tile_to_decode(tz_checker *checker, const tz_checked_tile
     tz_tile_span span = view->span;
     const tz_layer *layer = batch->layer;
     const tz_window window = checked_tile_window(&layer->shape, view->tile);
-    const uint32_t bands = layer->tables.planar == 2 ? 1 : layer->shape.samples;
-    const uint64_t bytes = window_bytes(&window, bands, layer->tables.dtype);
+    const uint32_t bands = layer->tables.planar == TZ_PLANAR_SEPARATE ? 1 : layer->shape.samples;
+    const uint64_t bytes =
+        tz_mul_capped(tz_mul_capped((uint64_t)window.width * window.height, bands),
+                      tz_dtype_size(layer->tables.dtype));
     if (tz_tile_check_span(checker->file, view->level, layer, view->tile, &span, NULL, &err) !=
         TZ_OK)
         return tz_is_file_defect(err.result) ? TZ_OK
@@ -196,19 +177,6 @@ static tz_result visit_tile_to_decode(tz_checker *checker, const tz_checked_tile
     return TZ_OK;
 }
 
-static tz_result decode_layers(tz_checker *checker, checked_tile_batch *batch)
-{
-    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
-        tz_layer layer;
-        if (!tz_checker_layer(checker, i, &layer, &batch->level) || !layer.shape.readable)
-            continue;
-        batch->layer = &layer;
-        TZ_TRY(tz_checker_visit_tiles(checker, batch->level, &layer, visit_tile_to_decode, batch));
-        TZ_TRY(decode_tile_batch(checker, batch));
-    }
-    return TZ_OK;
-}
-
 tz_result tz_check_pixels(tz_checker *checker)
 {
     if (!checker->options->full)
@@ -216,7 +184,16 @@ tz_result tz_check_pixels(tz_checker *checker)
     checked_tile_batch *batch = tz_alloc_zeroed(1, sizeof *batch);
     if (!batch)
         return tz_fail_nomem(&checker->ctx, sizeof *batch);
-    const tz_result result = decode_layers(checker, batch);
+    tz_result result = TZ_OK;
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker) && result == TZ_OK; i++) {
+        tz_layer layer;
+        if (!tz_checker_layer(checker, i, &layer, &batch->level) || !layer.shape.readable)
+            continue;
+        batch->layer = &layer;
+        result = tz_checker_visit_tiles(checker, batch->level, &layer, visit_tile_to_decode, batch);
+        if (result == TZ_OK)
+            result = decode_tile_batch(checker, batch);
+    }
     tz_free(batch->memory);
     tz_free(batch);
     return result;

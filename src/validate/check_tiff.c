@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TIFF 6.0 and BigTIFF. A failure means that something of the file cannot be read or is in doubt; a
- * warning that the letter of the format is not met, which readers cope with. */
+ * TIFF 6.0 and BigTIFF. A failure means that a part of the file cannot be read or is in doubt; a
+ * warning, that the file does not follow the letter of the format, but readers cope with it. Many
+ * rows have no code of their own: opening has found the defects, and open_warnings.c assigns its
+ * warnings to them. The others look at the entries of the directories that validate.c has read. */
 #include "io/source.h"
 #include "tiff/byte_order.h"
 #include "tiff/tags.h"
@@ -26,7 +28,7 @@ static tz_result check_tiff_header(tz_checker *checker)
 static tz_result check_file_opens(tz_checker *checker)
 {
     if (checker->open_error && is_header_error(checker->open_error))
-        return tz_checker_skip(checker, "the file is no TIFF");
+        return tz_checker_skip(checker, "the file is not a TIFF");
     if (checker->open_error)
         tz_checker_add_finding(checker, TZ_CHECK_FAIL, checker->open_error);
     return TZ_OK;
@@ -72,7 +74,7 @@ static tz_result check_even_offsets(tz_checker *checker)
     return tz_checker_add_open_warnings(checker);
 }
 
-/* Resolutions are fractions; nobody can divide by nothing. */
+/* Resolutions are fractions, whose denominator must not be 0. */
 static tz_result check_resolution_fractions(tz_checker *checker, const tz_checked_ifd *directory)
 {
     static const uint16_t tags[] = {TAG_X_RESOLUTION, TAG_Y_RESOLUTION};
@@ -165,7 +167,7 @@ static tz_result check_texts(tz_checker *checker)
     return TZ_OK;
 }
 
-/* A mask says so twice: by its kind and by its photometric interpretation. */
+/* A mask is marked twice: by its subfile type and by its photometric interpretation. */
 static tz_result check_subfiles(tz_checker *checker)
 {
     for (uint32_t i = 1; i < tz_checker_layer_count(checker); i += 2) {

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles and the bytes around them: where they are, what GDAL writes before and behind them, and
- * that nothing lies on top of anything else. */
+ * Checks of tiles and the bytes around them: their positions, the leaders and trailers that GDAL
+ * writes, their order in the file, and masks beside their images.
+ *
+ * Each check visits the tiles of the sample (see checker.c) with a function of its own. The
+ * promises come from the ghost area: without one, or without the promise, a check does not apply. A
+ * table may leave sizes to the leaders; complete_tile_span finds them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "io/source.h"
 #include "tiff/byte_order.h"
 #include "tiff/tags.h"
@@ -28,7 +33,7 @@ static const tz_container *main_file(const tz_checker *checker)
     return &checker->file->containers[0];
 }
 
-/* ---- where tiles are ---- */
+/* ---- positions ---- */
 
 static tz_result visit_tile_span(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
@@ -49,7 +54,7 @@ tz_result tz_check_tile_spans(tz_checker *checker)
     return visit_tiles_of_all_layers(checker, visit_tile_span, NULL);
 }
 
-/* One finding for each level that was cut off. */
+/* Adds one finding for each level that was cut off. */
 tz_result tz_check_file_end(tz_checker *checker)
 {
     for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
@@ -61,13 +66,13 @@ tz_result tz_check_file_end(tz_checker *checker)
         const tz_result result = tz_level_check_end(checker->file, level, &err);
         if (result != TZ_OK && err.cause == TZ_CAUSE_TRUNCATED)
             tz_checker_add_finding(checker, TZ_CHECK_FAIL, &err);
-        else if (!tz_is_file_defect(result)) /* else said by tiff.tile-spans */
+        else if (!tz_is_file_defect(result)) /* tiff.tile-spans reports those */
             TZ_TRY(tz_checker_add_result(checker, result, &err));
     }
     return TZ_OK;
 }
 
-/* A table may leave sizes to the leaders, or to the layout; *span is then what they say. */
+/* Completes a span whose size the table leaves to the leader or to the layout. */
 static tz_result complete_tile_span(tz_checker *checker, const tz_checked_tile *view,
                                     tz_tile_span *span)
 {
@@ -82,7 +87,7 @@ static tz_result complete_tile_span(tz_checker *checker, const tz_checked_tile *
 
 /* ---- leaders and trailers ---- */
 
-/* Nothing is promised, or no longer. */
+/* Returns why a check of the ghost area's promises does not apply; NULL if it does. */
 static const char *why_not_promised(const tz_checker *checker, bool promised)
 {
     if (!checker->info->ghost.present)
@@ -101,7 +106,7 @@ static tz_result visit_leader(tz_checker *checker, const tz_checked_tile *view, 
     uint8_t bytes[4];
     (void)user;
     if (offset < 4 || !tz_inside(main_file(checker), offset - 4, 4))
-        return TZ_OK; /* said by tiff.tile-spans */
+        return TZ_OK; /* tiff.tile-spans reports it */
     TZ_TRY(read_main_file(checker, offset - 4, 4, bytes));
     const uint64_t size = tz_read_endian_u32(bytes, false);
     if (size != view->span.size && view->span.size != 0)
@@ -123,7 +128,7 @@ tz_result tz_check_leaders(tz_checker *checker)
 static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     const uint64_t size = view->span.size;
-    const size_t tail = size < 4 ? (size_t)size : 4;
+    const size_t tail = (size_t)tz_min(size, 4);
     uint8_t bytes[8];
     uint8_t last[4] = {0};
     uint64_t end = 0;
@@ -131,10 +136,10 @@ static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view,
     if (size == 0 || view->span.offset == 0 || !tz_add(view->span.offset, size, &end) ||
         end > main_file(checker)->size)
         return TZ_OK;
-    const tz_location place = tz_at_tile(view->level, view->tile, end);
+    const tz_location location = tz_at_tile(view->level, view->tile, end);
     if (!tz_inside(main_file(checker), end, 4)) {
         TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
-                       tz_expecting(place, 4, main_file(checker)->size - end),
+                       tz_expecting(location, 4, main_file(checker)->size - end),
                        "the file ends within the trailer");
         return TZ_OK;
     }
@@ -142,7 +147,7 @@ static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view,
     memcpy(last, bytes, tail);
     if (memcmp(last, bytes + tail, 4) != 0)
         TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
-                       tz_expecting(place, tz_read_endian_u32(last, false),
+                       tz_expecting(location, tz_read_endian_u32(last, false),
                                     tz_read_endian_u32(bytes + tail, false)),
                        "the trailer does not repeat the tile's last bytes");
     return TZ_OK;
@@ -194,7 +199,7 @@ static bool is_tile_interleaved(const tz_checker *checker)
     return false;
 }
 
-/* Stored by tile: all bands of one place, then those of the next. */
+/* Checks tiles stored by tile: all bands of one tile index, then those of the next. */
 static tz_result check_tile_interleaved_order(tz_checker *checker, uint32_t level,
                                               const tz_layer *layer)
 {
@@ -203,12 +208,12 @@ static tz_result check_tile_interleaved_order(tz_checker *checker, uint32_t leve
     if (!tz_layer_has_tables(layer))
         return TZ_OK;
     for (unsigned range = 0; range < 2; range++) {
-        uint64_t place, end;
-        for (tz_checker_sample_range(checker, tiles_per_band, range, &place, &end); place < end;
-             place++) {
+        uint64_t index, end;
+        for (tz_checker_sample_range(checker, tiles_per_band, range, &index, &end); index < end;
+             index++) {
             TZ_TRY(tz_checker_progress(checker, layer->shape.samples));
             for (uint64_t band = 0; band < layer->shape.samples; band++) {
-                const uint64_t tile = band * tiles_per_band + place;
+                const uint64_t tile = band * tiles_per_band + index;
                 tz_tile_span span = {0, 0};
                 bool known = false;
                 TZ_TRY(tz_checker_spans(checker, level, layer, tile, 1, &span, &known));
@@ -234,9 +239,9 @@ tz_result tz_check_block_order(tz_checker *checker)
         uint32_t level;
         if (!tz_checker_own_layer(checker, i, &layer, &level))
             continue;
-        if (layer.tables.planar == 2 && !interleave_known)
+        if (layer.tables.planar == TZ_PLANAR_SEPARATE && !interleave_known)
             last.band_tiles = (uint64_t)layer.shape.tiles_across * layer.shape.tiles_down;
-        if (layer.tables.planar == 2 && tile_interleaved)
+        if (layer.tables.planar == TZ_PLANAR_SEPARATE && tile_interleaved)
             TZ_TRY(check_tile_interleaved_order(checker, level, &layer));
         else
             TZ_TRY(tz_checker_visit_tiles(checker, level, &layer, visit_tile_order, &last));
@@ -281,14 +286,14 @@ static tz_result check_mask_adjacent(tz_checker *checker, uint32_t index)
         return TZ_OK;
     if (layer.shape.tile_width != mask.layer.shape.tile_width ||
         layer.shape.tile_height != mask.layer.shape.tile_height) {
-        tz_location place = tz_at_offset(mask.layer.shape.ifd_offset);
-        place.level = (int32_t)mask.level;
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, place,
+        tz_location location = tz_at_offset(mask.layer.shape.ifd_offset);
+        location.level = (int32_t)mask.level;
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, location,
                        "the mask has other tiles than its image");
         return TZ_OK;
     }
     layer.shape.tile_count =
-        mask.layer.shape.tile_count; /* of the first band, where stored apart */
+        mask.layer.shape.tile_count; /* of the first band, if they are planar */
     return tz_checker_visit_tiles(checker, level, &layer, visit_mask_tile, &mask);
 }
 

@@ -1,15 +1,28 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Services for checks: findings, levels and masks by number, visits of tiles, and running one
+ * check.
+ *
+ * A check keeps its first MAX_FINDINGS findings in the arena and counts the others. The quick look
+ * of tz_cog_problems has no arena: its findings are only counted. Without the option `full` a level
+ * with many tiles is judged by its first and last 64, which keeps the time of a validation
+ * independent of the size of the file. */
 #include "validate/checker.h"
 
 #include <string.h>
+
+#include "base/minmax.h"
 
 enum { MAX_FINDINGS = 4, SPANS_AT_ONCE = 256, SAMPLE_TILES = 64 };
 
 /* ---- findings ---- */
 
-static tz_error *finding_slot(tz_checker *checker)
+/* Counts findings; returns memory for one, or NULL if it is only counted. */
+static tz_error *count_finding(tz_checker *checker, tz_check_outcome weight, uint64_t count)
 {
     tz_check *check = checker->check;
+    check->count += count;
+    if (check->outcome < weight)
+        check->outcome = weight;
     if (!checker->arena || check->finding_count == MAX_FINDINGS)
         return NULL;
     if (!checker->findings) {
@@ -18,15 +31,6 @@ static tz_error *finding_slot(tz_checker *checker)
         checker->no_memory = checker->no_memory || !checker->findings;
     }
     return checker->findings ? &checker->findings[check->finding_count++] : NULL;
-}
-
-static tz_error *count_finding(tz_checker *checker, tz_check_outcome weight, uint64_t count)
-{
-    tz_check *check = checker->check;
-    check->count += count;
-    if (check->outcome < weight)
-        check->outcome = weight;
-    return finding_slot(checker);
 }
 
 const tz_context *tz_checker_new_finding(tz_checker *checker, tz_check_outcome weight)
@@ -132,15 +136,14 @@ tz_result tz_checker_progress(tz_checker *checker, uint64_t tiles)
 {
     checker->done += tiles;
     return tz_check_progress(&checker->ctx, &checker->options->progress,
-                             checker->done < checker->total ? checker->done : checker->total,
-                             checker->total);
+                             tz_min(checker->done, checker->total), checker->total);
 }
 
 tz_result tz_checker_spans(tz_checker *checker, uint32_t level, const tz_layer *layer,
                            uint64_t first, size_t count, tz_tile_span *out, bool *known)
 {
     tz_error err;
-    /* the quick look leaves nothing behind in the handle */
+    /* The quick look must not fill the cache of the handle. */
     const tz_result result =
         checker->arena ? tz_layer_spans(checker->file, level, layer, first, count, out, &err)
                        : tz_tile_spans(checker->file, level, first, count, out, &err);
@@ -151,20 +154,6 @@ tz_result tz_checker_spans(tz_checker *checker, uint32_t level, const tz_layer *
         return return_error(checker, &err);
     if (checker->row->run == tz_check_tile_spans) /* the others need not repeat it */
         tz_checker_add_finding(checker, TZ_CHECK_FAIL, &err);
-    return TZ_OK;
-}
-
-static tz_result visit_tile_spans(tz_checker *checker, tz_checked_tile *view,
-                                  const tz_tile_span *spans, size_t count, tz_tile_visitor visit,
-                                  void *user)
-{
-    const uint64_t first = view->tile;
-    for (size_t i = 0; i < count; i++) {
-        view->tile = first + i;
-        view->span = spans[i];
-        if (view->span.offset != 0 || view->span.size != 0)
-            TZ_TRY(visit(checker, view, user));
-    }
     return TZ_OK;
 }
 
@@ -179,12 +168,16 @@ tz_result tz_checker_visit_tiles(tz_checker *checker, uint32_t level, const tz_l
         tz_checker_sample_range(checker, layer->shape.tile_count, range, &first, &end);
         while (first < end) {
             tz_checked_tile view = {.level = level, .layer = layer, .tile = first};
-            const size_t some = end - first < SPANS_AT_ONCE ? (size_t)(end - first) : SPANS_AT_ONCE;
+            const size_t some = (size_t)tz_min(end - first, SPANS_AT_ONCE);
             bool known = false;
             TZ_TRY(tz_checker_progress(checker, some));
             TZ_TRY(tz_checker_spans(checker, level, layer, first, some, spans, &known));
-            if (known)
-                TZ_TRY(visit_tile_spans(checker, &view, spans, some, visit, user));
+            for (size_t i = 0; known && i < some; i++) {
+                view.tile = first + i;
+                view.span = spans[i];
+                if (view.span.offset != 0 || view.span.size != 0)
+                    TZ_TRY(visit(checker, &view, user));
+            }
             first += some;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A validation on its way: the file, the check that is being made, and what it found. A check is a
- * row of a table; it looks at one thing and reports with TZ_ADD_FINDING. What is wrong with the
- * file is a finding; a check fails only for reasons that are none of the file's doing. */
+ * The state of a validation: the file, the current check, and its findings. A check is a row of a
+ * table; it looks at one property and reports with TZ_ADD_FINDING. A defect of the file is a
+ * finding; a check fails only for reasons outside of the file, such as memory or I/O. */
 #ifndef TZ_VALIDATE_CHECKER_H
 #define TZ_VALIDATE_CHECKER_H
 
@@ -19,8 +19,8 @@ typedef struct tz_check_row {
     const char *text;
     tz_result (*run)(tz_checker *checker);
     uint32_t cog_problem; /* TZ_COG_ bit that its findings set; 0: none */
-    bool scans;           /* it passes all tiles that are looked at */
-    bool always;          /* it also judges a file that could not be opened */
+    bool scans;           /* it visits all tiles of the sample, which counts as progress */
+    bool always;          /* it also runs for a file that could not be opened */
 } tz_check_row;
 
 /* The checks of one class. */
@@ -42,57 +42,58 @@ typedef struct tz_checked_ifd {
 } tz_checked_ifd;
 
 struct tz_checker {
-    const tz_file *file; /* NULL: it could not be opened, because of open_error */
+    const tz_file *file; /* NULL: it could not be opened; open_error says why */
     const tz_info *info;
     const tz_error *open_error;
-    const tz_error *sidecar_error; /* why NAME.ovr, which is there, could not be opened; or NULL */
+    const tz_error *sidecar_error; /* why an existing NAME.ovr could not be opened; or NULL */
     const tz_validate_options *options;
-    tz_context ctx;              /* err: of the call, for what is none of the file's doing */
+    tz_context ctx;              /* err: that of the call, for failures outside of the file */
     tz_arena *arena;             /* for findings; NULL: they are only counted */
-    tz_checked_ifd *directories; /* of every number of tz_checker_layer; NULL where arena is */
+    tz_checked_ifd *directories; /* by number of tz_checker_layer; NULL if arena is */
     uint64_t tiles;              /* of all levels and masks whose tables can be used */
     uint64_t tiles_looked_at;
     uint64_t tiles_decoded;
-    uint64_t done; /* of progress */
+    uint64_t done; /* progress, in tiles */
     uint64_t total;
-    /* of the check at hand */
+    /* The current check. */
     const tz_check_row *row;
     tz_check *check;
     tz_error *findings;
-    tz_context found; /* of the last finding */
+    tz_context found; /* context of the last finding */
     bool no_memory;
 };
 
-/* One more finding, of this weight: a context whose error is its place. Use TZ_ADD_FINDING. */
+/* Adds a finding of this weight. Returns a context whose error it is. Use TZ_ADD_FINDING. */
 const tz_context *tz_checker_new_finding(tz_checker *checker, tz_check_outcome weight);
 #define TZ_ADD_FINDING(checker, weight, cause, ...)                                                \
     ((void)tz_fail(tz_checker_new_finding((checker), (weight)), TZ_ERR_FORMAT, (cause),            \
                    __VA_ARGS__))
 
-/* The same for an error or warning that is there already. */
+/* Adds an existing error or warning as a finding. */
 void tz_checker_add_finding(tz_checker *checker, tz_check_outcome weight, const tz_error *found);
 
-/* The check does not apply, and why. Returns TZ_OK. */
+/* Marks the check as not applicable, with the reason. Returns TZ_OK. */
 tz_result tz_checker_skip(tz_checker *checker, const char *why);
 
-/* What is wrong with a file, rather than with the machine. */
+/* True for results that a file causes, not the machine. */
 bool tz_is_file_defect(tz_result result);
 
-/* A call that returned result and filled *err: a defect becomes a finding, and a failure unless it
- * is the library's own shortcoming. */
+/* Handles the result of a call that filled *err: a defect of the file becomes a finding, which
+ * fails the check unless the library lacks a feature or has a limit. Any other error is returned.
+ */
 tz_result tz_checker_add_result(tz_checker *checker, tz_result result, const tz_error *err);
 
-/* Levels and masks by number, from 0 to tz_checker_layer_count: each level and then its mask. False
- * where there is none. Findings are then about its directory. */
+/* Levels and masks by number, below tz_checker_layer_count: each level and then its mask. Returns
+ * false if there is none. Later findings are about its directory. */
 uint32_t tz_checker_layer_count(const tz_checker *checker);
 bool tz_checker_layer(tz_checker *checker, uint32_t number, tz_layer *out, uint32_t *level);
 bool tz_checker_own_layer(tz_checker *checker, uint32_t number, tz_layer *out,
                           uint32_t *level); /* in the file itself, not a sidecar */
 
-/* An entry of a directory; NULL when it has no such tag. */
+/* Finds an entry of a directory; NULL if it has no such tag. */
 const tz_ifd_entry *tz_checked_ifd_find(const tz_checked_ifd *directory, uint16_t tag);
 
-/* Tiles in order, all or the first and last of a level. Sparse ones are left out. */
+/* Visits tiles in order: all, or the first and last of a level. Sparse tiles are left out. */
 typedef struct tz_checked_tile {
     uint32_t level;
     const tz_layer *layer;
@@ -102,34 +103,34 @@ typedef struct tz_checked_tile {
 typedef tz_result (*tz_tile_visitor)(tz_checker *checker, const tz_checked_tile *view, void *user);
 tz_result tz_checker_visit_tiles(tz_checker *checker, uint32_t level, const tz_layer *layer,
                                  tz_tile_visitor visit, void *user);
-/* The span of single tiles; *known stays false when the table cannot tell. */
+/* Reads spans of tiles; *known is false if the table is defective. */
 tz_result tz_checker_spans(tz_checker *checker, uint32_t level, const tz_layer *layer,
                            uint64_t first, size_t count, tz_tile_span *out, bool *known);
-/* How many tiles of a level are looked at. */
+/* Returns the number of tiles of a level that are visited. */
 uint64_t tz_checker_sample_size(const tz_checker *checker, uint64_t tiles);
-/* The first of two ranges of tiles [*first, *end) that are looked at when part is 0, then 1. */
+/* Returns one of the two ranges of tiles [*first, *end) that are visited; range is 0 or 1. */
 void tz_checker_sample_range(const tz_checker *checker, uint64_t tiles, unsigned range,
                              uint64_t *first, uint64_t *end);
 
-/* Note of the check at hand that it sees not all tiles, if so. */
+/* Notes at the current check that it does not visit all tiles, if so. */
 void tz_checker_note_sample(tz_checker *checker);
 
-/* Ask whether to go on, with this many tiles done. */
+/* Adds tiles to the progress; fails if the caller cancels. */
 tz_result tz_checker_progress(tz_checker *checker, uint64_t tiles);
 
-/* Run one row; *check is filled. */
+/* Runs one row and fills *check. */
 tz_result tz_checker_run(tz_checker *checker, const tz_check_row *row, tz_check *check);
 
-/* open_warnings.c: the findings that opening has made already for the check at hand. */
+/* open_warnings.c: adds the findings that opening has made already for the current check. */
 tz_result tz_checker_add_open_warnings(tz_checker *checker);
-/* Whether a warning is of an overview that was left out for its size: not less than the level
+/* True for the warning of an overview that was left out because it is not smaller than the level
  * before it. */
 bool tz_is_large_overview(const tz_error *warning);
 
-/* check_gdal.c: from the smallest level to the largest, data must ascend. */
+/* check_gdal.c: checks that data ascends from the smallest level to the largest. */
 tz_result tz_check_level_data_order(tz_checker *checker, tz_check_outcome weight);
-/* The end of the last directory; and where a level's first tile that is not sparse lies, TZ_NONE
- * when it has none. */
+/* Return the offset of the last directory, and of a level's first tile that is not sparse (TZ_NONE:
+ * none). */
 uint64_t tz_last_ifd_offset(const tz_info *info);
 tz_result tz_first_tile_offset(tz_checker *checker, uint32_t level, uint64_t *offset);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Opening a file has found most of its defects already, as warnings. This table says which check
- * each kind belongs to, so that nothing is looked at twice. */
+ * Opening a file has found most of its defects already, as warnings. This table assigns each kind
+ * of warning to a check, so that no defect is looked for twice. */
 #include <string.h>
 
 #include "tiff/tags.h"

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The validation: every check of every class, one after the other, and the verdict. */
+ * The validation: every check of every class, one after the other, and the verdict; and the quick
+ * look that answers if a file is a Cloud Optimized GeoTIFF.
+ *
+ * A validation reads the directories once, counts the tiles to visit, and runs the tables of
+ * checks. Its result and all findings live in one arena. A file that does not open is validated
+ * too: checks marked `always` judge the error. The quick look runs only the checks that have a
+ * TZ_COG_ bit; they need directories and a few tiles, and their findings are counted, not
+ * described. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "io/source.h"
+#include "tiff/tags.h"
 #include "validate/checker.h"
 
-/* What a tz_validation lives in. */
+/* A tz_validation and its memory. */
 typedef struct validation_holder {
     tz_validation result;
     tz_arena arena;
@@ -148,7 +156,7 @@ void tz_validation_free(tz_validation *result)
 
 /* ---- the calls ---- */
 
-/* The caller's options, which may be of an older and shorter kind. */
+/* Copies the caller's options, which may be of an older and shorter struct. */
 static tz_result copy_validate_options(tz_validate_options *out, const tz_validate_options *given,
                                        const tz_context *ctx)
 {
@@ -161,11 +169,6 @@ static tz_result copy_validate_options(tz_validate_options *out, const tz_valida
                        "options->struct_size is wrong; use TZ_VALIDATE_OPTIONS_INIT");
     memcpy(out, given, given->struct_size);
     return TZ_OK;
-}
-
-static tz_result fail_null_argument(const tz_context *ctx, const char *what)
-{
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s must not be NULL", what);
 }
 
 static tz_result validate_opened(tz_validation **out, const tz_file *file,
@@ -186,7 +189,7 @@ tz_result tz_validate_file(tz_validation **out, const tz_file *file,
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_validate_options copied;
     if (!out || !file)
-        return fail_null_argument(&ctx, "out and file");
+        return TZ_FAIL_ARG(&ctx, "out and file must not be NULL");
     TZ_TRY(copy_validate_options(&copied, options, &ctx));
     return validate_opened(out, file, &copied, NULL, err);
 }
@@ -196,7 +199,7 @@ static bool is_open_defect(const tz_error *failed)
     return tz_is_file_defect(failed->result) && failed->cause != TZ_CAUSE_UNSAFE;
 }
 
-/* The report on a file that did not open. */
+/* Makes the report on a file that did not open. */
 static tz_result validate_unopened(tz_validation **out, const char *path,
                                    const tz_validate_options *options, const tz_error *failed,
                                    tz_error *err)
@@ -210,7 +213,8 @@ static tz_result validate_unopened(tz_validation **out, const char *path,
     return failed->result;
 }
 
-/* With its overviews, or without them when they are the reason why it does not open. */
+/* Opens the file with its overviews, or without them if they are the reason why it does not open.
+ */
 static tz_result open_with_overviews(tz_file **file, const char *path,
                                      const tz_validate_options *options, tz_error *sidecar,
                                      tz_error *failed)
@@ -238,7 +242,7 @@ tz_result tz_validate(tz_validation **out, const char *path, const tz_validate_o
     tz_error sidecar;
     tz_error failed;
     if (!out || !path)
-        return fail_null_argument(&ctx, "out and path");
+        return TZ_FAIL_ARG(&ctx, "out and path must not be NULL");
     TZ_TRY(copy_validate_options(&copied, options, &ctx));
     if (open_with_overviews(&file, path, &copied, &sidecar, &failed) != TZ_OK)
         return validate_unopened(out, path, &copied, &failed, err);
@@ -246,4 +250,81 @@ tz_result tz_validate(tz_validation **out, const char *path, const tz_validate_o
         validate_opened(out, file, &copied, sidecar.result != TZ_OK ? &sidecar : NULL, err);
     tz_close(file);
     return result;
+}
+
+/* ---- the quick look ---- */
+
+typedef struct problem_text {
+    uint32_t bit;
+    const char *text;
+} problem_text;
+
+static const problem_text problem_texts[] = {
+    {TZ_COG_NOT_TILED, "a level of more than 512 pixels is stored in strips"},
+    {TZ_COG_NO_OVERVIEWS, "larger than 512 pixels, but without overviews"},
+    {TZ_COG_IFD_NOT_FIRST, "the first directory is not at the front of the file"},
+    {TZ_COG_IFD_ORDER, "the directories are not in the order of their levels"},
+    {TZ_COG_DATA_BEFORE_IFDS, "tile data comes before the end of the directories"},
+    {TZ_COG_DATA_ORDER, "tile data is not in order from the smallest level to the largest"},
+    {TZ_COG_EDITED, "the file was edited after it was written as a COG"},
+    {TZ_COG_EXTERNAL_OVERVIEWS, "overviews are in another file"},
+    {TZ_COG_NOT_GEOREFERENCED, "not georeferenced"},
+    {TZ_COG_TRUNCATED, "the file was cut off: tiles or directories lie past its end"},
+};
+
+const char *tz_cog_problem_text(uint32_t problem)
+{
+    for (size_t i = 0; i < sizeof problem_texts / sizeof problem_texts[0]; i++) {
+        if (problem_texts[i].bit == problem)
+            return problem_texts[i].text;
+    }
+    return "unknown";
+}
+
+static tz_result run_cog_checks(tz_checker *checker, const tz_check_list *list, uint32_t *problems)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        tz_check check = {0};
+        if (list->rows[i].cog_problem == 0)
+            continue;
+        TZ_TRY(tz_checker_run(checker, &list->rows[i], &check));
+        if (check.count > 0)
+            *problems |= list->rows[i].cog_problem;
+    }
+    return TZ_OK;
+}
+
+/* True if the file ends before a directory or a tile table. In a validation, tiff.chain and
+ * tiff.tag-data find that. */
+static bool has_truncated_ifds(tz_checker *checker)
+{
+    const tz_info *info = checker->info;
+    bool lost = !info->chain_complete;
+    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
+        tz_layer layer;
+        uint32_t level;
+        lost = lost ||
+               (tz_checker_own_layer(checker, i, &layer, &level) && !tz_layer_has_tables(&layer));
+    }
+    for (uint32_t i = 0; lost && i < info->warning_count; i++)
+        if (info->warnings[i].cause == TZ_CAUSE_TRUNCATED)
+            return true;
+    return false;
+}
+
+tz_result tz_cog_problems(const tz_file *file, uint32_t *problems, tz_error *err)
+{
+    const tz_validate_options options = TZ_VALIDATE_OPTIONS_INIT;
+    tz_checker checker = {
+        .file = file, .info = &file->info, .options = &options, .ctx = tz_file_context(file, err)};
+    uint32_t found = 0;
+    TZ_TRY(run_cog_checks(&checker, &tz_tiff_checks, &found));
+    TZ_TRY(run_cog_checks(&checker, &tz_gdal_checks, &found));
+    TZ_TRY(run_cog_checks(&checker, &tz_cog_checks, &found));
+    if (has_truncated_ifds(&checker))
+        found |= TZ_COG_TRUNCATED;
+    checker.ctx.ifd = -1;
+    TZ_TRY(tz_source_check(file->containers[0].source, &checker.ctx));
+    *problems = found;
+    return TZ_OK;
 }
