@@ -1,24 +1,184 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tiles of a block, one after the other as a writer would make them, and their head. */
+ * The work of one process of a distributed COG: pixels of an overview from those of the level
+ * before, and the blob of a block.
+ *
+ * Pixels come from the caller, are checked against the window that the plan gives the block, and go
+ * through the same functions as in a writer, so that blocks have the same bytes as a file that one
+ * process writes. A blob is a head (see block_head.h) with the sizes, hashes and statistics of the
+ * block's tiles, then the tiles with leader and trailer in the order in which a writer makes them.
+ *
+ * The decision that is not obvious: every tile is hashed, whatever the plan's options say, because
+ * the process that assembles the file chooses the tiles that are verified. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "write/block_head.h"
-#include "write/block_pixels.h"
-#include "write/block_writer.h"
 #include "write/cog_layout.h"
+#include "write/tile_encoder.h"
 
-/* A blob that grows. */
+/* ---- the caller's pixels ---- */
+
+/* Pixels of a window of a level, checked, with strides. */
+typedef struct block_pixels {
+    tz_buffer pixels;
+    tz_buffer mask; /* data NULL: the plan has no mask */
+} block_pixels;
+
+static tz_result fail_pixels(const tz_context *ctx, const char *what, const char *problem)
+{
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s %s", what, problem);
+}
+
+static tz_result check_buffer(tz_buffer *out, const tz_buffer *given, const tz_window *window,
+                              tz_dtype dtype, uint32_t bands, const char *what,
+                              const tz_context *ctx)
+{
+    if (!given || !given->data)
+        return fail_pixels(ctx, what, "has no data");
+    if (given->dtype != dtype || given->bands != bands)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "%s is %u bands of %s, and must be %u of %s", what, given->bands,
+                       tz_dtype_name(given->dtype), bands, tz_dtype_name(dtype));
+    if (given->width != window->width || given->height != window->height)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "%s is %u x %u pixels, and must be %u x %u", what, given->width,
+                       given->height, window->width, window->height);
+    *out = *given;
+    return tz_buffer_set_strides(out) ? TZ_OK : fail_pixels(ctx, what, "is larger than any memory");
+}
+
+/* what: the name of the buffers in messages. */
+static tz_result check_pixels(block_pixels *out, const tz_cog_plan *plan, const tz_window *window,
+                              const tz_buffer *pixels, const tz_buffer *mask, const char *what,
+                              const tz_context *ctx)
+{
+    const tz_cog_info *info = &plan->info;
+    out->mask = (tz_buffer){.data = NULL};
+    TZ_TRY(check_buffer(&out->pixels, pixels, window, info->dtype, info->bands, what, ctx));
+    if (!info->mask && !mask)
+        return TZ_OK;
+    if (!info->mask)
+        return fail_pixels(ctx, what, "has a mask, but the plan has none");
+    if (!mask)
+        return fail_pixels(ctx, what, "has no mask, but the plan has one");
+    return check_buffer(&out->mask, mask, window, TZ_DTYPE_UINT8, 1, what, ctx);
+}
+
+/* ---- overviews ---- */
+
+static tz_result check_window(const tz_cog_plan *plan, uint32_t level, const tz_window *window,
+                              const tz_context *ctx)
+{
+    TZ_TRY(tz_cog_plan_check_level(plan, level, ctx));
+    if (level == 0)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "level 0 is the image, and is not made of another level");
+    const tz_cog_level *l = &plan->levels[level];
+    const bool inside = window && window->column >= 0 && window->row >= 0 && window->width > 0 &&
+                        window->height > 0 && window->column <= (int64_t)l->width &&
+                        window->row <= (int64_t)l->height &&
+                        window->width <= l->width - (uint32_t)window->column &&
+                        window->height <= l->height - (uint32_t)window->row;
+    if (inside)
+        return TZ_OK;
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                   "the window is empty, or reaches beyond the %u x %u pixels of level %u",
+                   l->width, l->height, level);
+}
+
+/* The window of the level before that a checked window depends on. */
+static tz_window source_window(const tz_overview_params *how, const tz_window *window)
+{
+    const uint32_t row = (uint32_t)window->row, column = (uint32_t)window->column;
+    const tz_interval rows = tz_overview_source_rows(how, (tz_interval){row, row + window->height});
+    const tz_interval columns =
+        tz_overview_source_columns(how, (tz_interval){column, column + window->width});
+    return (tz_window){.column = columns.first,
+                       .row = rows.first,
+                       .width = columns.end - columns.first,
+                       .height = rows.end - rows.first};
+}
+
+tz_result tz_cog_source(const tz_cog_plan *plan, uint32_t level, const tz_window *window,
+                        tz_window *source, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    TZ_TRY(check_window(plan, level, window, &ctx));
+    *source = source_window(&plan->pyramid.levels[level].overview, window);
+    return TZ_OK;
+}
+
+tz_result tz_reduce_window(const tz_cog_plan *plan, uint32_t level, const tz_window *window,
+                           const tz_buffer *source, const tz_buffer *source_mask,
+                           const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    block_pixels from, into;
+    TZ_TRY(check_window(plan, level, window, &ctx));
+    const tz_overview_params *how = &plan->pyramid.levels[level].overview;
+    const tz_window whole = source_window(how, window);
+    TZ_TRY(check_pixels(&from, plan, &whole, source, source_mask, "the source", &ctx));
+    TZ_TRY(check_pixels(&into, plan, window, pixels, mask, "the buffer for pixels", &ctx));
+    const tz_overview_source parts = {
+        .parts = {[1] = {(uint32_t)whole.row, from.pixels, from.mask}},
+        .column = (uint32_t)whole.column};
+    const size_t size = tz_overview_scratch_bytes(how, window->width);
+    void *scratch = tz_alloc(size);
+    if (!scratch)
+        return tz_fail_nomem(&ctx, size);
+    tz_overview_make(how, &parts, window, &into.pixels, &into.mask, scratch);
+    tz_free(scratch);
+    return TZ_OK;
+}
+
+tz_result tz_reduce_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
+                          const tz_buffer *source, const tz_buffer *source_mask,
+                          const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    tz_block_tiles tiles;
+    TZ_TRY(tz_cog_plan_find_block(plan, level, block, &tiles, &ctx));
+    const tz_window window = tz_cog_plan_block_window(plan, level, &tiles);
+    return tz_reduce_window(plan, level, &window, source, source_mask, pixels, mask, err);
+}
+
+/* ---- the blob ---- */
+
+/* A blob that grows, and the encoder of its tiles. */
 typedef struct blob {
     const tz_cog_plan *plan;
-    tz_writer *writer;
+    tz_context ctx;
     tz_block_tiles tiles;
     tz_block_head head;
-    tz_task_batch batch;
+    tz_tile_row tile_row;
+    tz_output_pyramid *pyramid; /* a copy with the options of the encoder; its pointers are the
+                                   plan's */
+    tz_budget budget;
+    tz_tile_encoder encoder;
     uint8_t *data;
     size_t size; /* used */
     size_t capacity;
 } blob;
+
+static tz_result open_encoder(blob *b)
+{
+    b->pyramid = tz_alloc(sizeof *b->pyramid);
+    if (!b->pyramid)
+        return tz_fail_nomem(&b->ctx, sizeof *b->pyramid);
+    *b->pyramid = b->plan->pyramid;
+    tz_write_options *options = &b->pyramid->levels[0].image.options;
+    b->ctx.limits = &options->limits;
+    options->threads = 1;
+    TZ_TRY(tz_budget_make(&b->budget, b->pyramid, NULL, NULL, 0, &b->ctx));
+    b->budget.slots = 1;
+    for (uint32_t i = 0; i < b->pyramid->count; i++)
+        b->pyramid->levels[i].image.options.verify = TZ_VERIFY_ALL;
+    b->encoder = (tz_tile_encoder){.pyramid = b->pyramid,
+                                   .budget = &b->budget,
+                                   .limits = &options->limits,
+                                   .wants_statistics = b->plan->info.statistics};
+    return tz_tile_encoder_open(&b->encoder, &b->ctx);
+}
 
 static tz_result grow_blob(blob *b, size_t more)
 {
@@ -27,16 +187,22 @@ static tz_result grow_blob(blob *b, size_t more)
     const size_t capacity = b->capacity / 2 + tz_max_size(b->capacity, b->size + more) / 2 + more;
     uint8_t *data = tz_realloc_array(b->data, capacity, 1);
     if (!data)
-        return tz_fail_nomem(&b->writer->ctx, capacity);
+        return tz_fail_nomem(&b->ctx, capacity);
     b->data = data;
     b->capacity = capacity;
     return TZ_OK;
 }
 
-/* Tallies are found by where their tile is in the block, whatever the order of tiles. */
-static void add_tile_statistics(blob *b, const tz_tile_slot *slot)
+static tz_result encode_tile_into_blob(blob *b, uint64_t index)
 {
-    const tz_image *image = b->writer->levels[slot->level].image;
+    tz_tile_slot *slot = &b->encoder.slots[0];
+    TZ_TRY(tz_tile_make(&b->encoder, b->head.level, &b->tile_row, index, 0, slot, b->ctx.err));
+    const size_t size = (size_t)tz_cog_tile_bytes((uint32_t)slot->size);
+    tz_block_head_set_tile(b->data, &b->head, index, (uint32_t)slot->size,
+                           slot->verified_index == TZ_NONE ? 0 : slot->hash);
+    /* Statistics are stored by the position of their tile in the block, whatever the order of
+     * tiles. */
+    const tz_image *image = &b->pyramid->levels[slot->level].image;
     const uint64_t in_plane =
         slot->tile_index % ((uint64_t)image->tiles_across * image->tiles_down);
     const uint64_t row = in_plane / image->tiles_across - b->tiles.row;
@@ -44,16 +210,6 @@ static void add_tile_statistics(blob *b, const tz_tile_slot *slot)
     for (uint32_t i = 0; i < slot->bands; i++)
         tz_block_head_set_statistics(b->data, &b->head, row * b->tiles.columns + column,
                                      slot->band + i, b->plan->info.bands, &slot->stats[i]);
-}
-
-static tz_result encode_tile_into_blob(blob *b, uint64_t index)
-{
-    tz_tile_slot *slot = &b->writer->slots[0];
-    TZ_TRY(tz_tile_make(b->writer, &b->batch, index, 0, slot, b->writer->ctx.err));
-    const size_t size = (size_t)tz_cog_tile_bytes((uint32_t)slot->size);
-    tz_block_head_set_tile(b->data, &b->head, index, (uint32_t)slot->size,
-                           slot->verified_index == TZ_NONE ? 0 : slot->hash);
-    add_tile_statistics(b, slot);
     TZ_TRY(grow_blob(b, size));
     if (size > 0)
         memcpy(b->data + b->size, slot->bytes - TZ_LEADER, size);
@@ -61,12 +217,12 @@ static tz_result encode_tile_into_blob(blob *b, uint64_t index)
     return TZ_OK;
 }
 
-static tz_result encode_blob(blob *b)
+static tz_result fill_blob(blob *b)
 {
     size_t head_size;
+    TZ_TRY(open_encoder(b));
     if (!tz_to_size(b->head.size, &head_size))
-        return tz_fail_nomem(&b->writer->ctx, b->head.size);
-    TZ_TRY(tz_workers_open(b->writer));
+        return tz_fail_nomem(&b->ctx, b->head.size);
     TZ_TRY(grow_blob(b, head_size));
     memset(b->data, 0, head_size);
     b->size = head_size;
@@ -77,33 +233,22 @@ static tz_result encode_blob(blob *b)
     return TZ_OK;
 }
 
-/* The hash of every tile goes along, so that any may be verified. */
-static void hash_all_tiles(tz_writer *writer)
-{
-    for (uint32_t i = 0; i < writer->pyramid.count; i++)
-        writer->pyramid.levels[i].image.options.verify = TZ_VERIFY_ALL;
-}
-
 tz_result tz_encode_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
                           const tz_buffer *pixels, const tz_buffer *mask, tz_memory *into,
                           tz_error *err)
 {
-    const tz_context ctx = {.err = err, .ifd = -1};
-    blob b = {.plan = plan};
-    tz_block_pixels given;
-    TZ_TRY(tz_cog_plan_find_block(plan, level, block, &b.tiles, &ctx));
+    blob b = {.plan = plan, .ctx = {.err = err, .ifd = -1}};
+    block_pixels given;
+    TZ_TRY(tz_cog_plan_find_block(plan, level, block, &b.tiles, &b.ctx));
     const tz_window window = tz_cog_plan_block_window(plan, level, &b.tiles);
-    TZ_TRY(tz_block_pixels_check(&given, plan, &window, pixels, mask, "the block", &ctx));
-    TZ_TRY(tz_block_writer_open(&b.writer, plan, NULL, err));
-    hash_all_tiles(b.writer);
+    TZ_TRY(check_pixels(&given, plan, &window, pixels, mask, "the block", &b.ctx));
     b.head = tz_block_head_init(plan, level, block, &b.tiles);
-    b.batch = (tz_task_batch){.kind = TZ_TASK_ENCODE,
-                              .level = level,
-                              .tile_row = tz_block_tile_row(plan, level, &b.tiles)};
-    b.batch.tile_row.pixels = given.pixels;
-    b.batch.tile_row.mask = given.mask;
-    const tz_result result = encode_blob(&b);
-    tz_block_writer_close(b.writer);
+    b.tile_row = tz_cog_plan_block_tile_row(plan, level, &b.tiles);
+    b.tile_row.pixels = given.pixels;
+    b.tile_row.mask = given.mask;
+    const tz_result result = fill_blob(&b);
+    tz_tile_encoder_close(&b.encoder);
+    tz_free(b.pyramid);
     if (result == TZ_OK)
         *into = (tz_memory){b.data, b.size};
     else

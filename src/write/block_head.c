@@ -1,6 +1,16 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Heads of blobs: written field by field, read in place, and indexed.
+ *
+ * A head is 64 bytes of fixed fields, then a table of tile sizes (4 bytes each), a table of hashes
+ * (8 bytes), and for the first level a table of statistics (48 bytes for each band and position).
+ * All numbers are little-endian. The checksum covers everything but itself.
+ *
+ * Heads come from other processes, so nothing in them is trusted: numbers of tiles and statistics
+ * must be those that follow from the plan before a table is read, and sizes must add up to the
+ * body. The index needs memory only for the heads that were given, whatever the plan says. */
 #include "write/block_head.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -10,7 +20,7 @@
 
 static const uint8_t magic[8] = {'T', 'Z', 'B', 'L', 'O', 'C', 'K', '\n'};
 
-/* Where the parts of the front are. */
+/* Offsets of the fixed fields, and bytes of the entries of the tables. */
 enum {
     VERSION = 1,
     VERSION_AT = 8,
@@ -18,20 +28,20 @@ enum {
     PLAN_AT = 16,
     BLOCK_AT = 24,
     TILES_AT = 32,
-    TALLIES_AT = 40,
+    STATS_AT = 40,
     BODY_AT = 48,
     CHECKSUM_AT = 56,
     SIZE_BYTES = 4,
     HASH_BYTES = 8,
-    TALLY_VALUES = 6,
-    TALLY_BYTES = 8 * TALLY_VALUES
+    STATS_VALUES = 6,
+    STATS_BYTES = 8 * STATS_VALUES
 };
 
-static uint64_t head_size(uint64_t tiles, uint64_t tallies)
+static uint64_t head_size(uint64_t tiles, uint64_t stats_count)
 {
     const uint64_t by_tile = tz_mul_capped(tiles, SIZE_BYTES + HASH_BYTES);
     return tz_add_capped(tz_add_capped(TZ_BLOB_HEADER, by_tile),
-                         tz_mul_capped(tallies, TALLY_BYTES));
+                         tz_mul_capped(stats_count, STATS_BYTES));
 }
 
 tz_block_head tz_block_head_init(const tz_cog_plan *plan, uint32_t level, uint64_t block,
@@ -45,7 +55,7 @@ tz_block_head tz_block_head_init(const tz_cog_plan *plan, uint32_t level, uint64
     return head;
 }
 
-/* ---- parts ---- */
+/* ---- entries ---- */
 
 static size_t hash_at(const tz_block_head *head, uint64_t tile)
 {
@@ -55,7 +65,7 @@ static size_t hash_at(const tz_block_head *head, uint64_t tile)
 static size_t statistics_at(const tz_block_head *head, uint64_t tile_index, uint32_t band,
                             uint32_t bands)
 {
-    return hash_at(head, head->tiles) + (size_t)(tile_index * bands + band) * TALLY_BYTES;
+    return hash_at(head, head->tiles) + (size_t)(tile_index * bands + band) * STATS_BYTES;
 }
 
 uint32_t tz_block_head_tile_size(const tz_block_head *head, uint64_t tile)
@@ -103,15 +113,15 @@ void tz_block_head_set_tile(uint8_t *at, const tz_block_head *head, uint64_t til
 }
 
 void tz_block_head_set_statistics(uint8_t *at, const tz_block_head *head, uint64_t tile_index,
-                                  uint32_t band, uint32_t bands, const tz_stats *tally)
+                                  uint32_t band, uint32_t bands, const tz_stats *stats)
 {
     uint8_t *to = at + statistics_at(head, tile_index, band, bands);
-    tz_store_le64(to, tally->valid);
-    put_double(to + 8, tally->minimum);
-    put_double(to + 16, tally->maximum);
-    put_double(to + 24, tally->pivot);
-    put_double(to + 32, tally->sum);
-    put_double(to + 40, tally->squares);
+    tz_store_le64(to, stats->valid);
+    put_double(to + 8, stats->minimum);
+    put_double(to + 16, stats->maximum);
+    put_double(to + 24, stats->pivot);
+    put_double(to + 32, stats->sum);
+    put_double(to + 40, stats->squares);
 }
 
 /* ---- the whole ---- */
@@ -130,7 +140,7 @@ void tz_block_head_seal(uint8_t *at, const tz_block_head *head)
     tz_store_le64(at + PLAN_AT, head->fingerprint);
     tz_store_le64(at + BLOCK_AT, head->block);
     tz_store_le64(at + TILES_AT, head->tiles);
-    tz_store_le64(at + TALLIES_AT, head->stats_count);
+    tz_store_le64(at + STATS_AT, head->stats_count);
     tz_store_le64(at + BODY_AT, head->body);
     tz_store_le64(at + CHECKSUM_AT, head_checksum(at, head->size));
 }
@@ -147,7 +157,8 @@ tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t siz
 {
     *out = (tz_block_head){.at = NULL};
     if (size < TZ_BLOB_HEADER || memcmp(data, magic, sizeof magic) != 0)
-        return fail_head(ctx, TZ_ERR_FORMAT, 0, TZ_NONE, TZ_NONE, "this is no block of terrazzo");
+        return fail_head(ctx, TZ_ERR_FORMAT, 0, TZ_NONE, TZ_NONE,
+                         "this is not a block of terrazzo");
     const uint32_t version = tz_load_le32(data + VERSION_AT);
     if (version != VERSION)
         return fail_head(ctx, TZ_ERR_UNSUPPORTED, VERSION_AT, VERSION, version,
@@ -156,7 +167,7 @@ tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t siz
                            .level = tz_load_le32(data + LEVEL_AT),
                            .block = tz_load_le64(data + BLOCK_AT),
                            .tiles = tz_load_le64(data + TILES_AT),
-                           .stats_count = tz_load_le64(data + TALLIES_AT),
+                           .stats_count = tz_load_le64(data + STATS_AT),
                            .body = tz_load_le64(data + BODY_AT)};
     out->size = head_size(out->tiles, out->stats_count);
     if (out->size > size)
@@ -166,19 +177,6 @@ tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t siz
                          "the block is damaged: the checksum of its head is wrong");
     out->at = data;
     return TZ_OK;
-}
-
-static tz_result check_sizes(const tz_block_head *head, const tz_context *ctx)
-{
-    uint64_t sum = 0;
-    if (!head->at)
-        return TZ_OK;
-    for (uint64_t i = 0; i < head->tiles; i++)
-        sum = tz_add_capped(sum, tz_cog_tile_bytes(tz_block_head_tile_size(head, i)));
-    if (sum == head->body)
-        return TZ_OK;
-    return fail_head(ctx, TZ_ERR_FORMAT, BODY_AT, sum, head->body,
-                     "the sizes of a block's tiles do not add up");
 }
 
 tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan,
@@ -197,10 +195,16 @@ tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan
     if (head->tiles != expected.tiles || head->stats_count != expected.stats_count)
         return fail_head(ctx, TZ_ERR_FORMAT, TILES_AT, expected.tiles, head->tiles,
                          "the block has another number of tiles, or of statistics");
-    return check_sizes(head, ctx);
+    uint64_t sum = 0;
+    for (uint64_t i = 0; head->at && i < head->tiles; i++)
+        sum = tz_add_capped(sum, tz_cog_tile_bytes(tz_block_head_tile_size(head, i)));
+    if (head->at && sum != head->body)
+        return fail_head(ctx, TZ_ERR_FORMAT, BODY_AT, sum, head->body,
+                         "the sizes of a block's tiles do not add up");
+    return TZ_OK;
 }
 
-/* ---- for callers ---- */
+/* ---- public calls ---- */
 
 tz_result tz_encoded_block_read(tz_encoded_block *out, const void *data, size_t size, tz_error *err)
 {
@@ -219,7 +223,7 @@ tz_result tz_encoded_block_read(tz_encoded_block *out, const void *data, size_t 
     return TZ_OK;
 }
 
-/* A head that must be whole, and of this plan. */
+/* Reads a head that must be complete and belong to the plan. */
 static tz_result read_whole_head(tz_block_head *out, const tz_cog_plan *plan, const tz_bytes *head,
                                  const tz_context *ctx)
 {
@@ -261,4 +265,83 @@ tz_result tz_encoded_block_statistics(const tz_cog_plan *plan, const tz_bytes *h
         tz_stats_result(&sum, &statistics[band]);
     }
     return TZ_OK;
+}
+
+/* ---- the index ---- */
+
+/* number: counted through all levels. */
+static tz_result fail_block(const tz_cog_plan *plan, uint64_t number, const char *what,
+                            const tz_context *ctx)
+{
+    uint32_t level = 0;
+    for (; number >= plan->levels[level].block_count; level++)
+        number -= plan->levels[level].block_count;
+    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_no_location(), "block %llu of level %u %s",
+                   (unsigned long long)number, level, what);
+}
+
+static int compare_block_numbers(const void *a, const void *b)
+{
+    const uint64_t x = ((const tz_block_index_entry *)a)->number;
+    const uint64_t y = ((const tz_block_index_entry *)b)->number;
+    return x < y ? -1 : x > y;
+}
+
+static tz_result read_index_entry(tz_block_index_entry *out, const tz_cog_plan *plan,
+                                  const tz_bytes *bytes, const tz_context *ctx)
+{
+    const tz_block_head *head = &out->head;
+    TZ_TRY(tz_block_head_read(&out->head, bytes->data, bytes->data ? bytes->size : 0, ctx));
+    TZ_TRY(tz_block_head_check(head, plan, ctx));
+    if (!head->at)
+        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                       tz_expecting(tz_at_offset(bytes->size), head->size, bytes->size),
+                       "the head of block %llu of level %u is cut off",
+                       (unsigned long long)head->block, head->level);
+    out->number = head->block;
+    for (uint32_t i = 0; i < head->level; i++)
+        out->number += plan->levels[i].block_count;
+    return TZ_OK;
+}
+
+/* Fails unless each block of the plan is in the sorted index once. */
+static tz_result check_complete(const tz_block_index *heads, const tz_cog_plan *plan,
+                                const tz_context *ctx)
+{
+    for (size_t i = 0; i < heads->count; i++) {
+        const uint64_t number = heads->list[i].number;
+        if (i > 0 && number == heads->list[i - 1].number)
+            return fail_block(plan, number, "is given twice", ctx);
+        if (number != i)
+            return fail_block(plan, i, "is missing", ctx);
+    }
+    if (heads->count < plan->info.block_count)
+        return fail_block(plan, heads->count, "is missing", ctx);
+    return TZ_OK;
+}
+
+tz_result tz_block_index_make(tz_block_index *out, const tz_cog_plan *plan, const tz_bytes *heads,
+                              size_t count, const tz_context *ctx)
+{
+    uint64_t base = 0;
+    *out = (tz_block_index){.list = tz_alloc_zeroed(count, sizeof *out->list), .count = count};
+    if (!out->list)
+        return tz_fail_nomem(ctx, tz_mul_capped(count, sizeof *out->list));
+    for (size_t i = 0; i < count; i++) {
+        tz_block_index_entry *item = &out->list[i];
+        TZ_TRY(read_index_entry(item, plan, &heads[i], ctx));
+        item->given = i;
+        item->base = base;
+        if (!tz_add(base, item->head.body, &base))
+            return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_no_location(),
+                           "the blocks are larger than any file");
+    }
+    qsort(out->list, count, sizeof *out->list, compare_block_numbers);
+    return check_complete(out, plan, ctx);
+}
+
+void tz_block_index_deinit(tz_block_index *index)
+{
+    tz_free(index->list);
+    *index = (tz_block_index){0};
 }

@@ -56,7 +56,7 @@ static uint64_t worker_bytes(const tz_tile_encoding *encoding)
 static void add_tile_encoding(tz_budget *b, unsigned which, const tz_image *image)
 {
     const bool mask = which == TZ_ENCODING_MASK;
-    const tz_row_format row = tz_writer_row_format(image, mask);
+    const tz_row_format row = tz_tile_row_format(image, mask);
     tz_tile_encoding *encoding = &b->encoding[which];
     *encoding = mask ? make_tile_encoding(image->mask_encoder, &image->mask_choice,
                                           &image->mask_format, &row)

@@ -70,6 +70,16 @@ tz_window tz_cog_plan_block_window(const tz_cog_plan *plan, uint32_t level,
                        .height = clipped_pixels(row, tiles->rows, l->tile_height, l->height)};
 }
 
+tz_tile_row tz_cog_plan_block_tile_row(const tz_cog_plan *plan, uint32_t level,
+                                       const tz_block_tiles *tiles)
+{
+    const tz_window window = tz_cog_plan_block_window(plan, level, tiles);
+    return (tz_tile_row){.row = (uint32_t)window.row,
+                         .rows = window.height,
+                         .column = tiles->column,
+                         .columns = tiles->columns};
+}
+
 tz_result tz_cog_block_get(const tz_cog_plan *plan, uint32_t level, uint64_t block,
                            tz_cog_block *out, tz_error *err)
 {

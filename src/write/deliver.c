@@ -88,7 +88,7 @@ static tz_result deliver_to_known_offsets(tz_writer *w, uint64_t first, size_t c
 {
     delivery queue = {0};
     for (size_t i = 0; i < count; i++) {
-        const tz_tile_slot *slot = &w->slots[(first + i) % w->budget.slots];
+        const tz_tile_slot *slot = &w->encoder.slots[(first + i) % w->budget.slots];
         if (!slot->tile)
             continue;
         const uint64_t at = w->levels[slot->level].offsets[slot->tile_index] - TZ_LEADER;
@@ -111,7 +111,7 @@ tz_result tz_tiles_deliver(void *opaque, uint64_t first, size_t count, tz_error 
     delivery at_once = {.start = w->position, .end = w->position};
     delivery spooled = {.start = w->spool_position, .end = w->spool_position};
     for (size_t i = 0; i < count; i++) {
-        const tz_tile_slot *slot = &w->slots[(first + i) % w->budget.slots];
+        const tz_tile_slot *slot = &w->encoder.slots[(first + i) % w->budget.slots];
         if (!slot->tile)
             continue;
         queue_tile(w, tz_tile_is_spooled(w, slot->level, slot->tile_index) ? &spooled : &at_once,

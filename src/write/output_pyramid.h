@@ -12,9 +12,11 @@ enum { TZ_MAX_OUTPUT_LEVELS = 32 };
 
 typedef struct tz_output_level {
     tz_image image;
-    tz_overview_params overview;     /* from the level before; not of the first one */
-    tz_vendor_encode_plan library;   /* that encodes it on a device: see tz_gpu_writer_choose */
-    tz_codestream_codec codestreams; /* the same of whole pictures; without a name: none does */
+    tz_overview_params overview; /* from the level before; unset in the first level */
+    /* Vendor libraries that encode the tiles on a device, chosen by tz_gpu_writer_choose: chunks,
+     * or whole codestreams. Without a name: none. */
+    tz_vendor_encode_plan library;
+    tz_codestream_codec codestreams;
 } tz_output_level;
 
 typedef struct tz_output_pyramid {
@@ -22,13 +24,18 @@ typedef struct tz_output_pyramid {
     uint32_t count; /* 1 without overviews */
 } tz_output_pyramid;
 
-/* Whether bands follow each other: of a row of tiles or, in a COG, of a level. */
+static inline bool tz_image_wants_statistics(const tz_image *image)
+{
+    return image->options.statistics || image->options.statistics_items;
+}
+
+/* Returns whether bands follow each other: within a row of tiles or, in a COG, within a level. */
 static inline bool tz_is_by_band(const tz_image *image)
 {
     return image->planes > 1 && image->options.interleave == TZ_INTERLEAVE_BAND;
 }
 
-/* Tiles of one place: one for each plane, and the mask's. */
+/* Tiles at one position: one for each plane, and the mask's. */
 static inline uint32_t tz_tile_kinds(const tz_image *image)
 {
     return image->planes + (image->spec.mask ? 1 : 0);
@@ -40,10 +47,15 @@ static inline uint64_t tz_all_tiles(const tz_image *image)
     return (uint64_t)image->tiles_across * image->tiles_down * tz_tile_kinds(image);
 }
 
-/* Checks all that tz_image_init does, of every level. Released by tz_output_pyramid_deinit, also
+/* Makes all levels; each is checked by tz_image_init. Released by tz_output_pyramid_deinit, also
  * after a failure. */
 tz_result tz_output_pyramid_make(tz_output_pyramid *out, const tz_image_spec *spec,
                                  const tz_write_options *options, const tz_context *ctx);
 void tz_output_pyramid_deinit(tz_output_pyramid *pyramid); /* zeroed state is fine */
+
+/* verify.c: tiles of a level that are read back after the write, and the index of a tile among
+ * them; TZ_NONE: it is not verified. */
+uint64_t tz_verified_count(const tz_image *image);
+uint64_t tz_verified_index(const tz_image *image, uint64_t tile);
 
 #endif

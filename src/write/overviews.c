@@ -1,70 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From a swath of one level to rows of the next smaller one. As many new rows are made as the rows
- * so far allow; old rows at the end of the swath that further new ones will look at are kept. New
- * rows gather in their level's slab, and when that holds a row of tiles they are a swath
- * themselves.
+ * Rows of one level become tiles of that level and rows of the next smaller one.
  *
- * The order on the belt is: keep, reduce, then the tiles of the larger level, which take long, then
- * those of the smaller one. So that what a piece waits for is done long before its turn. */
+ * A tile row of level n comes in. As many rows of level n + 1 are made as the rows so far allow,
+ * and are collected in a slab of that level; when the slab holds a row of tiles, it is a tile row
+ * of level n + 1, and the same happens again. Rows at the end of a tile row which later rows of
+ * level n + 1 depend on are copied aside (the halo), because the memory of the tile row is reused.
+ * This file decides which rows can be made and where they go; w->maker makes them.
+ *
+ * The order of batches is halo, overview, tiles of the larger level, then the smaller level. The
+ * tiles take longest, so what a later batch waits for is done long before its turn, and threads
+ * rarely wait. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "write/writer.h"
 
-/* A piece of a reduction is so many new rows of one column of tiles. */
-enum { TASK_ROWS = 128 };
-
-/* ---- pieces ---- */
-
-uint64_t tz_overview_task_count(const tz_task_batch *batch)
-{
-    return tz_ceil_div(batch->tile_row.rows, TASK_ROWS) * batch->tile_row.columns;
-}
-
-static tz_buffer sub_buffer(const tz_buffer *buffer, uint32_t row, uint32_t column, uint32_t rows,
-                            uint32_t columns)
-{
-    tz_buffer part = *buffer;
-    if (!buffer->data)
-        return part;
-    part.data = tz_pixel_at(buffer, 0, row, column);
-    part.height = rows;
-    part.width = columns;
-    return part;
-}
-
-void tz_run_overview_task(tz_writer *w, const tz_task_batch *batch, uint64_t index, unsigned worker)
-{
-    const tz_output_level *level = &w->pyramid.levels[batch->level];
-    const tz_tile_row *tile_row = &batch->tile_row;
-    const uint32_t tile_width = level->image.tile_width;
-    const uint32_t column = (uint32_t)(index % tile_row->columns) * tile_width;
-    const uint32_t row = (uint32_t)(index / tile_row->columns) * TASK_ROWS;
-    const tz_window window = {.column = column,
-                              .row = (int64_t)tile_row->row + row,
-                              .width = tz_min_u32(tile_width, level->image.spec.width - column),
-                              .height = tz_min_u32(TASK_ROWS, tile_row->rows - row)};
-    const tz_buffer pixels =
-        sub_buffer(&tile_row->pixels, row, column, window.height, window.width);
-    const tz_buffer mask = sub_buffer(&tile_row->mask, row, column, window.height, window.width);
-    tz_overview_make(&level->overview, &batch->source, &window, &pixels, &mask,
-                     w->workers[worker].overview_scratch);
-}
-
-void tz_run_halo_task(const tz_task_batch *batch)
-{
-    const tz_tile_row *to = &batch->tile_row;
-    for (uint32_t i = 0; i < to->rows; i++) {
-        const uint32_t row = to->row + i;
-        const tz_row_range *part = &batch->source.parts[row >= batch->source.parts[1].row];
-        tz_copy_row(&part->pixels, row - part->row, &to->pixels, i);
-        if (to->mask.data)
-            tz_copy_row(&part->mask, row - part->row, &to->mask, i);
-    }
-}
-
-/* ---- memory ---- */
-
+/* A device has allocated all slabs of overviews before the first row. */
 static tz_result allocate_slab_memory(const tz_writer *w, tz_slab *slab, uint64_t size)
 {
     if (slab->memory || slab->device)
@@ -73,40 +24,8 @@ static tz_result allocate_slab_memory(const tz_writer *w, tz_slab *slab, uint64_
     return slab->memory ? TZ_OK : tz_fail_nomem(&w->ctx, size);
 }
 
-/* The slab of an overview that new rows go to. */
-static tz_result begin_overview_slab(tz_writer *w, uint32_t level)
-{
-    tz_writer_level *l = &w->levels[level];
-    if (l->slab_row != l->slab_end)
-        return TZ_OK;
-    l->slab_row = l->next_row;
-    l->slab_end =
-        l->next_row + tz_min_u32(l->image->tile_height, l->image->spec.height - l->next_row);
-    return allocate_slab_memory(w, &l->slabs[l->slab],
-                                tz_overview_slab_bytes(&w->budget, l->image));
-}
-
-/* ---- batches ---- */
-
-/* The rows before the swath that were kept, and the swath. */
-static tz_overview_source overview_source(const tz_writer *w, uint32_t level,
-                                          const tz_tile_row *tile_row)
-{
-    const tz_writer_level *l = &w->levels[level];
-    const tz_halo_rows *halo = &l->halo[l->current_halo];
-    tz_overview_source source = {
-        .parts[1] = {.row = tile_row->row,
-                     .pixels = tz_buffer_rows(&tile_row->pixels, 0, tile_row->rows),
-                     .mask = tz_buffer_rows(&tile_row->mask, 0, tile_row->rows)}};
-    tz_tile_row before = {0};
-    if (halo->rows > 0)
-        tz_slab_buffers(l->image, &halo->slab, halo->rows, l->image->spec.width, &before);
-    source.parts[0] =
-        (tz_row_range){.row = halo->row, .pixels = before.pixels, .mask = before.mask};
-    return source;
-}
-
-/* New rows of which everything that they look at is there: those below the result. */
+/* Returns the end of the new rows that depend on no row from rows_there on. next: the first new row
+ * that is not made yet. */
 static uint32_t computable_rows_end(const tz_overview_params *how, uint32_t next,
                                     uint32_t rows_there)
 {
@@ -123,14 +42,14 @@ static uint32_t computable_rows_end(const tz_overview_params *how, uint32_t next
     return low;
 }
 
-/* What the first new row behind next looks at must not be lost. */
-static tz_result add_halo_task(tz_writer *w, uint32_t level, const tz_overview_source *source,
-                               uint32_t next, uint32_t end)
+/* Keeps the rows before end that the new row number next depends on. */
+static tz_result keep_halo_rows(tz_writer *w, uint32_t level, const tz_overview_source *source,
+                                uint32_t next, uint32_t end)
 {
     tz_writer_level *l = &w->levels[level];
     const tz_overview_params *how = &w->pyramid.levels[level + 1].overview;
     tz_halo_rows *halo = &l->halo[1 - l->current_halo];
-    tz_task_batch batch = {.kind = TZ_TASK_HALO, .level = level, .source = *source};
+    tz_task_batch batch = {.level = level, .source = *source};
     l->current_halo = 1 - l->current_halo;
     halo->rows = 0;
     if (next == how->to_height)
@@ -142,57 +61,60 @@ static tz_result add_halo_task(tz_writer *w, uint32_t level, const tz_overview_s
     if (halo->rows > tz_halo_row_count(how))
         return tz_fail(&w->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
                        tz_expecting(tz_no_location(), tz_halo_row_count(how), halo->rows),
-                       "a reduction looks at more rows than planned");
+                       "an overview depends on more rows than planned");
     TZ_TRY(allocate_slab_memory(w, &halo->slab, tz_halo_bytes(&w->budget, l->image, how)));
     tz_slab_buffers(l->image, &halo->slab, halo->rows, l->image->spec.width, &batch.tile_row);
     batch.tile_row.row = halo->row;
     batch.tile_row.rows = halo->rows;
     batch.after = tz_max(l->ready_after, halo->slab.busy_until);
-    TZ_TRY(tz_writer_add_tasks(w, &batch, 1));
+    TZ_TRY(w->maker->copy_halo(w, &batch));
     halo->slab.busy_until = w->tasks_added;
     return TZ_OK;
 }
 
-/* New rows of a level, as many as are possible and fit its slab. after: what the source waits for.
- */
-static tz_result add_overview_tasks(tz_writer *w, uint32_t level, const tz_overview_source *source,
+/* Makes new rows of a level, as many as are computable and fit its slab. after: tasks below are
+ * delivered before source is read. */
+static tz_result make_overview_rows(tz_writer *w, uint32_t level, const tz_overview_source *source,
                                     uint32_t computable_end, uint64_t after)
 {
     tz_writer_level *l = &w->levels[level];
+    tz_slab *slab = &l->slabs[l->slab];
     if (l->next_row == computable_end)
         return TZ_OK;
-    TZ_TRY(begin_overview_slab(w, level));
-    tz_slab *slab = &l->slabs[l->slab];
+    if (l->slab_row == l->slab_end) {
+        l->slab_row = l->next_row;
+        l->slab_end =
+            l->next_row + tz_min_u32(l->image->tile_height, l->image->spec.height - l->next_row);
+        TZ_TRY(allocate_slab_memory(w, slab, tz_overview_slab_bytes(&w->budget, l->image)));
+    }
     tz_tile_row all;
     tz_slab_buffers(l->image, slab, l->slab_end - l->slab_row, l->image->spec.width, &all);
     const uint32_t rows = tz_min_u32(computable_end, l->slab_end) - l->next_row;
     const uint32_t before = l->next_row - l->slab_row;
-    tz_task_batch batch = {.kind = TZ_TASK_OVERVIEW,
-                           .level = level,
-                           .after = tz_max(after, slab->busy_until),
-                           .tile_row = {.pixels = tz_buffer_rows(&all.pixels, before, rows),
-                                        .mask = tz_buffer_rows(&all.mask, before, rows),
-                                        .row = l->next_row,
-                                        .rows = rows,
-                                        .columns = l->image->tiles_across},
-                           .source = *source};
+    const tz_task_batch batch = {.level = level,
+                                 .after = tz_max(after, slab->busy_until),
+                                 .tile_row = {.pixels = tz_buffer_rows(&all.pixels, before, rows),
+                                              .mask = tz_buffer_rows(&all.mask, before, rows),
+                                              .row = l->next_row,
+                                              .rows = rows,
+                                              .columns = l->image->tiles_across},
+                                 .source = *source};
     l->next_row += rows;
-    TZ_TRY(tz_writer_add_tasks(w, &batch, tz_overview_task_count(&batch)));
+    TZ_TRY(w->maker->make_overview(w, &batch));
     l->ready_after = w->tasks_added;
     return TZ_OK;
 }
 
-static tz_result add_encode_tasks(tz_writer *w, uint32_t level, const tz_tile_row *tile_row)
+static tz_result encode_tiles(tz_writer *w, uint32_t level, const tz_tile_row *tile_row)
 {
     const tz_writer_level *l = &w->levels[level];
     const uint64_t tiles = tz_ceil_div(tile_row->rows, l->image->tile_height) * tile_row->columns *
                            tz_tile_kinds(l->image);
-    const tz_task_batch batch = {
-        .kind = TZ_TASK_ENCODE, .level = level, .after = l->ready_after, .tile_row = *tile_row};
-    return tz_writer_add_tasks(w, &batch, tiles);
+    const tz_task_batch batch = {.level = level, .after = l->ready_after, .tile_row = *tile_row};
+    return w->maker->encode(w, &batch, tiles);
 }
 
-/* A slab of an overview that is full is a swath. */
+/* The slab of an overview becomes a tile row when it is full. */
 static tz_result submit_full_slab(tz_writer *w, uint32_t level)
 {
     tz_writer_level *l = &w->levels[level];
@@ -212,23 +134,30 @@ static tz_result submit_full_slab(tz_writer *w, uint32_t level)
 tz_result tz_level_accept_rows(tz_writer *w, uint32_t level, const tz_tile_row *tile_row)
 {
     if (level + 1 == w->pyramid.count)
-        return add_encode_tasks(w, level, tile_row);
-    const tz_writer_level *l = &w->levels[level];
+        return encode_tiles(w, level, tile_row);
+    tz_writer_level *l = &w->levels[level];
+    tz_writer_level *smaller = &w->levels[level + 1];
+    tz_halo_rows *halo = &l->halo[l->current_halo];
     const uint32_t end = tile_row->row + tile_row->rows;
-    const uint32_t computable_end = computable_rows_end(&w->pyramid.levels[level + 1].overview,
-                                                        w->levels[level + 1].next_row, end);
-    const tz_overview_source source = overview_source(w, level, tile_row);
-    tz_halo_rows *used = &w->levels[level].halo[l->current_halo];
-    const uint64_t after = tz_max(l->ready_after, used->slab.busy_until);
-    TZ_TRY(add_halo_task(w, level, &source, computable_end, end));
-    TZ_TRY(add_overview_tasks(w, level + 1, &source, computable_end, after));
-    TZ_TRY(add_encode_tasks(w, level, tile_row));
+    const uint32_t computable_end =
+        computable_rows_end(&w->pyramid.levels[level + 1].overview, smaller->next_row, end);
+    const uint64_t after = tz_max(l->ready_after, halo->slab.busy_until);
+    tz_tile_row before = {0};
+    if (halo->rows > 0)
+        tz_slab_buffers(l->image, &halo->slab, halo->rows, l->image->spec.width, &before);
+    const tz_overview_source source = {
+        .parts = {{.row = halo->row, .pixels = before.pixels, .mask = before.mask},
+                  {.row = tile_row->row,
+                   .pixels = tz_buffer_rows(&tile_row->pixels, 0, tile_row->rows),
+                   .mask = tz_buffer_rows(&tile_row->mask, 0, tile_row->rows)}}};
+    TZ_TRY(keep_halo_rows(w, level, &source, computable_end, end));
+    TZ_TRY(make_overview_rows(w, level + 1, &source, computable_end, after));
+    TZ_TRY(encode_tiles(w, level, tile_row));
     TZ_TRY(submit_full_slab(w, level + 1));
-    while (w->levels[level + 1].next_row < computable_end) {
-        TZ_TRY(add_overview_tasks(w, level + 1, &source, computable_end, after));
+    while (smaller->next_row < computable_end) {
+        TZ_TRY(make_overview_rows(w, level + 1, &source, computable_end, after));
         TZ_TRY(submit_full_slab(w, level + 1));
     }
-    used->slab.busy_until = tz_max(w->levels[level + 1].ready_after,
-                                   w->levels[level].halo[l->current_halo].slab.busy_until);
+    halo->slab.busy_until = tz_max(smaller->ready_after, l->halo[l->current_halo].slab.busy_until);
     return TZ_OK;
 }

@@ -1,10 +1,21 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The threads of a write, and below them the batches of tasks that they run.
+ *
+ * One lock guards the counters added >= next >= delivered. A thread takes the task number next,
+ * runs it without the lock and marks its slot as finished; a thread that finds the slot of
+ * delivered finished delivers a run of such slots, also without the lock. Delivery goes first
+ * because it frees slots. Nobody is woken for a finished task: the thread that ran the task which
+ * is due delivers it, or another thread is delivering and finds it afterwards.
+ *
+ * The decision that is not obvious: once all slots are full, no task is started until half of them
+ * are free. Waking a thread for every slot would cost more than it gains. */
 #include "write/pipeline.h"
 
 #include <pthread.h>
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "write/writer.h"
 
 typedef struct pipeline_worker {
     tz_pipeline *pipeline;
@@ -15,15 +26,14 @@ typedef struct pipeline_worker {
 struct tz_pipeline {
     tz_pipeline_ops ops;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* there is something to do, or to see, for those who wait */
+    pthread_cond_t changed; /* a waiting thread may find something to do, or the end of its wait */
     uint64_t added;
-    uint64_t next;       /* to be made */
-    uint64_t delivered;  /* all below it */
-    uint64_t awaited;    /* by the thread that waits; 0: by nobody */
-    bool full;           /* no slot is free; until half of them are, none is taken: waking a thread
-                            for each would cost more than it gains */
-    uint64_t held_until; /* the next piece waits until all below this are delivered */
-    unsigned busy;       /* threads within make or deliver */
+    uint64_t next;       /* task to run */
+    uint64_t delivered;  /* all tasks below */
+    uint64_t awaited;    /* by tz_pipeline_wait; 0: no thread waits */
+    bool full;           /* all slots were taken, and fewer than half of them are free again */
+    uint64_t held_until; /* the next task waits until all below this are delivered */
+    unsigned busy;       /* threads in run or deliver */
     bool delivering;
     bool closing;
     tz_result failed;
@@ -34,7 +44,7 @@ struct tz_pipeline {
     bool *finished; /* by slot */
     unsigned thread_count;
     unsigned started;
-    pipeline_worker workers[]; /* of the threads beside the caller's */
+    pipeline_worker workers[]; /* threads other than the caller's */
 };
 
 static void record_failure(tz_pipeline *pipeline, uint64_t number, tz_result result,
@@ -47,14 +57,7 @@ static void record_failure(tz_pipeline *pipeline, uint64_t number, tz_result res
     pipeline->error = *err;
 }
 
-/* ---- one step; the lock is held before and after ---- */
-
-/* Whoever makes the piece that is due delivers it, or somebody is just delivering and will find it
- * afterwards: so nobody needs to be woken for that. */
-static void wake_waiting_threads(tz_pipeline *pipeline)
-{
-    pthread_cond_broadcast(&pipeline->changed);
-}
+/* ---- one step: the lock is held before and after ---- */
 
 static bool can_deliver(const tz_pipeline *pipeline)
 {
@@ -63,33 +66,25 @@ static bool can_deliver(const tz_pipeline *pipeline)
            pipeline->finished[pipeline->delivered % pipeline->slots];
 }
 
-static bool is_next_task_due(tz_pipeline *pipeline)
+/* Also notes what the next task waits for, so that its delivery wakes the threads. */
+static bool can_run(tz_pipeline *pipeline)
 {
+    if (pipeline->failed != TZ_OK || pipeline->closing || pipeline->next == pipeline->added ||
+        pipeline->full)
+        return false;
     pipeline->held_until =
         pipeline->ops.needs ? pipeline->ops.needs(pipeline->ops.user, pipeline->next) : 0;
     return pipeline->held_until <= pipeline->delivered;
 }
 
-static bool can_run(tz_pipeline *pipeline)
-{
-    return pipeline->failed == TZ_OK && !pipeline->closing && pipeline->next < pipeline->added &&
-           !pipeline->full && is_next_task_due(pipeline);
-}
-
-static size_t count_deliverable(const tz_pipeline *pipeline)
-{
-    uint64_t end = pipeline->delivered;
-    while (end < pipeline->next && end - pipeline->delivered < pipeline->max_delivery &&
-           end - pipeline->delivered < pipeline->slots && pipeline->finished[end % pipeline->slots])
-        end++;
-    return (size_t)(end - pipeline->delivered);
-}
-
 static void deliver_finished_tasks(tz_pipeline *pipeline)
 {
     const uint64_t first = pipeline->delivered;
-    const size_t count = count_deliverable(pipeline);
+    size_t count = 0;
     tz_error err = {0};
+    while (first + count < pipeline->next && count < pipeline->max_delivery &&
+           count < pipeline->slots && pipeline->finished[(first + count) % pipeline->slots])
+        count++;
     pipeline->delivering = true;
     pipeline->busy++;
     pthread_mutex_unlock(&pipeline->lock);
@@ -111,7 +106,7 @@ static void deliver_finished_tasks(tz_pipeline *pipeline)
     const bool arrived = pipeline->awaited > 0 && pipeline->delivered >= pipeline->awaited;
     const bool released = was_held && pipeline->held_until <= pipeline->delivered;
     if (arrived || was_full != pipeline->full || released || pipeline->failed != TZ_OK)
-        wake_waiting_threads(pipeline);
+        pthread_cond_broadcast(&pipeline->changed);
 }
 
 static void run_next_task(tz_pipeline *pipeline, unsigned worker)
@@ -129,10 +124,10 @@ static void run_next_task(tz_pipeline *pipeline, unsigned worker)
     else
         record_failure(pipeline, number, result, &err);
     if (pipeline->failed != TZ_OK)
-        wake_waiting_threads(pipeline);
+        pthread_cond_broadcast(&pipeline->changed);
 }
 
-/* false: there is nothing to do at present. What is made goes out first, for it frees memory. */
+/* Returns false if there is nothing to do at present. */
 static bool run_or_deliver(tz_pipeline *pipeline, unsigned worker)
 {
     if (can_deliver(pipeline))
@@ -159,7 +154,7 @@ static void *pipeline_worker_main(void *argument)
     return NULL;
 }
 
-/* One piece alone needs no help. */
+/* A single task needs no other thread. */
 static void start_workers(tz_pipeline *pipeline)
 {
     if (pipeline->added - pipeline->delivered < 2)
@@ -205,12 +200,12 @@ void tz_pipeline_add(tz_pipeline *pipeline, uint64_t count)
     pthread_mutex_lock(&pipeline->lock);
     pipeline->added += count;
     start_workers(pipeline);
-    wake_waiting_threads(pipeline);
+    pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* Returns the number of delivered pieces that tick was called with. Others may have delivered more
- * since then. */
+/* Returns the number of delivered tasks that tick was called with. Other threads may have delivered
+ * more since then. */
 static uint64_t report_delivered(tz_pipeline *pipeline)
 {
     const uint64_t delivered = pipeline->delivered;
@@ -238,7 +233,7 @@ tz_result tz_pipeline_wait(tz_pipeline *pipeline, uint64_t number, tz_error *err
     while (pipeline->failed != TZ_OK && pipeline->busy > 0)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
     pipeline->awaited = 0;
-    wake_waiting_threads(pipeline); /* others take over what this thread would have done next */
+    pthread_cond_broadcast(&pipeline->changed); /* others continue where this thread stops */
     const tz_result result = pipeline->failed;
     if (result != TZ_OK && err)
         *err = pipeline->error;
@@ -252,7 +247,7 @@ void tz_pipeline_close(tz_pipeline *pipeline)
         return;
     pthread_mutex_lock(&pipeline->lock);
     pipeline->closing = true;
-    wake_waiting_threads(pipeline);
+    pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->lock);
     for (unsigned i = 0; i < pipeline->started; i++)
         pthread_join(pipeline->workers[i].thread, NULL);
@@ -260,4 +255,48 @@ void tz_pipeline_close(tz_pipeline *pipeline)
     pthread_mutex_destroy(&pipeline->lock);
     tz_free(pipeline->finished);
     tz_free(pipeline);
+}
+
+/* ---- batches of a write ---- */
+
+/* Called only for tasks that are not delivered yet: their batch, and those after it, are in the
+ * ring. */
+static const tz_task_batch *find_task_batch(const tz_writer *w, uint64_t number)
+{
+    unsigned long long i = atomic_load(&w->batch_count) - 1;
+    while (w->batches[i % TZ_MAX_TASK_BATCHES].first > number)
+        i--;
+    return &w->batches[i % TZ_MAX_TASK_BATCHES];
+}
+
+tz_result tz_writer_add_tasks(tz_writer *w, tz_task_run *run, const tz_task_batch *batch,
+                              uint64_t task_count)
+{
+    const unsigned long long batch_count = atomic_load(&w->batch_count);
+    /* The oldest batch is replaced. All its tasks, which end before the first task of the second
+     * oldest, must be delivered. */
+    if (batch_count >= TZ_MAX_TASK_BATCHES)
+        TZ_TRY(tz_pipeline_wait(
+            w->pipeline, w->batches[(batch_count + 1) % TZ_MAX_TASK_BATCHES].first, w->ctx.err));
+    tz_task_batch *entry = &w->batches[batch_count % TZ_MAX_TASK_BATCHES];
+    *entry = *batch;
+    entry->run = run;
+    entry->first = w->tasks_added;
+    w->tasks_added += task_count;
+    atomic_store(&w->batch_count, batch_count + 1);
+    tz_pipeline_add(w->pipeline, task_count);
+    return TZ_OK;
+}
+
+tz_result tz_writer_run_task(void *opaque, uint64_t number, unsigned worker, tz_error *err)
+{
+    tz_writer *w = opaque;
+    const tz_task_batch *batch = find_task_batch(w, number);
+    return batch->run(w, batch, number - batch->first, worker,
+                      &w->encoder.slots[number % w->budget.slots], err);
+}
+
+uint64_t tz_writer_task_needs(void *opaque, uint64_t number)
+{
+    return find_task_batch(opaque, number)->after;
 }

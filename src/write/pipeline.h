@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A belt: pieces of work, numbered in their order, are made by any thread and delivered in order.
- * It is the one set of threads of a write. What a piece is, the belt does not know; what is made
- * waits in one of a fixed number of slots (piece n in slot n modulo their number), so that nobody
- * runs ahead of the memory there is. */
+ * An ordered parallel pipeline: tasks are numbered in their order, run by any thread, and delivered
+ * in order. Its threads are the only ones of a write. The result of a task waits in one of a fixed
+ * number of slots (task n in slot n modulo their number), so that no thread runs ahead of the
+ * memory. The pipeline does not know the purpose of a task. */
 #ifndef TZ_WRITE_PIPELINE_H
 #define TZ_WRITE_PIPELINE_H
 
@@ -11,34 +11,34 @@
 typedef struct tz_pipeline tz_pipeline;
 
 typedef struct tz_pipeline_ops {
-    /* Make piece number; worker is below the number of threads and tells them apart. */
+    /* Runs task number. worker is below the number of threads, and unique among running calls. */
     tz_result (*run)(void *user, uint64_t number, unsigned worker, tz_error *err);
-    /* Deliver count pieces from first on; never two calls at a time. */
+    /* Delivers count tasks from first on. Calls never overlap. */
     tz_result (*deliver)(void *user, uint64_t first, size_t count, tz_error *err);
-    /* Pieces below this number must have been delivered before piece number is made: at most number
-     * itself. Asked under the belt's lock. NULL: none. */
+    /* Returns the number below which all tasks must be delivered before task number runs; at most
+     * number itself. Called under the lock of the pipeline. NULL: no task waits. */
     uint64_t (*needs)(void *user, uint64_t number);
-    /* Called between pieces, by the thread that waits, with the number of those delivered; the last
+    /* Called between tasks, by the thread that waits, with the number of delivered tasks. The last
      * call of a wait that succeeds has at least the number waited for. May be NULL. */
     tz_result (*tick)(void *user, uint64_t delivered, tz_error *err);
     void *user;
 } tz_pipeline_ops;
 
-/* The calling thread works too while it waits; threads - 1 others are started when there is
- * something to do, or fewer where the system does not give them. max_delivery: pieces delivered
- * in one call. */
+/* The calling thread works too while it waits; threads - 1 others are started when there are tasks
+ * for them, or fewer if the system refuses. max_delivery: tasks per call of deliver. */
 tz_result tz_pipeline_open(tz_pipeline **out, unsigned threads, uint32_t slots, size_t max_delivery,
                            const tz_pipeline_ops *ops, const tz_context *ctx);
-uint64_t tz_pipeline_bytes(unsigned threads, uint32_t slots); /* what it allocates */
+uint64_t tz_pipeline_bytes(unsigned threads, uint32_t slots); /* that it allocates */
 
-/* So many pieces more can be made from now on. */
+/* Adds count tasks, which may run from now on. */
 void tz_pipeline_add(tz_pipeline *pipeline, uint64_t count);
 
-/* Work until all pieces below number are delivered. After a failure, of the lowest piece that
- * failed: until nobody works any more; the belt is then of no further use. */
+/* Works until all tasks below number are delivered. After a failure it waits until no thread runs a
+ * task, and returns the error of the failed task with the lowest number; the pipeline can then only
+ * be closed. */
 tz_result tz_pipeline_wait(tz_pipeline *pipeline, uint64_t number, tz_error *err);
 
-/* Ends the threads, after the pieces that they have begun. NULL is fine. */
+/* Ends the threads after the tasks that they run. NULL is fine. */
 void tz_pipeline_close(tz_pipeline *pipeline);
 
 #endif

@@ -1,31 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From rows to swaths. Rows that come in small numbers gather in a slab; many rows at once are
- * taken where they are. While one slab is encoded, the other one is filled. */
+ * Rows of the image become tile rows.
+ *
+ * Rows arrive in two ways: the caller pushes them (tz_write_rows), or a source is asked for them
+ * (tz_write_from). Few rows at a time are copied to a slab, which is submitted when it is full; a
+ * source fills the slab itself. Many pushed rows are submitted in the caller's memory, without a
+ * copy. While the tiles of one slab are encoded, the other slab is filled.
+ *
+ * The decision that is not obvious: rows in the caller's memory must not be touched after the call
+ * has returned, so the call waits for their tiles. MIN_DIRECT_TILE_ROWS makes that wait rare. With
+ * one thread, or on a device, which reads the rows in the order of its queue, it costs nothing. */
 #include <string.h>
 
 #include "base/mem.h"
+#include "device/launch.h"
 #include "pixel/row_ops.h"
 #include "write/writer.h"
 
-/* So many rows of tiles in one call are worth waiting for at its end, rather than be copied. */
+/* Rows of tiles in one call from which on they are not copied. */
 enum { MIN_DIRECT_TILE_ROWS = 4 };
 
-static tz_result start_tile_row(tz_writer *w, const tz_tile_row *tile_row)
+/* ---- checks of the caller's rows ---- */
+
+bool tz_buffer_set_strides(tz_buffer *buffer)
 {
-    w->report.swaths++;
-    if (tile_row->rows > w->report.swath_rows)
-        w->report.swath_rows = tile_row->rows;
-    return tz_level_accept_rows(w, 0, tile_row);
+    if (buffer->band_stride != 0 || buffer->row_stride != 0 || buffer->column_stride != 0)
+        return true;
+    const uint64_t row = tz_mul_capped(tz_dtype_size(buffer->dtype), buffer->width);
+    const uint64_t band = tz_mul_capped(row, buffer->height);
+    if (tz_mul_capped(band, buffer->bands) > INT64_MAX)
+        return false;
+    buffer->column_stride = (int64_t)tz_dtype_size(buffer->dtype);
+    buffer->row_stride = (int64_t)row;
+    buffer->band_stride = (int64_t)band;
+    return true;
 }
 
-static tz_result wait_for_task(tz_writer *w, uint64_t number)
+static tz_result fail_rows(const tz_writer *w, const char *what)
 {
-    return tz_pipeline_wait(w->pipeline, number, w->ctx.err);
+    return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s", what);
+}
+
+static tz_result fail_expected(const tz_writer *w, const char *what, uint64_t expected,
+                               uint64_t found)
+{
+    return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                   tz_expecting(tz_no_location(), expected, found), "%s", what);
+}
+
+static tz_result check_shape(const tz_writer *w, const tz_buffer *rows)
+{
+    const tz_image_spec *spec = &tz_writer_image(w)->spec;
+    const uint32_t rows_left = spec->height - w->levels[0].next_row;
+    if (!rows || (!tz_buffer_has_memory(rows) && rows->height > 0))
+        return fail_rows(w, "rows has no data");
+    if (rows->dtype != spec->dtype)
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "rows are of type %s, but the image is of type %s",
+                       tz_dtype_name(rows->dtype), tz_dtype_name(spec->dtype));
+    if (rows->width != spec->width)
+        return fail_expected(w, "rows have another width than the image", spec->width, rows->width);
+    if (rows->bands != spec->bands)
+        return fail_expected(w, "rows have another number of bands than the image", spec->bands,
+                             rows->bands);
+    if (rows->height > rows_left)
+        return fail_expected(w, "more rows than the image has", rows_left, rows->height);
+    return TZ_OK;
+}
+
+static tz_result check_mask_shape(const tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
+{
+    const bool wanted = tz_writer_image(w)->spec.mask;
+    if (!wanted && !mask)
+        return TZ_OK;
+    if (!wanted)
+        return fail_rows(w, "a mask is given, but the specification has none");
+    if (!mask || (!tz_buffer_has_memory(mask) && mask->height > 0))
+        return fail_rows(w, "the mask of the rows is missing");
+    if (mask->dtype != TZ_DTYPE_UINT8 || mask->bands != 1)
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "a mask is one band of uint8, not %u of %s", mask->bands,
+                       tz_dtype_name(mask->dtype));
+    if (mask->width != rows->width)
+        return fail_expected(w, "the mask has another width than the rows", rows->width,
+                             mask->width);
+    if (mask->height != rows->height)
+        return fail_expected(w, "the mask has another height than the rows", rows->height,
+                             mask->height);
+    return TZ_OK;
+}
+
+static tz_result check_memory(const tz_writer *w, const tz_buffer *rows)
+{
+    if (!rows->memory || rows->height == 0)
+        return TZ_OK;
+    if (rows->data)
+        return fail_rows(w, "rows have both data and device memory");
+    if (!w->device_rows || tz_device_of(rows->memory) != tz_writer_image(w)->options.device)
+        return fail_rows(w, "rows are in memory of another device than options->device");
+    if (!tz_buffer_is_within(rows))
+        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_offset(rows->offset),
+                       "rows go past the end of their device memory");
+    return TZ_OK;
+}
+
+tz_result tz_check_rows(const tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
+                        tz_buffer *pixels, tz_buffer *valid)
+{
+    TZ_TRY(check_shape(w, rows));
+    TZ_TRY(check_mask_shape(w, rows, mask));
+    *pixels = *rows;
+    if (mask)
+        *valid = *mask;
+    if (!tz_buffer_set_strides(pixels) || (mask && !tz_buffer_set_strides(valid)))
+        return fail_rows(w, "the rows are larger than any memory; give the strides of the buffer");
+    TZ_TRY(check_memory(w, pixels));
+    if (!mask)
+        return TZ_OK;
+    TZ_TRY(check_memory(w, valid));
+    if ((pixels->memory != NULL) != (valid->memory != NULL))
+        return fail_rows(w,
+                         "rows and their mask must both be in device memory, or both on the host");
+    return TZ_OK;
 }
 
 /* ---- slabs ---- */
 
-/* Buffers over rows of a slab: samples lie in it as tiles will want them. */
 void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, uint32_t width,
                      tz_tile_row *tile_row)
 {
@@ -58,40 +157,13 @@ void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, 
                                      .column_stride = 1};
 }
 
-static tz_result acquire_slab(tz_writer *w)
-{
-    tz_writer_level *first = &w->levels[0];
-    tz_slab *slab = &first->slabs[first->slab];
-    if (w->device)
-        return tz_gpu_writer_acquire_slab(w);
-    TZ_TRY(wait_for_task(w, slab->busy_until));
-    if (slab->memory)
-        return TZ_OK;
-    const uint64_t size = tz_slab_bytes(&w->budget, first->image);
-    slab->memory = tz_alloc_slab(size);
-    return slab->memory ? TZ_OK : tz_fail_nomem(&w->ctx, size);
-}
-
-/* The slab is full: its tiles go on the belt, and the next one is filled. */
-static tz_result submit_slab(tz_writer *w, tz_tile_row *tile_row)
-{
-    tz_writer_level *first = &w->levels[0];
-    TZ_TRY(tz_slab_fill_complete(w, tile_row));
-    TZ_TRY(start_tile_row(w, tile_row));
-    first->slabs[first->slab].busy_until = w->tasks_added;
-    first->slab = (first->slab + 1) % w->budget.slabs;
-    return w->budget.threads == 1 ? wait_for_task(w, w->tasks_added) : TZ_OK;
-}
-
-/* ---- rows that are given ---- */
-
 void tz_copy_row(const tz_buffer *from, uint64_t from_row, const tz_buffer *to, uint64_t to_row)
 {
     const size_t size = tz_dtype_size(to->dtype);
     uint8_t *out = tz_pixel_at(to, 0, to_row, 0);
-    const bool same = from->column_stride == to->column_stride &&
-                      (to->bands == 1 || from->band_stride == to->band_stride);
-    if (same) {
+    const bool same_layout = from->column_stride == to->column_stride &&
+                             (to->bands == 1 || from->band_stride == to->band_stride);
+    if (same_layout) {
         memcpy(out, tz_pixel_at(from, 0, from_row, 0), (size_t)to->row_stride);
         return;
     }
@@ -101,96 +173,127 @@ void tz_copy_row(const tz_buffer *from, uint64_t from_row, const tz_buffer *to, 
             out + (int64_t)band * to->band_stride, (ptrdiff_t)to->column_stride, to->width);
 }
 
+static tz_result submit_tile_row(tz_writer *w, const tz_tile_row *tile_row)
+{
+    w->report.swaths++;
+    w->report.swath_rows = tz_max_u32(w->report.swath_rows, tile_row->rows);
+    return tz_level_accept_rows(w, 0, tile_row);
+}
+
+/* The slab is full: its tiles are made, and the next slab is filled. */
+static tz_result submit_slab(tz_writer *w, tz_tile_row *tile_row)
+{
+    tz_writer_level *first = &w->levels[0];
+    if (w->device_rows)
+        TZ_TRY(w->device_rows->fill_complete(w, tile_row));
+    TZ_TRY(submit_tile_row(w, tile_row));
+    first->slabs[first->slab].busy_until = w->tasks_added;
+    first->slab = (first->slab + 1) % w->budget.slabs;
+    return w->budget.threads == 1 ? tz_pipeline_wait(w->pipeline, w->tasks_added, w->ctx.err)
+                                  : TZ_OK;
+}
+
 static tz_tile_row full_width_tile_row(const tz_writer *w, uint32_t row, uint32_t rows)
 {
     return (tz_tile_row){.row = row, .rows = rows, .columns = tz_writer_image(w)->tiles_across};
 }
 
-/* Rows behind the first done ones of a slab, on the side that they are on. */
-static tz_result copy_rows_to_slab(tz_writer *w, const tz_tile_row *slab, uint32_t done,
-                                   const tz_buffer *rows, const tz_buffer *mask, uint32_t used,
-                                   uint32_t count)
+/* The slab that is being filled, in full width. */
+static tz_tile_row current_slab(const tz_writer *w)
 {
-    const bool on_device = rows->memory != NULL;
-    tz_tile_row to;
-    TZ_TRY(tz_slab_fill_begin(w, slab, on_device, done, &to));
-    if (on_device) {
-        const tz_tile_row from = {.pixels = *rows, .mask = mask ? *mask : (tz_buffer){0}};
-        TZ_TRY(tz_gpu_writer_copy_rows(w, &from, used, &to, done, count));
-    }
-    for (uint32_t i = 0; !on_device && i < count; i++) {
-        tz_copy_row(rows, used + i, &to.pixels, done + i);
-        if (mask)
-            tz_copy_row(mask, used + i, &to.mask, done + i);
-    }
-    tz_slab_fill_end(w, on_device, done + count);
-    return TZ_OK;
+    const tz_writer_level *first = &w->levels[0];
+    tz_tile_row slab = full_width_tile_row(w, first->slab_row, first->slab_end - first->slab_row);
+    tz_slab_buffers(first->image, &first->slabs[first->slab], slab.rows, first->image->spec.width,
+                    &slab);
+    return slab;
 }
 
-/* Copy rows into the slab, up to its end. */
+/* *into becomes the copy of the slab on the side that rows come from. */
+static tz_result begin_fill(tz_writer *w, const tz_tile_row *slab, bool on_device, uint32_t done,
+                            tz_tile_row *into)
+{
+    *into = *slab;
+    return w->device_rows ? w->device_rows->fill_begin(w, slab, on_device, done, into) : TZ_OK;
+}
+
+static void end_fill(tz_writer *w, bool on_device, uint32_t done)
+{
+    if (w->device_rows)
+        w->device_rows->fill_end(w, on_device, done);
+}
+
+/* ---- rows that are pushed ---- */
+
+/* Copies rows from *used on to the slab, up to its end. */
 static tz_result fill_slab(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
                            uint32_t *used)
 {
     tz_writer_level *first = &w->levels[0];
+    const bool on_device = rows->memory != NULL;
+    tz_tile_row to;
     if (first->slab_row == first->slab_end) {
-        TZ_TRY(acquire_slab(w));
+        TZ_TRY(w->maker->acquire_slab(w));
         first->slab_row = first->next_row;
         first->slab_end = tz_tile_row_end(&w->budget, first->image, first->next_row);
     }
-    tz_tile_row tile_row =
-        full_width_tile_row(w, first->slab_row, first->slab_end - first->slab_row);
-    tz_slab_buffers(first->image, &first->slabs[first->slab], tile_row.rows,
-                    first->image->spec.width, &tile_row);
+    tz_tile_row slab = current_slab(w);
     const uint32_t count = tz_min_u32(rows->height - *used, first->slab_end - first->next_row);
-    TZ_TRY(copy_rows_to_slab(w, &tile_row, first->next_row - first->slab_row, rows, mask, *used,
-                             count));
+    const uint32_t done = first->next_row - first->slab_row;
+    TZ_TRY(begin_fill(w, &slab, on_device, done, &to));
+    if (on_device) {
+        const tz_tile_row from = {.pixels = *rows, .mask = mask ? *mask : (tz_buffer){0}};
+        TZ_TRY(w->device_rows->copy(w, &from, *used, &to, done, count));
+    }
+    for (uint32_t i = 0; !on_device && i < count; i++) {
+        tz_copy_row(rows, *used + i, &to.pixels, done + i);
+        if (mask)
+            tz_copy_row(mask, *used + i, &to.mask, done + i);
+    }
+    end_fill(w, on_device, done + count);
     *used += count;
     first->next_row += count;
     if (first->next_row < first->slab_end)
         return TZ_OK;
     first->slab_row = first->slab_end;
-    return submit_slab(w, &tile_row);
+    return submit_slab(w, &slab);
 }
 
-/* Whole rows of tiles that the caller's buffer holds, from used on; 0: not worth it. */
+/* Rows of the caller's buffer from used on that are submitted without a copy: whole rows of tiles;
+ * 0: copy. */
 static uint32_t count_direct_rows(const tz_writer *w, const tz_buffer *rows, uint32_t used)
 {
     const tz_writer_level *first = &w->levels[0];
     const uint32_t tile_height = first->image->tile_height;
     const uint32_t left = rows->height - used;
-    if ((rows->memory != NULL) != (w->device != NULL)) /* tiles are made of them elsewhere */
-        return 0;
+    if ((rows->memory != NULL) != w->maker->on_device)
+        return 0; /* the rows go to the other side first */
     if (first->slab_row != first->slab_end || first->next_row % tile_height != 0)
         return 0;
     const bool to_end = left == first->image->spec.height - first->next_row;
     const uint32_t whole = to_end ? left : left / tile_height * tile_height;
-    const uint32_t least = w->budget.threads == 1 || w->device ? 1 : MIN_DIRECT_TILE_ROWS;
-    return to_end || whole / tile_height >= least ? whole : 0;
-}
-
-/* Overviews take turns with the rows they are made of, so that these are still in a cache. */
-static uint32_t rows_at_once(const tz_writer *w, uint32_t left)
-{
-    const uint32_t row = w->levels[0].next_row;
-    if (w->pyramid.count == 1)
-        return left;
-    return tz_min_u32(left, tz_tile_row_end(&w->budget, tz_writer_image(w), row) - row);
+    const bool wait_is_free = w->budget.threads == 1 || w->maker->on_device;
+    return to_end || whole / tile_height >= (wait_is_free ? 1 : MIN_DIRECT_TILE_ROWS) ? whole : 0;
 }
 
 static tz_result submit_directly(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
                                  uint32_t *used, uint32_t count)
 {
+    tz_writer_level *first = &w->levels[0];
     for (const uint32_t end = *used + count; *used < end;) {
-        const uint32_t now = rows_at_once(w, end - *used);
-        tz_tile_row tile_row = full_width_tile_row(w, w->levels[0].next_row, now);
+        uint32_t now = end - *used;
+        /* Overviews take turns with the rows that they are made of, while these are in a cache. */
+        if (w->pyramid.count > 1)
+            now = tz_min_u32(now, tz_tile_row_end(&w->budget, first->image, first->next_row) -
+                                      first->next_row);
+        tz_tile_row tile_row = full_width_tile_row(w, first->next_row, now);
         tile_row.pixels = tz_buffer_rows(rows, *used, now);
         if (mask)
             tile_row.mask = tz_buffer_rows(mask, *used, now);
-        TZ_TRY(start_tile_row(w, &tile_row));
+        TZ_TRY(submit_tile_row(w, &tile_row));
         *used += now;
-        w->levels[0].next_row += now;
+        first->next_row += now;
     }
-    return w->device ? TZ_OK : wait_for_task(w, w->tasks_added);
+    return w->maker->on_device ? TZ_OK : tz_pipeline_wait(w->pipeline, w->tasks_added, w->ctx.err);
 }
 
 tz_result tz_writer_push(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
@@ -206,80 +309,64 @@ tz_result tz_writer_push(tz_writer *w, const tz_buffer *rows, const tz_buffer *m
     return TZ_OK;
 }
 
-/* ---- rows that are asked for ---- */
+/* ---- rows that are pulled ---- */
 
+/* Asks the source for the rows of a slab from row on. */
 static tz_result read_from_source(tz_writer *w, const tz_row_source *source,
-                                  const tz_tile_row *tile_row, uint32_t row)
+                                  const tz_tile_row *slab, uint32_t row)
 {
-    const uint32_t done = row - tile_row->row;
+    tz_device *device = tz_writer_image(w)->options.device;
+    const uint32_t done = row - slab->row;
+    tz_error failed = {0};
     tz_tile_row to;
-    TZ_TRY(tz_slab_fill_begin(w, tile_row, source->on_device, done, &to));
-    if (source->on_device) /* which may still be read */
-        TZ_TRY(tz_device_sync(tz_writer_image(w)->options.device, 0, w->ctx.err));
-    const tz_buffer pixels = tz_buffer_rows(&to.pixels, done, tile_row->rows - done);
-    const tz_buffer mask = tz_buffer_rows(&to.mask, done, tile_row->rows - done);
-    const tz_window window = {.column = (int64_t)tile_row->column * tz_writer_image(w)->tile_width,
+    TZ_TRY(begin_fill(w, slab, source->on_device, done, &to));
+    if (source->on_device) /* earlier tiles may still be read from the slab */
+        TZ_TRY(tz_device_sync(device, 0, w->ctx.err));
+    const tz_buffer pixels = tz_buffer_rows(&to.pixels, done, slab->rows - done);
+    const tz_buffer mask = tz_buffer_rows(&to.mask, done, slab->rows - done);
+    const tz_window window = {.column = (int64_t)slab->column * tz_writer_image(w)->tile_width,
                               .row = row,
                               .width = pixels.width,
                               .height = pixels.height};
-    tz_error failed = {0};
-    tz_gpu_writer_count_end(w);
+    if (w->device_rows)
+        w->device_rows->count_end(w);
     const tz_result result = source->read(source->user, &window, &pixels, &mask, &failed);
-    tz_gpu_writer_count_begin(w);
-    tz_slab_fill_end(w, source->on_device, tile_row->rows);
+    if (w->device_rows)
+        w->device_rows->count_begin(w);
+    end_fill(w, source->on_device, slab->rows);
     if (result == TZ_OK)
-        return source->on_device
-                   ? tz_device_wait_for_stream(tz_writer_image(w)->options.device, w->ctx.err)
-                   : TZ_OK;
+        return source->on_device ? tz_device_wait_for_stream(device, w->ctx.err) : TZ_OK;
     if (w->ctx.err)
         *w->ctx.err = failed;
     return result;
 }
 
-/* All columns of the rows from row to end, as many at a time as a slab is wide. */
-static tz_result pull_rows(tz_writer *w, const tz_row_source *source, uint32_t row, uint32_t end)
-{
-    tz_writer_level *first = &w->levels[0];
-    const tz_image *image = first->image;
-    for (uint32_t column = 0; column < image->tiles_across; column += w->budget.columns) {
-        tz_tile_row tile_row = {.row = row,
-                                .rows = end - row,
-                                .column = column,
-                                .columns =
-                                    tz_min_u32(w->budget.columns, image->tiles_across - column)};
-        const uint64_t x = (uint64_t)column * image->tile_width;
-        const uint64_t across = (uint64_t)tile_row.columns * image->tile_width;
-        const uint64_t left = image->spec.width - x;
-        TZ_TRY(acquire_slab(w));
-        tz_slab_buffers(image, &first->slabs[first->slab], tile_row.rows,
-                        (uint32_t)(across < left ? across : left), &tile_row);
-        TZ_TRY(read_from_source(w, source, &tile_row, row));
-        TZ_TRY(submit_slab(w, &tile_row));
-    }
-    first->next_row = end;
-    return TZ_OK;
-}
-
-/* A slab that pushed rows began to fill is filled first: its end stands already. */
-static tz_result fill_slab_from_source(tz_writer *w, const tz_row_source *source)
-{
-    tz_writer_level *first = &w->levels[0];
-    tz_tile_row tile_row =
-        full_width_tile_row(w, first->slab_row, first->slab_end - first->slab_row);
-    tz_slab_buffers(first->image, &first->slabs[first->slab], tile_row.rows,
-                    first->image->spec.width, &tile_row);
-    TZ_TRY(read_from_source(w, source, &tile_row, first->next_row));
-    first->next_row = first->slab_row = first->slab_end;
-    return submit_slab(w, &tile_row);
-}
-
 tz_result tz_writer_pull(tz_writer *w, const tz_row_source *source)
 {
     tz_writer_level *first = &w->levels[0];
-    if (first->slab_row != first->slab_end)
-        TZ_TRY(fill_slab_from_source(w, source));
-    while (first->next_row < first->image->spec.height)
-        TZ_TRY(pull_rows(w, source, first->next_row,
-                         tz_tile_row_end(&w->budget, first->image, first->next_row)));
+    const tz_image *image = first->image;
+    if (first->slab_row != first->slab_end) { /* pushed rows are in it, and fixed its end */
+        tz_tile_row slab = current_slab(w);
+        TZ_TRY(read_from_source(w, source, &slab, first->next_row));
+        first->next_row = first->slab_row = first->slab_end;
+        TZ_TRY(submit_slab(w, &slab));
+    }
+    while (first->next_row < image->spec.height) {
+        const uint32_t row = first->next_row;
+        const uint32_t end = tz_tile_row_end(&w->budget, image, row);
+        for (uint32_t column = 0; column < image->tiles_across; column += w->budget.columns) {
+            const uint32_t columns = tz_min_u32(w->budget.columns, image->tiles_across - column);
+            const uint64_t across = (uint64_t)columns * image->tile_width;
+            const uint64_t left = image->spec.width - (uint64_t)column * image->tile_width;
+            tz_tile_row slab = {
+                .row = row, .rows = end - row, .column = column, .columns = columns};
+            TZ_TRY(w->maker->acquire_slab(w));
+            tz_slab_buffers(image, &first->slabs[first->slab], slab.rows,
+                            (uint32_t)tz_min(across, left), &slab);
+            TZ_TRY(read_from_source(w, source, &slab, row));
+            TZ_TRY(submit_slab(w, &slab));
+        }
+        first->next_row = end;
+    }
     return TZ_OK;
 }

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows of a level in memory, of the host or of a device, and the tiles that they hold. */
+ * Rows of a level in host or device memory, and the tiles that they hold. */
 #ifndef TZ_WRITE_TILE_ROW_H
 #define TZ_WRITE_TILE_ROW_H
 
 #include "tiff/image/image.h"
 
-/* Rows of a level, all of them or some columns of tiles, in memory until their tiles are made. */
+/* One or more rows of tiles of a level, all columns or some, whose pixels are in memory until the
+ * tiles are made. */
 typedef struct tz_tile_row {
     tz_buffer pixels;
     tz_buffer mask;
-    uint32_t row; /* first one */
+    uint32_t row; /* first row of pixels */
     uint32_t rows;
-    uint32_t column; /* first one of tiles */
+    uint32_t column; /* first column of tiles */
     uint32_t columns;
 } tz_tile_row;
 
-/* Where a tile is. */
+/* Position of a tile in its level and in the tile row. */
 typedef struct tz_tile_position {
     bool is_mask;
     uint32_t plane;
     uint32_t row; /* of tiles */
     uint32_t column;
-    uint32_t width; /* pixels and rows that the image has of it */
+    uint32_t width; /* valid pixels: fewer than the tile's at the edge of the image */
     uint32_t height;
-    uint32_t buffer_row; /* of its first pixel within the swath */
+    uint32_t buffer_row; /* of its first pixel in the tile row */
     uint32_t buffer_column;
     uint64_t tile_index; /* in the tables */
 } tz_tile_position;
 
-/* Memory that rows gather in. */
+/* Memory in which rows are collected. */
 typedef struct tz_slab {
     uint8_t *memory;
-    tz_device_memory *device; /* instead, from offset on */
+    tz_device_memory *device; /* instead of memory, from offset on */
     uint64_t offset;
-    uint64_t
-        busy_until; /* the belt must have delivered all pieces below, before it is filled again */
+    uint64_t busy_until; /* all tasks below are delivered before it is filled again */
 } tz_slab;
 
-/* Whether a buffer is in memory of the host or of a device; else there is none. */
+/* Returns whether the buffer is in host or device memory; false: it does not exist. */
 static inline bool tz_buffer_has_memory(const tz_buffer *buffer)
 {
     return buffer->data || buffer->memory;
@@ -51,14 +51,14 @@ static inline int64_t tz_pixel_offset(const tz_buffer *buffer, uint32_t band, ui
            (int64_t)column * buffer->column_stride;
 }
 
-/* A place in a buffer of the host. */
+/* A sample of a buffer in host memory. */
 static inline uint8_t *tz_pixel_at(const tz_buffer *buffer, uint32_t band, uint64_t row,
                                    uint64_t column)
 {
     return (uint8_t *)buffer->data + tz_pixel_offset(buffer, band, row, column);
 }
 
-/* A part of a buffer: all columns of rows from row on. */
+/* All columns of some rows of a buffer. */
 static inline tz_buffer tz_buffer_rows(const tz_buffer *buffer, uint32_t row, uint32_t rows)
 {
     tz_buffer part = *buffer;
@@ -71,5 +71,17 @@ static inline tz_buffer tz_buffer_rows(const tz_buffer *buffer, uint32_t row, ui
     part.height = rows;
     return part;
 }
+
+/* Sets the strides of a buffer in which all are 0: packed, band after band. Returns false if they
+ * do not fit their type. */
+bool tz_buffer_set_strides(tz_buffer *buffer);
+
+/* Sets the buffers of *tile_row to rows of a slab. Samples lie in it as in the tiles, and the mask
+ * after the pixels. */
+void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, uint32_t width,
+                     tz_tile_row *tile_row);
+
+/* Copies one row in host memory. */
+void tz_copy_row(const tz_buffer *from, uint64_t from_row, const tz_buffer *to, uint64_t to_row);
 
 #endif

@@ -44,13 +44,6 @@ uint64_t tz_verified_index(const tz_image *image, uint64_t tile)
     return verified_tile(image, index) == tile ? index : TZ_NONE;
 }
 
-/* ---- hashes ---- */
-
-uint64_t tz_row_hash(uint64_t hash, const uint8_t *row, size_t size)
-{
-    return tz_hash_row(hash, row, size);
-}
-
 /* ---- the sink as a source ---- */
 
 typedef struct sink_source {
@@ -178,7 +171,7 @@ static uint64_t hash_pixels(const tz_buffer *pixels)
 {
     uint64_t hash = 0;
     for (uint32_t y = 0; y < pixels->height; y++)
-        hash = tz_row_hash(hash, (const uint8_t *)pixels->data + (int64_t)y * pixels->row_stride,
+        hash = tz_hash_row(hash, (const uint8_t *)pixels->data + (int64_t)y * pixels->row_stride,
                            (size_t)pixels->row_stride);
     return hash;
 }

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The public calls of the writer. */
+ * The public calls of the writer, and the life of a write.
+ *
+ * tz_create checks the specification and options of every level before anything exists, then opens
+ * the sink and, for a COG, the spool. The first rows open the rest (start_writing): only then is it
+ * known whether rows are pushed or pulled, and so how memory is divided. tz_commit waits for the
+ * pipeline, releases its memory, writes directories, reads back and publishes the file; tz_discard
+ * releases everything and leaves no file.
+ *
+ * The decision that is not obvious: a COG whose tiles are not encoded has known sizes, so all
+ * offsets are assigned in tz_create and tiles go to their final offsets without a spool. */
 #include "write/writer.h"
 
 #include <errno.h>
@@ -13,7 +22,7 @@
 
 /* ---- creating ---- */
 
-/* Before anything exists: the specification and what it takes. */
+/* Checks everything that can be checked before a file exists. */
 static tz_result prepare_writer(tz_writer *w, const char *name, const tz_image_spec *spec,
                                 const tz_write_options *options)
 {
@@ -26,26 +35,26 @@ static tz_result prepare_writer(tz_writer *w, const char *name, const tz_image_s
     TZ_TRY(tz_output_pyramid_make(&w->pyramid, spec, options, &w->ctx));
     w->limits = tz_writer_image(w)->options.limits;
     w->ctx.limits = &w->limits;
-    return tz_gpu_writer_choose(w);
+    w->maker = &tz_cpu_maker;
+    return tz_writer_image(w)->options.device ? tz_gpu_writer_choose(w) : TZ_OK;
 }
 
-static tz_result allocate_level_tables(tz_writer *w, tz_writer_level *level)
+tz_result tz_level_allocate_tables(tz_writer_level *level, const tz_context *ctx)
 {
     const uint64_t tiles = tz_all_tiles(level->image);
-    w->report.tiles += tiles;
     level->offsets = tz_alloc_zeroed((size_t)tiles, sizeof *level->offsets);
     level->sizes = tz_alloc_zeroed((size_t)tiles, sizeof *level->sizes);
     level->hashes = tz_alloc_zeroed((size_t)tz_verified_count(level->image), sizeof *level->hashes);
     if (level->offsets && level->sizes && level->hashes)
         return TZ_OK;
-    return tz_fail_nomem(&w->ctx, tiles * (sizeof *level->offsets + sizeof *level->sizes));
+    return tz_fail_nomem(ctx, tiles * (sizeof *level->offsets + sizeof *level->sizes));
 }
 
 static tz_result allocate_tables(tz_writer *w)
 {
     const tz_image *image = tz_writer_image(w);
     const uint32_t bands = image->spec.bands;
-    if (image->options.statistics || image->options.statistics_items) {
+    if (tz_image_wants_statistics(image)) {
         w->stats = tz_alloc_zeroed(bands, sizeof *w->stats);
         if (!w->stats)
             return tz_fail_nomem(&w->ctx, bands * sizeof *w->stats);
@@ -54,14 +63,16 @@ static tz_result allocate_tables(tz_writer *w)
     if (!w->levels)
         return tz_fail_nomem(&w->ctx, w->pyramid.count * sizeof *w->levels);
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
-        w->levels[i].image = &w->pyramid.levels[i].image;
-        TZ_TRY(allocate_level_tables(w, &w->levels[i]));
+        tz_writer_level *level = &w->levels[i];
+        level->image = &w->pyramid.levels[i].image;
+        TZ_TRY(tz_level_allocate_tables(level, &w->ctx));
+        w->report.tiles += tz_all_tiles(level->image);
     }
     w->position = image->options.cog ? 0 : TZ_EMIT_HEADER_SIZE;
     return TZ_OK;
 }
 
-/* Of all tiles of a level before encoding, those of its mask included or not. */
+/* Bytes of all tiles of a level before encoding, with or without its mask. */
 static uint64_t level_pixel_bytes(const tz_image *image, bool mask)
 {
     const uint64_t rows = image->options.strips ? image->spec.height
@@ -73,7 +84,7 @@ static uint64_t level_pixel_bytes(const tz_image *image, bool mask)
     return bytes * rows;
 }
 
-/* Of all levels, or only what of them is not encoded, which a mask always is. */
+/* Bytes of all levels, or only of those that are not encoded. A mask always is. */
 static uint64_t total_pixel_bytes(const tz_writer *w, bool not_encoded)
 {
     uint64_t bytes = 0;
@@ -85,8 +96,7 @@ static uint64_t total_pixel_bytes(const tz_writer *w, bool not_encoded)
     return bytes;
 }
 
-/* Pixels that are stored as they are cannot take less: better say so now than when the disk is
- * full. */
+/* Pixels that are not encoded have a known size: report a full disk now rather than after hours. */
 static tz_result check_free_space(const tz_writer *w)
 {
     const uint64_t needed = tz_writer_image(w)->options.sparse ? 0 : total_pixel_bytes(w, true);
@@ -94,12 +104,12 @@ static tz_result check_free_space(const tz_writer *w)
     if (needed <= space)
         return TZ_OK;
     return tz_fail_errno(&w->ctx, tz_no_location(), ENOSPC,
-                         "the file takes %llu bytes, and there is room for %llu",
-                         (unsigned long long)needed, (unsigned long long)space);
+                         "the file takes %llu bytes, and %llu are free", (unsigned long long)needed,
+                         (unsigned long long)space);
 }
 
-/* Whether the sizes of all tiles are known before they are made, and with them the whole layout:
- * nothing is encoded, left out or counted. */
+/* Returns whether the sizes of all tiles of a COG are known before they are made, and with them the
+ * layout of the file: no tile is encoded or sparse, and no statistics are stored. */
 static bool sizes_are_known(const tz_output_pyramid *pyramid)
 {
     const tz_write_options *options = &pyramid->levels[0].image.options;
@@ -120,8 +130,8 @@ static tz_result assign_known_offsets(tz_writer *w)
     return tz_writer_assign_offsets(w);
 }
 
-/* For what cannot go to its place at once: overviews; also all but the first band, where bands
- * follow each other; and everything where the sink cannot make room. */
+/* The spool holds tiles whose offset is not known when they are made: those of overviews; all bands
+ * but the first, if bands follow each other; and all tiles if the sink cannot insert. */
 static tz_result open_spool(tz_writer *w)
 {
     const tz_image *image = tz_writer_image(w);
@@ -131,7 +141,7 @@ static tz_result open_spool(tz_writer *w)
     return tz_sink_open_spool(&w->spool, w->sink, image->options.spool_directory, &w->ctx);
 }
 
-/* Takes sink, also when it fails. */
+/* Takes ownership of sink, also when it fails. */
 static tz_result adopt_sink(tz_writer *w, tz_sink *sink)
 {
     w->sink = sink;
@@ -220,7 +230,7 @@ tz_result tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
 
 /* ---- calls on a writer ---- */
 
-/* Every call begins here. */
+/* Every call begins here, and ends with leave_call unless this fails. */
 static tz_result enter_call(tz_writer *w, tz_error *err)
 {
     tz_context nobody = {.err = err, .ifd = -1};
@@ -232,7 +242,8 @@ static tz_result enter_call(tz_writer *w, tz_error *err)
                        "the writer belongs to the process that made it");
     }
     w->ctx.err = err;
-    tz_gpu_writer_count_begin(w);
+    if (w->device_rows)
+        w->device_rows->count_begin(w);
     if (w->state == TZ_WRITER_OPEN)
         return TZ_OK;
     return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
@@ -244,7 +255,8 @@ static tz_result leave_call(tz_writer *w, tz_result result)
 {
     if (result != TZ_OK)
         w->state = TZ_WRITER_FAILED;
-    tz_gpu_writer_count_end(w);
+    if (w->device_rows)
+        w->device_rows->count_end(w);
     w->ctx.err = NULL;
     return result;
 }
@@ -261,55 +273,32 @@ static tz_result report_progress(void *opaque, uint64_t delivered, tz_error *err
                              height);
 }
 
-static tz_result plan_memory(tz_writer *w, const tz_row_source *source, uint64_t device_available,
-                             bool dry, bool *is_planned)
+/* Divides the memory. A device may decide here that the CPU makes the tiles. */
+static tz_result plan_memory(tz_writer *w, const tz_row_source *source, bool dry)
 {
-    const tz_result result =
-        tz_budget_make(&w->budget, &w->pyramid, source, w->device, device_available, &w->ctx);
-    *is_planned = result == TZ_OK;
-    if (result != TZ_OK || dry || !w->device)
-        return result;
-    return tz_gpu_resources_open(w, source && source->on_device);
+    if (w->device_rows)
+        return w->device_rows->plan(w, source, dry);
+    return tz_budget_make(&w->budget, &w->pyramid, source, NULL, 0, &w->ctx);
 }
 
-/* Where the device has no memory for the plan, it makes smaller batches; where it has none for the
- * smallest, the CPU makes the tiles. */
-static tz_result find_memory(tz_writer *w, const tz_row_source *source, bool dry)
-{
-    tz_error failed, *err = w->ctx.err;
-    uint64_t device_available = UINT64_MAX;
-    for (;;) {
-        bool is_planned;
-        failed = (tz_error){.result = TZ_OK};
-        w->ctx.err = &failed;
-        const tz_result result = plan_memory(w, source, device_available, dry, &is_planned);
-        w->ctx.err = err;
-        const bool is_full = tz_device_is_full(result, &failed) || result == TZ_ERR_LIMIT;
-        if (!w->device || !is_full || (!is_planned && tz_writer_image(w)->options.strict_device)) {
-            if (result != TZ_OK && err)
-                *err = failed;
-            return result;
-        }
-        if (!is_planned) {
-            tz_gpu_writer_abandon(w, failed.message);
-            continue;
-        }
-        tz_gpu_resources_close(w);
-        w->gpu.held_bytes = 0;
-        device_available = w->budget.device.planned / 2;
-    }
-}
-
-/* The first rows are there, or asked for: now it is known how much memory goes where. */
+/* Called before the first rows: opens everything that depends on how they arrive. */
 static tz_result start_writing(tz_writer *w, const tz_row_source *source)
 {
     if (w->ready)
         return TZ_OK;
-    tz_pipeline_ops ops = tz_writer_pipeline_ops;
-    ops.tick = tz_writer_image(w)->options.progress.call ? report_progress : NULL;
-    ops.user = w;
-    TZ_TRY(find_memory(w, source, false));
-    TZ_TRY(tz_workers_open(w));
+    const tz_pipeline_ops ops = {.run = tz_writer_run_task,
+                                 .deliver = tz_tiles_deliver,
+                                 .needs = tz_writer_task_needs,
+                                 .tick = tz_writer_image(w)->options.progress.call ? report_progress
+                                                                                   : NULL,
+                                 .user = w};
+    TZ_TRY(plan_memory(w, source, false));
+    w->encoder = (tz_tile_encoder){.pyramid = &w->pyramid,
+                                   .budget = &w->budget,
+                                   .limits = &w->limits,
+                                   .name = w->name,
+                                   .wants_statistics = w->stats != NULL};
+    TZ_TRY(tz_tile_encoder_open(&w->encoder, &w->ctx));
     TZ_TRY(tz_pipeline_open(&w->pipeline, w->budget.threads, w->budget.slots, TZ_MAX_DELIVERY, &ops,
                             &w->ctx));
     w->ready = true;
@@ -318,14 +307,6 @@ static tz_result start_writing(tz_writer *w, const tz_row_source *source)
 
 /* ---- rows ---- */
 
-/* Rows on a device are the caller's again, whatever became of them. */
-static tz_result wait_for_caller_rows(tz_writer *w, tz_result result)
-{
-    tz_device *device = tz_writer_image(w)->options.device;
-    const tz_result waited = tz_device_sync(device, 0, result == TZ_OK ? w->ctx.err : NULL);
-    return result == TZ_OK ? waited : result;
-}
-
 static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
 {
     tz_buffer pixels, valid;
@@ -333,10 +314,14 @@ static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer
     if (rows->height == 0)
         return TZ_OK;
     TZ_TRY(start_writing(w, NULL));
-    if (rows->memory)
-        TZ_TRY(tz_device_wait_for_stream(tz_writer_image(w)->options.device, w->ctx.err));
+    if (!rows->memory)
+        return tz_writer_push(w, &pixels, mask ? &valid : NULL);
+    tz_device *device = tz_writer_image(w)->options.device;
+    TZ_TRY(tz_device_wait_for_stream(device, w->ctx.err));
     const tz_result result = tz_writer_push(w, &pixels, mask ? &valid : NULL);
-    return rows->memory ? wait_for_caller_rows(w, result) : result;
+    /* After the call the rows are the caller's again, also if it failed. */
+    const tz_result waited = tz_device_sync(device, 0, result == TZ_OK ? w->ctx.err : NULL);
+    return result == TZ_OK ? waited : result;
 }
 
 tz_result tz_write_rows(tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask,
@@ -353,7 +338,7 @@ static tz_result write_from(tz_writer *w, const tz_row_source *source)
                        "the source has no function to read");
     if (source->on_device && !tz_writer_image(w)->options.device)
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "the source fills memory of a device, but options->device is none");
+                       "the source fills device memory, but options->device is not set");
     TZ_TRY(start_writing(w, source));
     return tz_writer_pull(w, source);
 }
@@ -366,24 +351,21 @@ tz_result tz_write_from(tz_writer *writer, const tz_row_source *source, tz_error
 
 /* ---- the end ---- */
 
-static void release_slabs(tz_writer_level *level)
-{
-    tz_slab *const slabs[] = {&level->slabs[0], &level->slabs[1], &level->halo[0].slab,
-                              &level->halo[1].slab};
-    for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++) {
-        tz_free(slabs[i]->memory);
-        slabs[i]->memory = NULL;
-    }
-}
-
 static void release_resources(tz_writer *w)
 {
     tz_pipeline_close(w->pipeline);
     w->pipeline = NULL;
-    tz_workers_close(w);
-    tz_gpu_resources_close(w);
-    for (uint32_t i = 0; w->levels && i < w->pyramid.count; i++)
-        release_slabs(&w->levels[i]);
+    tz_tile_encoder_close(&w->encoder);
+    if (w->device_rows)
+        w->device_rows->close(w);
+    for (uint32_t i = 0; w->levels && i < w->pyramid.count; i++) {
+        tz_writer_level *level = &w->levels[i];
+        for (int k = 0; k < 2; k++) {
+            tz_free(level->slabs[k].memory);
+            tz_free(level->halo[k].slab.memory);
+            level->slabs[k].memory = level->halo[k].slab.memory = NULL;
+        }
+    }
 }
 
 static void fill_report(tz_writer *w)
@@ -411,7 +393,8 @@ static tz_result commit_file(tz_writer *w)
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                        tz_expecting(tz_no_location(), height, w->levels[0].next_row),
                        "rows are missing");
-    TZ_TRY(tz_gpu_writer_finish_batch(w));
+    if (w->maker->finish)
+        TZ_TRY(w->maker->finish(w));
     TZ_TRY(tz_pipeline_wait(w->pipeline, w->tasks_added, w->ctx.err));
     release_resources(w);
     TZ_TRY(tz_writer_finish(w));
@@ -429,7 +412,8 @@ tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err)
     TZ_TRY(leave_call(writer, commit_file(writer)));
     writer->state = TZ_WRITER_COMMITTED;
     fill_report(writer);
-    tz_gpu_writer_report(writer);
+    if (writer->device_rows)
+        writer->device_rows->report(writer);
     if (report)
         *report = writer->report;
     return TZ_OK;
@@ -457,27 +441,23 @@ void tz_discard(tz_writer *writer)
 
 /* ---- planning ---- */
 
-/* Tiles with what may stand around or before them. */
-static uint64_t max_level_bytes(const tz_writer *w, uint32_t level)
-{
-    const tz_image *image = &w->pyramid.levels[level].image;
-    const tz_budget *b = &w->budget;
-    const uint64_t around = image->options.cog ? TZ_LEADER + TZ_TRAILER : image->options.alignment;
-    const uint64_t mask_tiles = tz_all_tiles(image) - image->tile_count;
-    const size_t bound = b->encoding[tz_encoding_index(b, level, false)].bytes.bound;
-    return tz_add_capped(
-        tz_mul_capped(image->tile_count, bound + around),
-        tz_mul_capped(mask_tiles, b->encoding[TZ_ENCODING_MASK].bytes.bound + around));
-}
-
+/* Upper bounds: leader and trailer, or alignment, count for every tile. */
 static void plan_sizes(tz_writer *w)
 {
+    const tz_budget *b = &w->budget;
     tz_write_report *report = &w->report;
     const tz_image *image = tz_writer_image(w);
     report->file_size = w->budget.fixed + (image->options.cog ? TZ_COG_ALIGNMENT : 0);
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
-        const uint64_t max_bytes = max_level_bytes(w, i);
-        report->tiles += tz_all_tiles(&w->pyramid.levels[i].image);
+        const tz_image *level = &w->pyramid.levels[i].image;
+        const uint64_t around =
+            level->options.cog ? TZ_LEADER + TZ_TRAILER : level->options.alignment;
+        const uint64_t masks = tz_all_tiles(level) - level->tile_count;
+        const uint64_t max_bytes = tz_add_capped(
+            tz_mul_capped(level->tile_count,
+                          b->encoding[tz_encoding_index(b, i, false)].bytes.bound + around),
+            tz_mul_capped(masks, b->encoding[TZ_ENCODING_MASK].bytes.bound + around));
+        report->tiles += tz_all_tiles(level);
         report->file_size = tz_add_capped(report->file_size, max_bytes);
         if (image->options.cog && !sizes_are_known(&w->pyramid) && (i > 0 || tz_is_by_band(image)))
             report->spool_bytes = tz_add_capped(report->spool_bytes, max_bytes);
@@ -489,18 +469,18 @@ static tz_result plan_write(tz_writer *w, const tz_image_spec *spec,
 {
     TZ_TRY(prepare_writer(w, NULL, spec, options));
     const tz_image *image = tz_writer_image(w);
-    TZ_TRY(find_memory(w, source, true));
+    TZ_TRY(plan_memory(w, source, true));
     plan_sizes(w);
     fill_report(w);
     for (uint32_t row = 0; row < image->spec.height; w->report.swaths++) {
         const uint32_t end = tz_tile_row_end(&w->budget, image, row);
-        if (end - row > w->report.swath_rows)
-            w->report.swath_rows = end - row;
+        w->report.swath_rows = tz_max_u32(w->report.swath_rows, end - row);
         row = end;
     }
     w->report.swaths *= tz_ceil_div(image->tiles_across, w->budget.columns);
     w->report.bigtiff = image->options.bigtiff == TZ_BIGTIFF_YES;
-    tz_gpu_writer_report_plan(w);
+    if (w->device_rows)
+        w->device_rows->report_plan(w);
     return TZ_OK;
 }
 

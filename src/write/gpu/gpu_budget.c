@@ -27,15 +27,10 @@ static uint64_t append_region(uint64_t *end, uint64_t size)
     return at;
 }
 
-static bool wants_statistics(const tz_image *image)
-{
-    return image->options.statistics || image->options.statistics_items;
-}
-
 tz_extract_batch tz_gpu_extract_batch(const tz_image *image, uint32_t level, bool is_mask)
 {
     const tz_write_options *options = &image->options;
-    tz_extract_batch batch = {.row = tz_writer_row_format(image, is_mask),
+    tz_extract_batch batch = {.row = tz_tile_row_format(image, is_mask),
                               .height = image->tile_height,
                               .crop_height = options->strips,
                               .is_mask = is_mask,
@@ -43,7 +38,7 @@ tz_extract_batch tz_gpu_extract_batch(const tz_image *image, uint32_t level, boo
     if (is_mask)
         return batch;
     batch.nan_to_nodata = image->nan_to_nodata;
-    batch.wants_stats = level == 0 && wants_statistics(image);
+    batch.wants_stats = level == 0 && tz_image_wants_statistics(image);
     batch.discard_bits = options->discard_bits;
     batch.discard_count = options->discard_bits ? image->spec.bands : 0;
     batch.nodata = image->spec.nodata;
@@ -153,7 +148,7 @@ static uint64_t plan_tiles(tz_gpu_budget *plan, const tz_budget *b,
 {
     const tz_image *image = &pyramid->levels[0].image;
     const uint64_t n = plan->batch_tiles;
-    const uint64_t tallies = wants_statistics(image) ? n * image->format.samples : 0;
+    const uint64_t tallies = tz_image_wants_statistics(image) ? n * image->format.samples : 0;
     tz_gpu_tile_layout *at = &plan->layout;
     uint64_t scratch = 0, end = 0;
     for (uint32_t level = 0; level < pyramid->count; level++)

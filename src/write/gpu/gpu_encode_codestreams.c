@@ -285,7 +285,7 @@ static tz_result download_failed_tiles(codestream_batch *b)
         (void)snprintf(use->library_reason, sizeof use->library_reason,
                        "%s did not encode all tiles: the cores did",
                        b->encoding->codestreams->name);
-    return tz_device_sync(w->device, 0, w->ctx.err);
+    return tz_device_sync(w->gpu.device, 0, w->ctx.err);
 }
 
 tz_result tz_gpu_codestreams_encode(tz_writer *w, const tz_gpu_tile_batch *tiles)

@@ -1,44 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows that come from one memory and are wanted in the other. A slab then has two sides, of one
- * layout: rows gather on the side that they come from, and go over together, when the slab is full
- * or when rows come from the other side. */
+ * Rows that arrive on one side, host or device, and are needed on the other. A slab then has two
+ * copies of one layout. Rows are collected on the side on which they arrive, and are moved in one
+ * copy when the slab is full, or when rows arrive on the other side. */
 #include "base/mem.h"
 #include "device/launch.h"
 #include "write/writer.h"
 
-/* ---- what is given ---- */
-
-tz_result tz_gpu_writer_check_rows(const tz_writer *w, const tz_buffer *rows)
-{
-    const tz_device *device = tz_writer_image(w)->options.device;
-    if (!rows->memory || rows->height == 0)
-        return TZ_OK;
-    if (rows->data)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "rows have both data and memory of a device");
-    if (!device || tz_device_of(rows->memory) != device)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "rows are in memory of another device than options->device");
-    if (!tz_buffer_is_within(rows))
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_offset(rows->offset),
-                       "rows go past the end of their device memory");
-    return TZ_OK;
-}
-
 /* ---- slabs ---- */
 
-/* One of the host's is read by uploads until the next sync. */
-tz_result tz_gpu_writer_acquire_slab(tz_writer *w)
-{
-    return w->gpu.uploading[w->levels[0].slab] ? tz_gpu_writer_finish_batch(w) : TZ_OK;
-}
-
-/* Pinned memory, or plain memory where the system has none to pin: copies from it are slower. */
+/* Pinned memory, or plain memory if the system has none to pin: uploads of it are slower. */
 static tz_result allocate_host_slab(tz_writer *w, tz_slab *slab, tz_device_memory **pinned)
 {
     const uint64_t size = tz_slab_bytes(&w->budget, w->levels[0].image);
     tz_error failed = {.result = TZ_OK};
-    const tz_result result = tz_device_alloc_pinned(w->device, size, pinned, &failed);
+    const tz_result result = tz_device_alloc_pinned(w->gpu.device, size, pinned, &failed);
     if (result == TZ_OK) {
         slab->memory = (*pinned)->host;
         return TZ_OK;
@@ -52,7 +27,8 @@ static tz_result allocate_host_slab(tz_writer *w, tz_slab *slab, tz_device_memor
     return slab->memory ? TZ_OK : tz_fail_nomem(&w->ctx, size);
 }
 
-/* The side of a slab that is on the host: of a write by the device, there once rows come to it. */
+/* The host copy of a slab. If the device makes the tiles, it exists once rows arrive on the host.
+ */
 static tz_result host_slab(tz_writer *w, const tz_tile_row *tile_row, tz_tile_row *out)
 {
     tz_writer_level *first = &w->levels[0];
@@ -64,7 +40,7 @@ static tz_result host_slab(tz_writer *w, const tz_tile_row *tile_row, tz_tile_ro
     return TZ_OK;
 }
 
-/* The side of a slab that is on the device. */
+/* The device copy of a slab. */
 static tz_tile_row device_slab(const tz_writer *w, const tz_tile_row *tile_row)
 {
     const tz_slab slab = {.device = w->gpu.allocations[TZ_ALLOCATION_ROWS]};
@@ -73,7 +49,7 @@ static tz_tile_row device_slab(const tz_writer *w, const tz_tile_row *tile_row)
     return out;
 }
 
-/* Of a write by the cores. */
+/* Allocates the device copy if the CPU makes the tiles. */
 static tz_result open_device_slab(tz_writer *w)
 {
     const tz_write_options *options = &tz_writer_image(w)->options;
@@ -93,18 +69,18 @@ static tz_result copy_slab_bytes(tz_writer *w, uint64_t offset, uint64_t size)
 {
     tz_device_memory *device = w->gpu.allocations[TZ_ALLOCATION_ROWS];
     uint8_t *host = w->levels[0].slabs[w->levels[0].slab].memory + offset;
-    return w->device ? tz_device_upload(0, device, offset, host, size, w->ctx.err)
-                     : tz_device_download(0, host, device, offset, size, w->ctx.err);
+    return w->gpu.device ? tz_device_upload(0, device, offset, host, size, w->ctx.err)
+                         : tz_device_download(0, host, device, offset, size, w->ctx.err);
 }
 
-/* The rows from first to end, and those of the mask, which follow all rows. */
+/* Moves rows from first to end, and their mask, which follows all rows of pixels. */
 static tz_result copy_slab_rows(tz_writer *w, const tz_tile_row *slab, uint32_t first, uint32_t end)
 {
     const uint64_t row = (uint64_t)slab->pixels.row_stride;
     const uint64_t mask_row = w->levels[0].image->spec.mask ? (uint64_t)slab->mask.row_stride : 0;
     if (first == end)
         return TZ_OK;
-    if (w->device)
+    if (w->gpu.device)
         w->gpu.uploading[w->levels[0].slab] = true;
     if (end - first == slab->rows) {
         TZ_TRY(copy_slab_bytes(w, 0, (row + mask_row) * slab->rows));
@@ -112,21 +88,16 @@ static tz_result copy_slab_rows(tz_writer *w, const tz_tile_row *slab, uint32_t 
         TZ_TRY(copy_slab_bytes(w, row * first, row * (end - first)));
         TZ_TRY(copy_slab_bytes(w, row * slab->rows + mask_row * first, mask_row * (end - first)));
     }
-    return w->device ? TZ_OK : tz_device_sync(tz_writer_image(w)->options.device, 0, w->ctx.err);
+    return w->gpu.device ? TZ_OK
+                         : tz_device_sync(tz_writer_image(w)->options.device, 0, w->ctx.err);
 }
 
-/* Tiles are made of the rows on this side. */
-static bool is_encoding_side(const tz_writer *w, bool on_device)
+tz_result tz_gpu_fill_begin(tz_writer *w, const tz_tile_row *slab, bool on_device, uint32_t done,
+                            tz_tile_row *into)
 {
-    return (w->device != NULL) == on_device;
-}
-
-tz_result tz_slab_fill_begin(tz_writer *w, const tz_tile_row *slab, bool on_device, uint32_t done,
-                             tz_tile_row *into)
-{
-    if (on_device && !w->device)
+    if (on_device && !w->gpu.device)
         TZ_TRY(open_device_slab(w));
-    if (is_encoding_side(w, on_device) && w->gpu.rows_in_place < done)
+    if (w->maker->on_device == on_device && w->gpu.rows_in_place < done)
         TZ_TRY(copy_slab_rows(w, slab, w->gpu.rows_in_place, done));
     if (!on_device)
         return host_slab(w, slab, into);
@@ -134,22 +105,22 @@ tz_result tz_slab_fill_begin(tz_writer *w, const tz_tile_row *slab, bool on_devi
     return TZ_OK;
 }
 
-void tz_slab_fill_end(tz_writer *w, bool on_device, uint32_t done)
+void tz_gpu_fill_end(tz_writer *w, bool on_device, uint32_t done)
 {
-    if (is_encoding_side(w, on_device))
+    if (w->maker->on_device == on_device)
         w->gpu.rows_in_place = done;
 }
 
-tz_result tz_slab_fill_complete(tz_writer *w, tz_tile_row *tile_row)
+tz_result tz_gpu_fill_complete(tz_writer *w, tz_tile_row *tile_row)
 {
     TZ_TRY(copy_slab_rows(w, tile_row, w->gpu.rows_in_place, tile_row->rows));
     w->gpu.rows_in_place = 0;
-    if (w->device)
+    if (w->gpu.device)
         *tile_row = device_slab(w, tile_row);
     return TZ_OK;
 }
 
-/* ---- within the device ---- */
+/* ---- within device memory ---- */
 
 static tz_result copy_buffer_rows(const tz_buffer *from, uint32_t from_row, const tz_buffer *to,
                                   uint32_t to_row, uint32_t rows, tz_error *err)
@@ -159,8 +130,8 @@ static tz_result copy_buffer_rows(const tz_buffer *from, uint32_t from_row, cons
     return tz_buffer_has_memory(to) ? tz_copy_rows_launch(&source, &target, 0, err) : TZ_OK;
 }
 
-tz_result tz_gpu_writer_copy_rows(tz_writer *w, const tz_tile_row *from, uint32_t from_row,
-                                  const tz_tile_row *to, uint32_t to_row, uint32_t rows)
+tz_result tz_gpu_copy_rows(tz_writer *w, const tz_tile_row *from, uint32_t from_row,
+                           const tz_tile_row *to, uint32_t to_row, uint32_t rows)
 {
     if (rows == 0)
         return TZ_OK;

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A batch of tiles on a device: which ones, and the few launches that make them: cut, encoded,
- * moved together. How many launches there are does not depend on how many tiles. */
+ * A batch of tiles on a device, from launch to pipeline.
+ *
+ * tz_gpu_tile_batch_launch chooses tiles of a tile row, uploads tables that describe them, and
+ * queues a fixed number of launches, whatever the number of tiles: extract, encode, compact. The
+ * results (sizes, offsets, hashes, statistics) are downloaded with the batch; the payload follows
+ * when gpu_maker.c knows its size from them. tz_gpu_collect_tile then runs as a task of the
+ * pipeline: most tiles are complete and stay in the downloaded memory until they are delivered.
+ *
+ * The decision that is not obvious: tiles of a mask are not encoded by the device, and neither are
+ * tiles that its encoder gives up on. They are downloaded as samples, and the task encodes them. In
+ * the payload the mask's tiles come before the image's, because their total size is known in
+ * advance. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,7 +18,6 @@
 #include "write/cog_layout.h"
 #include "write/writer.h"
 
-/* A batch at work. */
 typedef struct batch_launch {
     tz_writer *writer;
     const tz_image *image;
@@ -16,10 +25,10 @@ typedef struct batch_launch {
     const tz_tile_encoding *encoding; /* of the image's tiles */
     tz_device_memory *slab;
     tz_gpu_tile_batch *tiles;
-    tz_gpu_part_bytes tile_bytes; /* what an image's tile takes */
-    tz_gpu_part_bytes mask;       /* and the mask's */
-    bool raw;                     /* the image's: see tz_gpu_downloads_raw */
-    tz_extract_tile *extracts;    /* tables on the host, on their way up */
+    tz_gpu_part_bytes tile_bytes; /* of one tile of the image */
+    tz_gpu_part_bytes mask;       /* of one tile of the mask */
+    bool raw;                     /* see tz_gpu_downloads_raw */
+    tz_extract_tile *extracts;    /* tables on the host */
     tz_encode_entry *entries;
 } batch_launch;
 
@@ -43,9 +52,9 @@ static batch_launch make_batch_launch(tz_writer *w, tz_gpu_tile_batch *tiles)
         .entries = (tz_encode_entry *)(void *)(tables + b->device.layout.entries)};
 }
 
-/* ---- which tiles ---- */
+/* ---- tables ---- */
 
-/* Whether there is room for one more. */
+/* Returns whether a batch with these numbers of tiles fits the planned memory. */
 static bool fits_batch(const batch_launch *b, uint64_t images, uint64_t masks)
 {
     const tz_gpu_part_bytes *part_bytes = &b->plan->part_bytes;
@@ -74,7 +83,7 @@ static void choose_batch_tiles(batch_launch *b, uint64_t end)
     t->mask_bytes = t->masks * b->mask.masks;
 }
 
-/* Where the tile is cut to: of the image's or the mask's, number n. */
+/* Offset of the n-th extracted tile of the image or the mask. */
 static uint64_t extract_offset(const batch_launch *b, bool is_mask, uint32_t n)
 {
     const tz_gpu_tile_layout *at = &b->plan->layout;
@@ -94,23 +103,23 @@ static tz_extract_tile make_extract_entry(const batch_launch *b, const tz_tile_p
                                           uint32_t n)
 {
     const tz_tile_row *tile_row = &b->tiles->tile_row;
-    tz_extract_tile extract = {
+    tz_tile_position mask_position = *position;
+    mask_position.plane = 0;
+    return (tz_extract_tile){
         .from =
             first_byte_offset(position->is_mask ? &tile_row->mask : &tile_row->pixels, position),
         .to = extract_offset(b, position->is_mask, n),
         .width = position->width,
         .height = position->height,
-        .plane = position->plane};
-    tz_tile_position mask_position = *position;
-    mask_position.plane = 0;
-    if (tz_buffer_has_memory(&tile_row->mask))
-        extract.valid = first_byte_offset(&tile_row->mask, &mask_position);
-    extract.checked =
-        !position->is_mask && tz_verified_index(b->image, position->tile_index) != TZ_NONE;
-    return extract;
+        .plane = position->plane,
+        .valid = tz_buffer_has_memory(&tile_row->mask)
+                     ? first_byte_offset(&tile_row->mask, &mask_position)
+                     : 0,
+        .checked =
+            !position->is_mask && tz_verified_index(b->image, position->tile_index) != TZ_NONE};
 }
 
-/* Only of the image's tiles, so that n is its number in the tables too. */
+/* Only for tiles of the image, so that n is also the number in the tables. */
 static tz_encode_entry make_encode_entry(const batch_launch *b, const tz_tile_position *position,
                                          uint32_t n)
 {
@@ -125,8 +134,7 @@ static tz_encode_entry make_encode_entry(const batch_launch *b, const tz_tile_po
         .from = extract_offset(b, false, n),
         .to = at->views + n * b->tile_bytes.views + lead,
         .size = (uint32_t)tz_tile_bytes(&format),
-        .capacity =
-            (uint32_t)(library && library->view - lead < bound ? library->view - lead : bound),
+        .capacity = (uint32_t)(library ? tz_min(library->view - lead, bound) : bound),
         .skip = b->image->options.sparse ? at->results + n * sizeof(tz_extract_result) +
                                                offsetof(tz_extract_result, empty)
                                          : TZ_NONE};
@@ -180,7 +188,7 @@ static tz_result extract(const batch_launch *b, bool is_mask, uint32_t first, ui
     return tz_extract_launch(&batch, 0, b->writer->ctx.err);
 }
 
-/* Tells what a library did, or why it did not. */
+/* Reports the library that encoded the batch, or why none did. */
 static tz_result encode_by_library(const batch_launch *b, const tz_encode_batch *batch)
 {
     tz_writer *w = b->writer;
@@ -239,7 +247,7 @@ tz_result tz_gpu_tile_batch_launch(tz_writer *w, tz_gpu_tile_batch *tiles, uint6
     *count = (uint64_t)tiles->images + tiles->masks;
     if (*count == 0)
         return tz_fail(&w->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, tz_no_location(),
-                       "a batch has no room for a single tile");
+                       "not a single tile fits a batch");
     fill_tables(&b);
     TZ_TRY(tz_device_upload(0, b.slab, 0, w->gpu.tables->host, at->tables_end, w->ctx.err));
     TZ_TRY(extract(&b, false, 0, tiles->images));
@@ -247,4 +255,111 @@ tz_result tz_gpu_tile_batch_launch(tz_writer *w, tz_gpu_tile_batch *tiles, uint6
     TZ_TRY(encode_tiles(&b));
     return tz_device_download(0, tiles->memory->host, b.slab, at->sizes,
                               at->results_end - at->sizes, w->ctx.err);
+}
+
+/* ---- collecting ---- */
+
+/* Part of the downloaded results, by its offset in the device's layout. */
+static const void *result_at(const tz_writer *w, const tz_gpu_tile_batch *tiles, uint64_t offset)
+{
+    return (const uint8_t *)tiles->memory->host + (offset - w->budget.device.layout.sizes);
+}
+
+/* Checks the offsets that the device reports: a faulty device must not cause reads out of bounds.
+ */
+static bool offsets_are_valid(const uint32_t *sizes, const uint64_t *offsets, uint32_t count,
+                              uint64_t capacity)
+{
+    const uint64_t end = offsets[count];
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t size = sizes[i] & ~TZ_ENCODE_LEFT_TO_CPU;
+        if (size > 0 &&
+            (offsets[i] < TZ_LEADER || offsets[i] > end || size + TZ_TRAILER > end - offsets[i]))
+            return false;
+    }
+    return end <= capacity;
+}
+
+tz_result tz_gpu_tile_batch_bytes(const tz_writer *w, const tz_gpu_tile_batch *tiles,
+                                  uint64_t *bytes)
+{
+    const tz_image *image = w->levels[tiles->level].image;
+    const tz_gpu_budget *plan = &w->budget.device;
+    const uint64_t *offsets = result_at(w, tiles, plan->layout.offsets);
+    *bytes = tiles->mask_bytes;
+    if (tiles->images == 0 ||
+        w->budget.encoding[tz_encoding_index(&w->budget, tiles->level, false)].codestreams)
+        return TZ_OK;
+    if (tz_gpu_downloads_raw(image, false)) {
+        *bytes += tiles->images * tz_gpu_tile_bytes(&w->budget, image, tiles->level, false).payload;
+        return TZ_OK;
+    }
+    if (!offsets_are_valid(result_at(w, tiles, plan->layout.sizes), offsets, tiles->images,
+                           plan->part_bytes.payload))
+        return tz_fail(&w->ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
+                       "the device reports tiles outside of its results");
+    *bytes += offsets[tiles->images];
+    return TZ_OK;
+}
+
+/* A tile in the downloaded payload. */
+typedef struct collected_tile {
+    uint8_t *bytes;
+    size_t size; /* 0: not encoded */
+} collected_tile;
+
+static collected_tile locate_tile(const tz_writer *w, const tz_gpu_tile_batch *tiles,
+                                  uint32_t number, bool is_mask)
+{
+    const tz_image *image = w->levels[tiles->level].image;
+    const tz_gpu_tile_layout *at = &w->budget.device.layout;
+    const tz_gpu_part_bytes one = tz_gpu_tile_bytes(&w->budget, image, tiles->level, is_mask);
+    uint8_t *masks = (uint8_t *)tiles->memory->host + (at->results_end - at->sizes);
+    uint8_t *images = masks + tiles->mask_bytes;
+    if (is_mask)
+        return (collected_tile){.bytes = masks + (number - tiles->images) * one.masks +
+                                         TZ_GPU_RAW_LEADER};
+    if (tz_gpu_downloads_raw(image, false))
+        return (collected_tile){.bytes = images + number * one.payload + TZ_GPU_RAW_LEADER};
+    const uint32_t size = ((const uint32_t *)result_at(w, tiles, at->sizes))[number];
+    const uint64_t offset = ((const uint64_t *)result_at(w, tiles, at->offsets))[number];
+    return (collected_tile){.bytes = images + offset,
+                            .size = size & TZ_ENCODE_LEFT_TO_CPU ? 0 : size};
+}
+
+tz_result tz_gpu_collect_tile(tz_writer *w, const tz_task_batch *batch, uint64_t index,
+                              unsigned worker, tz_tile_slot *slot, tz_error *err)
+{
+    const tz_gpu_tile_batch *tiles = batch->collected;
+    const tz_image *image = w->levels[tiles->level].image;
+    const tz_gpu_tile_layout *at = &w->budget.device.layout;
+    const tz_tile_position position =
+        tz_tile_position_of(image, &tiles->tile_row, tiles->first + index);
+    const uint32_t number = tiles->numbers[index];
+    const unsigned which = tz_encoding_index(&w->budget, tiles->level, position.is_mask);
+    const tz_extract_result *seen =
+        (const tz_extract_result *)result_at(w, tiles, at->results) + number;
+    const tz_context ctx = tz_writer_context(w, err);
+    const tz_codec_call call = {&ctx, tz_tile_location(image, tiles->level, &position)};
+    tz_tile_slot_begin(&w->encoder, tiles->level, &position, slot);
+    slot->hash = slot->verified_index != TZ_NONE ? seen->hash : 0;
+    if (slot->bands > 0)
+        slot->stats = (tz_stats *)(uintptr_t)result_at(w, tiles, at->stats) + number * slot->bands;
+    const bool packed = w->budget.encoding[which].bytes.row > 0;
+    if (packed && !position.is_mask && seen->misfit != TZ_NONE)
+        return tz_fail_misfit(image, tiles->level, &position, seen->misfit, &ctx);
+    if (image->options.sparse && seen->empty)
+        return TZ_OK;
+    const collected_tile tile = locate_tile(w, tiles, number, position.is_mask);
+    slot->bytes = tile.bytes;
+    slot->size = tile.size;
+    if (tile.size == 0) {
+        tz_tile_format format = w->budget.encoding[which].format;
+        if (image->options.strips)
+            format.height = position.height;
+        if (!tz_gpu_downloads_raw(image, position.is_mask))
+            atomic_fetch_add(&w->gpu.tiles_redone, 1);
+        TZ_TRY(tz_tile_encode(&w->encoder, which, &format, worker, tile.bytes, slot, &call));
+    }
+    return tz_tile_seal(&w->encoder, which, slot, &call);
 }

@@ -222,7 +222,7 @@ static void a_tile_is_too_large(void **state)
     options.device_buffer_bytes = report.device.memory - 2 * TILE_BYTES;
     report = write_right(&r, &options, NULL);
     assert_string_equal(report.device.id, "");
-    assert_non_null(strstr(report.device.reason, "nvCOMP 6.0.0 wants"));
+    assert_non_null(strstr(report.device.reason, "nvCOMP 6.0.0 needs"));
     close_it(device);
     raster_free(&r);
 }

@@ -244,7 +244,7 @@ static void wrong_rows_are_refused(void **state)
     const tz_buffer foreign = device_rows_copy(other, &r.pixels);
     tz_buffer wrong = pixels;
     refuse(&r, &foreign, &mask, "another device");
-    refuse(&r, &pixels, &r.mask, "not both of the device");
+    refuse(&r, &pixels, &r.mask, "both be in device memory");
     wrong.offset += 5;
     refuse(&r, &wrong, &mask, "past the end");
     wrong = pixels;
@@ -258,7 +258,7 @@ static void wrong_rows_are_refused(void **state)
     refuse(&r, &wrong, &mask, "past the end");
     wrong = pixels;
     wrong.data = r.pixels.data;
-    refuse(&r, &wrong, &mask, "both data and memory");
+    refuse(&r, &wrong, &mask, "both data and device memory");
     tz_device_free(foreign.memory);
     tz_device_close(other);
     tz_device_free(pixels.memory);

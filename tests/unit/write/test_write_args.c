@@ -46,7 +46,7 @@ static void rows_must_be_those_of_the_image(void **state)
     refuses(&r, &rows, NULL, "float32, but the image is of type uint16");
     rows = r.pixels;
     rows.width = 19;
-    refuses(&r, &rows, NULL, "width is not the image's (expected 20, found 19)");
+    refuses(&r, &rows, NULL, "another width than the image (expected 20, found 19)");
     rows = r.pixels;
     rows.bands = 1;
     refuses(&r, &rows, NULL, "(expected 2, found 1)");

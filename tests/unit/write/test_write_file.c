@@ -360,7 +360,7 @@ static void too_little_space_is_found_out_at_once(void **state)
     assert_int_equal(tz_create(&writer, scratch_path("a.tif"), &r.spec, &options, &err), TZ_ERR_IO);
     tz_sink_set_syscalls(NULL);
     assert_int_equal(err.system_error, ENOSPC);
-    assert_non_null(strstr(err.message, "takes 3072 bytes, and there is room for 1000"));
+    assert_non_null(strstr(err.message, "takes 3072 bytes, and 1000 are free"));
     assert_int_equal(scratch_count(), 0);
     raster_free(&r);
 }

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One tile after the other: extracted from its tile row, then encoded into a slot.
+ *
+ * Rows are handled one at a time while they are in the first cache: gathered from the caller's
+ * layout, changed as the options say (nodata for NaN, discarded bits), counted (statistics, hash,
+ * sparse), padded to the tile's width, and stored in the tile's byte order, bits and predictor. The
+ * complete tile goes to the codec. The caller's pixels are only read.
+ *
+ * The decision that is not obvious: if nothing of this happens to the pixels, a row is stored
+ * straight from the caller's memory (plain_copy). Storing may read TZ_ROW_SLACK bytes past the end
+ * of a row, so the last row of the tile row is always gathered first. */
+#include "write/tile_encoder.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kernels/row_hash.h"
+#include "pixel/row_ops.h"
+#include "write/cog_layout.h"
+
+/* ---- memory ---- */
+
+/* Space for a leader, which also keeps the tile aligned. */
+enum { SPACE_BEFORE_TILE = 64 };
+
+/* The largest of the sizes at an offset in tz_tile_encoding, over all encodings. */
+static size_t max_over_encodings(const tz_budget *budget, size_t member)
+{
+    size_t size = 0;
+    for (unsigned which = 0; which < TZ_ENCODINGS; which++) {
+        size_t size_of_encoding;
+        memcpy(&size_of_encoding, (const char *)&budget->encoding[which] + member,
+               sizeof size_of_encoding);
+        size = tz_max_size(size, size_of_encoding);
+    }
+    return size;
+}
+
+size_t tz_tile_slot_bytes(const tz_image *image)
+{
+    const uint32_t bands = tz_image_wants_statistics(image) ? image->format.samples : 0;
+    return sizeof(tz_tile_slot) + bands * sizeof(tz_stats) + SPACE_BEFORE_TILE +
+           2 * (TZ_CODEC_SLACK + 64);
+}
+
+uint64_t tz_encode_worker_bytes(const tz_image *image)
+{
+    return sizeof(tz_encode_worker) + image->tile_width + 6 * (TZ_CODEC_SLACK + 64);
+}
+
+static tz_result open_slots(tz_tile_encoder *e, const tz_context *ctx)
+{
+    const uint32_t count = e->budget->slots;
+    const size_t bound = max_over_encodings(e->budget, offsetof(tz_tile_encoding, bytes.bound));
+    size_t size = 0;
+    const uint32_t bands = e->wants_statistics ? e->pyramid->levels[0].image.format.samples : 0;
+    const size_t stats = tz_codec_buffer_offset(&size, bands * sizeof(tz_stats));
+    const size_t bytes = tz_codec_buffer_offset(&size, SPACE_BEFORE_TILE + bound);
+    const size_t each = tz_codec_buffer_offset(&size, 0); /* from one slot to the next */
+    e->slots = tz_alloc_zeroed(count, sizeof *e->slots);
+    e->slot_memory = tz_alloc_slab(tz_mul_capped(each, count));
+    if (!e->slots || !e->slot_memory)
+        return tz_fail_nomem(ctx, tz_mul_capped(each, count));
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *memory = e->slot_memory + i * each;
+        e->slots[i].stats = (tz_stats *)(void *)(memory + stats);
+        e->slots[i].own = memory + bytes + SPACE_BEFORE_TILE;
+    }
+    return TZ_OK;
+}
+
+static tz_result open_worker(const tz_tile_encoder *e, tz_encode_worker *worker,
+                             const tz_context *ctx)
+{
+    const tz_budget *b = e->budget;
+    size_t size = 0;
+    const size_t tile = tz_codec_buffer_offset(
+        &size, max_over_encodings(b, offsetof(tz_tile_encoding, bytes.tile)));
+    const size_t row =
+        tz_codec_buffer_offset(&size, max_over_encodings(b, offsetof(tz_tile_encoding, bytes.row)));
+    const size_t scratch = tz_codec_buffer_offset(
+        &size, max_over_encodings(b, offsetof(tz_tile_encoding, bytes.scratch)));
+    const size_t valid = tz_codec_buffer_offset(&size, e->pyramid->levels[0].image.tile_width);
+    const size_t overview_scratch = tz_codec_buffer_offset(&size, b->overview_scratch);
+    worker->memory = tz_alloc(size);
+    if (!worker->memory)
+        return tz_fail_nomem(ctx, size);
+    worker->tile = worker->memory + tile;
+    worker->row = worker->memory + row;
+    worker->scratch = worker->memory + scratch;
+    worker->valid = worker->memory + valid;
+    worker->overview_scratch = worker->memory + overview_scratch;
+    for (unsigned which = 0; which < TZ_ENCODINGS; which++) {
+        const tz_tile_encoding *encoding = &b->encoding[which];
+        const tz_encoder *encoder = encoding->encoder;
+        if (!encoder || encoder->state_size == 0)
+            continue;
+        worker->states[which] = tz_alloc_zeroed(1, encoder->state_size);
+        if (!worker->states[which])
+            return tz_fail_nomem(ctx, encoder->state_size);
+        if (encoder->init)
+            TZ_TRY(encoder->init(worker->states[which], &encoding->format, encoding->choice, ctx));
+    }
+    return TZ_OK;
+}
+
+tz_result tz_tile_encoder_open(tz_tile_encoder *e, const tz_context *ctx)
+{
+    const unsigned threads = e->budget->threads;
+    e->workers = tz_alloc_zeroed(threads, sizeof *e->workers);
+    if (!e->workers)
+        return tz_fail_nomem(ctx, threads * sizeof *e->workers);
+    for (unsigned i = 0; i < threads; i++)
+        TZ_TRY(open_worker(e, &e->workers[i], ctx));
+    return open_slots(e, ctx);
+}
+
+void tz_tile_encoder_close(tz_tile_encoder *e)
+{
+    for (unsigned i = 0; e->workers && i < e->budget->threads; i++) {
+        tz_encode_worker *worker = &e->workers[i];
+        for (unsigned which = 0; which < TZ_ENCODINGS; which++) {
+            const tz_encoder *encoder = e->budget->encoding[which].encoder;
+            if (worker->states[which] && encoder->deinit)
+                encoder->deinit(worker->states[which]);
+            tz_free(worker->states[which]);
+        }
+        tz_free(worker->memory);
+    }
+    tz_free(e->workers);
+    tz_free(e->slot_memory);
+    tz_free(e->slots);
+    e->workers = NULL;
+    e->slot_memory = NULL;
+    e->slots = NULL;
+}
+
+/* ---- positions and formats ---- */
+
+tz_row_format tz_tile_row_format(const tz_image *image, bool mask)
+{
+    const tz_tile_format *format = mask ? &image->mask_format : &image->format;
+    const tz_encoder *encoder = mask ? image->mask_encoder : image->encoder;
+    const bool native = (encoder->flags & TZ_ENCODER_NATIVE_ENDIAN) != 0;
+    return (tz_row_format){
+        .dtype = mask ? TZ_DTYPE_UINT8 : image->spec.dtype,
+        .bits = format->bits,
+        .sample_format = format->sample_format,
+        .samples = format->samples,
+        .predictor = mask ? 1 : image->options.predictor,
+        .swap = !native && image->options.big_endian,
+        .width = format->width,
+    };
+}
+
+/* Pixels of a tile that are within the image, in one direction. */
+static uint32_t clipped_size(uint32_t index, uint32_t size, uint32_t end)
+{
+    return (uint32_t)tz_min(size, end - (uint64_t)index * size);
+}
+
+/* For the order see tz_interleave. A mask's tile follows the image's. */
+tz_tile_position tz_tile_position_of(const tz_image *image, const tz_tile_row *tile_row,
+                                     uint64_t index)
+{
+    const uint64_t columns = tile_row->columns;
+    const uint64_t kinds = tz_tile_kinds(image);
+    const uint64_t in_row = index % (columns * kinds);
+    const bool by_band = tz_is_by_band(image);
+    const uint64_t kind = by_band ? in_row / columns : in_row % kinds;
+    const uint64_t column = by_band ? in_row % columns : in_row / kinds;
+    tz_tile_position position = {.is_mask = kind == image->planes,
+                                 .row = tile_row->row / image->tile_height +
+                                        (uint32_t)(index / (columns * kinds)),
+                                 .column = tile_row->column + (uint32_t)column};
+    position.plane = position.is_mask ? 0 : (uint32_t)kind;
+    position.width = clipped_size(position.column, image->tile_width, image->spec.width);
+    position.height = clipped_size(position.row, image->tile_height, image->spec.height);
+    position.buffer_row = (uint32_t)((uint64_t)position.row * image->tile_height - tile_row->row);
+    position.buffer_column =
+        (uint32_t)((uint64_t)(position.column - tile_row->column) * image->tile_width);
+    const uint64_t in_plane = (uint64_t)position.row * image->tiles_across + position.column;
+    const uint64_t plane_tiles = (uint64_t)image->tiles_across * image->tiles_down;
+    position.tile_index =
+        position.is_mask ? image->tile_count + in_plane : position.plane * plane_tiles + in_plane;
+    return position;
+}
+
+tz_location tz_tile_location(const tz_image *image, uint32_t level,
+                             const tz_tile_position *position)
+{
+    return tz_at_tile(position->is_mask ? TZ_MASK_OF(level) : level,
+                      position->tile_index - (position->is_mask ? image->tile_count : 0), TZ_NONE);
+}
+
+/* ---- rows ---- */
+
+typedef struct tile_job {
+    const tz_image *image;
+    const tz_tile_encoding *encoding;
+    tz_encode_worker *worker;
+    tz_tile_slot *slot;
+    tz_row_format row;
+    tz_tile_format format; /* the last strip has fewer rows */
+    tz_tile_row tile_row;
+    uint32_t level;
+    unsigned which; /* encoding */
+    tz_tile_position position;
+    bool empty;      /* only nodata so far */
+    bool plain_copy; /* rows go to the tile as they are */
+    tz_context ctx;
+    tz_codec_call call;
+} tile_job;
+
+/* Returns whether the samples of a row lie side by side as in the tile. */
+static bool is_packed(const tile_job *job, const tz_buffer *from)
+{
+    const int64_t size = (int64_t)tz_dtype_size(from->dtype);
+    return from->column_stride == size * job->row.samples &&
+           (job->row.samples == 1 || from->band_stride == size);
+}
+
+/* The tile's first pixel in a row of the tile row. */
+static const uint8_t *first_pixel(const tile_job *job, const tz_buffer *from, uint64_t row)
+{
+    return tz_pixel_at(from, job->position.plane, row, job->position.buffer_column);
+}
+
+/* Copies the pixels of a row to out, packed. */
+static void gather_row(const tile_job *job, const tz_buffer *from, uint64_t row, uint8_t *out)
+{
+    const size_t size = tz_dtype_size(from->dtype);
+    const uint16_t samples = job->row.samples;
+    const uint8_t *first = first_pixel(job, from, row);
+    if (is_packed(job, from)) {
+        memcpy(out, first, size * samples * job->position.width);
+        return;
+    }
+    for (uint16_t s = 0; s < samples; s++)
+        tz_row_ops_get()->copy(size, first + (int64_t)s * from->band_stride,
+                               (ptrdiff_t)from->column_stride, out + s * size,
+                               (ptrdiff_t)(size * samples), job->position.width);
+}
+
+/* Repeats the last column up to the tile's width, which compresses best. */
+static void pad_columns(const tile_job *job, uint8_t *row)
+{
+    const size_t pixel = tz_dtype_size(job->row.dtype) * job->row.samples;
+    const size_t end = job->format.width * pixel;
+    for (size_t i = job->position.width * pixel; i < end; i++)
+        row[i] = row[i - pixel];
+}
+
+static const uint8_t *read_mask_row(const tile_job *job, uint64_t row)
+{
+    const tz_buffer *mask = &job->tile_row.mask;
+    if (!mask->data)
+        return NULL;
+    const uint8_t *first = tz_pixel_at(mask, 0, row, job->position.buffer_column);
+    if (mask->column_stride == 1)
+        return first;
+    tz_row_ops_get()->copy(1, first, (ptrdiff_t)mask->column_stride, job->worker->valid, 1,
+                           job->position.width);
+    return job->worker->valid;
+}
+
+static void add_row_statistics(const tile_job *job, const uint8_t *row, uint64_t buffer_row)
+{
+    const size_t size = tz_dtype_size(job->row.dtype);
+    const uint16_t samples = job->row.samples;
+    const uint8_t *valid = read_mask_row(job, buffer_row);
+    for (uint16_t s = 0; s < samples; s++)
+        tz_stats_row(&job->slot->stats[s], job->row.dtype, row + s * size,
+                     (ptrdiff_t)(samples * size), job->position.width, &job->image->spec.nodata,
+                     valid);
+}
+
+tz_result tz_fail_misfit(const tz_image *image, uint32_t level, const tz_tile_position *position,
+                         uint64_t misfit, const tz_context *ctx)
+{
+    const uint64_t samples = image->format.samples;
+    const uint64_t x = misfit % (position->width * samples) / samples;
+    const uint64_t y = misfit / (position->width * samples);
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_tile_location(image, level, position),
+                   "the pixel in column %llu, row %llu does not fit %u bits",
+                   (unsigned long long)((uint64_t)position->column * image->tile_width + x),
+                   (unsigned long long)((uint64_t)position->row * image->tile_height + y),
+                   (unsigned)image->format.bits);
+}
+
+/* Changes and counts the pixels of a row as the options say. */
+static tz_result process_pixels(tile_job *job, uint8_t *row, uint32_t y, uint64_t buffer_row)
+{
+    const tz_image *image = job->image;
+    const tz_nodata *nodata = &image->spec.nodata;
+    const size_t count = (size_t)job->position.width * job->row.samples;
+    if (image->nan_to_nodata)
+        tz_store_replace_nan(job->row.dtype, row, count, nodata->value.f);
+    if (image->options.discard_bits)
+        tz_store_discard_bits(job->row.dtype, row, job->position.width, job->row.samples,
+                              image->options.discard_bits + job->position.plane, nodata);
+    if (job->slot->bands > 0)
+        add_row_statistics(job, row, buffer_row);
+    if (job->empty)
+        job->empty = tz_store_is_all(job->row.dtype, nodata, row, count);
+    if (job->slot->verified_index != TZ_NONE)
+        job->slot->hash = tz_hash_row(job->slot->hash, row, count * tz_dtype_size(job->row.dtype));
+    if (job->encoding->bytes.row == 0)
+        return TZ_OK;
+    const size_t misfit = tz_store_misfit(&job->row, row, count);
+    if (misfit == count)
+        return TZ_OK;
+    return tz_fail_misfit(image, job->level, &job->position, (uint64_t)y * count + misfit,
+                          &job->ctx);
+}
+
+static void process_mask(tile_job *job, uint8_t *row)
+{
+    static const tz_nodata zero = {TZ_NODATA_NONE, {0}};
+    for (uint32_t x = 0; x < job->position.width; x++)
+        row[x] = row[x] != 0;
+    if (job->empty)
+        job->empty = tz_store_is_all(TZ_DTYPE_UINT8, &zero, row, job->position.width);
+}
+
+/* Returns whether rows go to the tile without any change but that of storing. */
+static bool is_plain_copy(const tile_job *job)
+{
+    const tz_image *image = job->image;
+    return !job->position.is_mask && job->encoding->bytes.row == 0 &&
+           job->position.width == job->format.width && !image->nan_to_nodata &&
+           !image->options.discard_bits && job->slot->bands == 0 && !image->options.sparse &&
+           job->slot->verified_index == TZ_NONE && is_packed(job, &job->tile_row.pixels) &&
+           job->tile_row.pixels.row_stride >= TZ_ROW_SLACK;
+}
+
+static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
+{
+    uint8_t *row = job->encoding->bytes.row > 0 ? job->worker->row : out;
+    const uint64_t buffer_row = (uint64_t)job->position.buffer_row + y;
+    const tz_buffer *pixels = &job->tile_row.pixels;
+    if (job->plain_copy && buffer_row + 1 < job->tile_row.rows) { /* another row follows */
+        tz_store_row(&job->row, first_pixel(job, pixels, buffer_row), out, job->worker->scratch);
+        return TZ_OK;
+    }
+    gather_row(job, job->position.is_mask ? &job->tile_row.mask : pixels, buffer_row, row);
+    if (job->position.is_mask)
+        process_mask(job, row);
+    else
+        TZ_TRY(process_pixels(job, row, y, buffer_row));
+    pad_columns(job, row);
+    tz_store_row(&job->row, row, out, job->worker->scratch);
+    return TZ_OK;
+}
+
+/* Rows of a tile are far apart in a wide tile row, so the hardware does not prefetch the next. */
+static void prefetch_row(const tile_job *job, uint32_t y)
+{
+    enum { CACHE_LINE = 64, MAX_PREFETCH = 4096 };
+    const tz_buffer *from = job->position.is_mask ? &job->tile_row.mask : &job->tile_row.pixels;
+    const uint8_t *first = first_pixel(job, from, (uint64_t)job->position.buffer_row + y);
+    const uint64_t size = job->position.width * tz_dtype_size(from->dtype) * job->row.samples;
+    for (uint64_t i = 0; i < size && i < MAX_PREFETCH; i += CACHE_LINE)
+        __builtin_prefetch(first + i);
+}
+
+/* Rows below the image repeat its last one. */
+static tz_result make_rows(tile_job *job, uint8_t *tile)
+{
+    enum { ROWS_AHEAD = 3 };
+    const size_t row_bytes = tz_tile_row_bytes(&job->format);
+    for (uint32_t y = 0; y < job->position.height; y++) {
+        if (y + ROWS_AHEAD < job->position.height)
+            prefetch_row(job, y + ROWS_AHEAD);
+        TZ_TRY(make_row(job, y, tile + y * row_bytes));
+    }
+    for (uint32_t y = job->position.height; y < job->format.height; y++)
+        memcpy(tile + y * row_bytes, tile + (y - 1) * row_bytes, row_bytes);
+    return TZ_OK;
+}
+
+/* ---- the tile ---- */
+
+void tz_tile_slot_begin(const tz_tile_encoder *e, uint32_t level, const tz_tile_position *position,
+                        tz_tile_slot *slot)
+{
+    const tz_image *image = &e->pyramid->levels[level].image;
+    const bool counted = e->wants_statistics && level == 0 && !position->is_mask;
+    slot->tile = true;
+    slot->size = 0;
+    slot->level = level;
+    slot->tile_index = position->tile_index;
+    slot->verified_index =
+        position->is_mask ? TZ_NONE : tz_verified_index(image, position->tile_index);
+    slot->hash = 0;
+    slot->band = position->plane;
+    slot->bands = counted ? image->format.samples : 0;
+}
+
+tz_result tz_tile_encode(const tz_tile_encoder *e, unsigned which, const tz_tile_format *format,
+                         unsigned worker, uint8_t *in, tz_tile_slot *slot,
+                         const tz_codec_call *call)
+{
+    const tz_tile_encoding *encoding = &e->budget->encoding[which];
+    if (encoding->encoder->flags & TZ_ENCODER_COPY) {
+        slot->bytes = in;
+        slot->size = tz_tile_bytes(format);
+        return TZ_OK;
+    }
+    slot->bytes = slot->own;
+    return encoding->encoder->encode(e->workers[worker].states[which], format, encoding->choice, in,
+                                     slot->bytes, &slot->size, call);
+}
+
+tz_result tz_tile_seal(const tz_tile_encoder *e, unsigned which, tz_tile_slot *slot,
+                       const tz_codec_call *call)
+{
+    const size_t bound = e->budget->encoding[which].bytes.bound;
+    if (slot->size == 0 || slot->size > bound)
+        return tz_fail(call->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
+                       tz_expecting(call->location, bound, slot->size),
+                       "the encoder made an impossible size");
+    if (e->pyramid->levels[0].image.options.cog)
+        tz_cog_frame(slot->bytes, slot->size);
+    return TZ_OK;
+}
+
+tz_result tz_tile_make(const tz_tile_encoder *e, uint32_t level, const tz_tile_row *tile_row,
+                       uint64_t index, unsigned worker, tz_tile_slot *slot, tz_error *err)
+{
+    const tz_image *image = &e->pyramid->levels[level].image;
+    tile_job job = {
+        .image = image,
+        .worker = &e->workers[worker],
+        .slot = slot,
+        .tile_row = *tile_row,
+        .level = level,
+        .position = tz_tile_position_of(image, tile_row, index),
+        .empty = image->options.sparse,
+        .ctx = {.name = e->name, .limits = e->limits, .err = err, .ifd = -1},
+    };
+    job.which = tz_encoding_index(e->budget, level, job.position.is_mask);
+    job.encoding = &e->budget->encoding[job.which];
+    job.row = tz_tile_row_format(image, job.position.is_mask);
+    job.format = job.encoding->format;
+    if (image->options.strips)
+        job.format.height = job.position.height;
+    job.call = (tz_codec_call){&job.ctx, tz_tile_location(image, level, &job.position)};
+    tz_tile_slot_begin(e, level, &job.position, slot);
+    if (slot->bands > 0)
+        memset(slot->stats, 0, slot->bands * sizeof slot->stats[0]);
+    job.plain_copy = is_plain_copy(&job);
+    uint8_t *tile = job.encoding->encoder->flags & TZ_ENCODER_COPY ? slot->own : job.worker->tile;
+    TZ_TRY(make_rows(&job, tile));
+    if (job.empty)
+        return TZ_OK;
+    TZ_TRY(tz_tile_encode(e, job.which, &job.format, worker, tile, slot, &job.call));
+    return tz_tile_seal(e, job.which, slot, &job.call);
+}
