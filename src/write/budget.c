@@ -1,4 +1,15 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The memory guard of a write. Everything that a write allocates is counted here in advance.
+ *
+ * count_fixed_bytes adds up what is needed whatever the number of threads: tables, directories,
+ * metadata. The least is that, one thread, one slot and a slab of one row of tiles; it is allowed
+ * even beyond options.buffer_bytes. What remains is spent in this order, each step only as far as
+ * the total fits: threads, a second slab of the image and of the overviews, slots, height of the
+ * slabs. With a device, batches and slabs grow together (gpu_budget.c).
+ *
+ * The decision that is not obvious: the order of steps is fixed and every step is all or nothing,
+ * so that the same options give the same plan; tz_plan_write reports it without opening a file. The
+ * sizes of some structs are part of the result: see the assertions below. */
 #include "write/budget.h"
 
 #include "base/mem.h"
@@ -9,25 +20,33 @@
 
 #define DEFAULT_HOST_BUFFER ((uint64_t)256 << 20)
 
-/* Encoded tiles that wait: for each thread so many that a slow tile does not stop the others, and
- * of small ones as many as make a write worth its call. */
+/* Slots for each thread, so that a slow tile does not stop the others; and more if tiles are small,
+ * so that one call of the sink writes many. */
 enum { SLOTS_PER_THREAD = 4, MAX_SLOTS = 64 };
 #define SLOT_BYTES ((uint64_t)2 << 20)
 
-/* A swath has at least so many tiles for each thread, so that few wait at its end, and at least so
- * many bytes, so that a source is not asked for little pieces. */
+/* A tile row has at least TILES_PER_THREAD tiles for each thread, so that few threads wait at its
+ * end, and at least MIN_TILE_ROW_BYTES, so that a source is not asked for small windows. */
 enum { TILES_PER_THREAD = 4, MAX_THREADS = 1024 };
 #define MIN_TILE_ROW_BYTES ((uint64_t)4 << 20)
 
-/* Beside the tables: the writer itself, buffers for directories, and small things. */
+/* The writer itself, buffers for directories, and other small allocations. */
 #define SMALL_THINGS ((uint64_t)256 << 10)
-/* And what a sink takes to make room in a COG. */
+/* Buffer of a sink that inserts bytes at the front of a COG. */
 #define INSERT_BUFFER ((uint64_t)256 << 10)
 
-/* The metadata is copied, made into tags, and read again when it is verified. */
+/* The metadata is copied, made into tags, and read back when the file is verified. */
 enum { METADATA_COPIES = 4 };
 
-/* ---- parts ---- */
+/* These sizes are counted below, so they decide about threads and slabs and are in the report. A
+ * change of them changes peak_memory, and with little memory the plan: decide, then set the new
+ * size. */
+_Static_assert(sizeof(void *) != 8 ||
+                   (sizeof(tz_tile_slot) == 72 && sizeof(tz_encode_worker) == 72 &&
+                    sizeof(tz_writer_level) == 208 && sizeof(tz_stats) == 48),
+               "budget.c: sizes of structs that are counted");
+
+/* ---- counting ---- */
 
 static tz_tile_encoding make_tile_encoding(const tz_encoder *encoder,
                                            const tz_encode_options *choice,
@@ -42,17 +61,6 @@ static tz_tile_encoding make_tile_encoding(const tz_encoder *encoder,
     return encoding;
 }
 
-static uint64_t worker_bytes(const tz_tile_encoding *encoding)
-{
-    const tz_encoder *encoder = encoding->encoder;
-    uint64_t sum = encoder->state_size;
-    sum = tz_add_capped(sum,
-                        encoder->memory ? encoder->memory(&encoding->format, encoding->choice) : 0);
-    sum = tz_add_capped(sum, encoding->bytes.tile);
-    sum = tz_add_capped(sum, encoding->bytes.row);
-    return tz_add_capped(sum, encoding->bytes.scratch);
-}
-
 static void add_tile_encoding(tz_budget *b, unsigned which, const tz_image *image)
 {
     const bool mask = which == TZ_ENCODING_MASK;
@@ -62,7 +70,13 @@ static void add_tile_encoding(tz_budget *b, unsigned which, const tz_image *imag
                                           &image->mask_format, &row)
                      : make_tile_encoding(image->encoder, &image->choice, &image->format, &row);
     b->slot = tz_max_size(b->slot, encoding->bytes.bound);
-    b->worker = tz_add_capped(b->worker, worker_bytes(encoding));
+    const tz_encoder *encoder = encoding->encoder;
+    b->worker = tz_add_capped(b->worker, encoder->state_size);
+    if (encoder->memory)
+        b->worker = tz_add_capped(b->worker, encoder->memory(&encoding->format, encoding->choice));
+    b->worker = tz_add_capped(b->worker, encoding->bytes.tile);
+    b->worker = tz_add_capped(b->worker, encoding->bytes.row);
+    b->worker = tz_add_capped(b->worker, encoding->bytes.scratch);
 }
 
 static void set_library(tz_budget *b, unsigned which, const tz_output_level *level)
@@ -73,19 +87,11 @@ static void set_library(tz_budget *b, unsigned which, const tz_output_level *lev
         b->encoding[which].codestreams = &level->codestreams;
 }
 
-/* Overviews are encoded by what encodes the image, unless something of it was chosen for them. */
-static bool has_own_codec(const tz_write_options *options)
-{
-    return options->overview_compression != TZ_COMPRESSION_DEFAULT ||
-           options->overview_predictor != 0 || options->overview_quality != 0 ||
-           options->overview_lossless != TZ_AUTO || options->overview_max_error != 0;
-}
-
 static uint64_t table_bytes(const tz_image *image)
 {
+    /* Offset and size; in a COG also the offset in the spool. */
     const size_t each =
-        sizeof(uint64_t) + sizeof(uint32_t) +
-        (image->options.cog ? sizeof(uint64_t) : 0); /* offsets, and places before */
+        sizeof(uint64_t) + sizeof(uint32_t) + (image->options.cog ? sizeof(uint64_t) : 0);
     return tz_add_capped(tz_mul_capped(tz_all_tiles(image), each),
                          tz_mul_capped(tz_verified_count(image), sizeof(uint64_t)));
 }
@@ -94,11 +100,16 @@ static void count_fixed_bytes(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     const tz_image *image = &pyramid->levels[0].image;
     const tz_image_spec *spec = &image->spec;
+    const tz_write_options *options = &image->options;
+    const bool overviews_differ =
+        options->overview_compression != TZ_COMPRESSION_DEFAULT ||
+        options->overview_predictor != 0 || options->overview_quality != 0 ||
+        options->overview_lossless != TZ_AUTO || options->overview_max_error != 0;
     add_tile_encoding(b, TZ_ENCODING_IMAGE, image);
     set_library(b, TZ_ENCODING_IMAGE, &pyramid->levels[0]);
     if (spec->mask)
         add_tile_encoding(b, TZ_ENCODING_MASK, image);
-    if (pyramid->count > 1 && has_own_codec(&image->options)) {
+    if (pyramid->count > 1 && overviews_differ) {
         add_tile_encoding(b, TZ_ENCODING_OVERVIEW, &pyramid->levels[1].image);
         set_library(b, TZ_ENCODING_OVERVIEW, &pyramid->levels[1]);
     }
@@ -116,20 +127,19 @@ static void count_fixed_bytes(tz_budget *b, const tz_output_pyramid *pyramid)
         b->fixed = tz_add_capped(b->fixed, sizeof(tz_writer_level));
     }
     b->worker = tz_add_capped(b->worker, tz_encode_worker_bytes(image) + b->overview_scratch);
-    b->fixed = tz_add_capped(b->fixed, SMALL_THINGS + (image->options.cog ? INSERT_BUFFER : 0));
+    b->fixed = tz_add_capped(b->fixed, SMALL_THINGS + (options->cog ? INSERT_BUFFER : 0));
 }
 
 uint64_t tz_slab_bytes(const tz_budget *b, const tz_image *image)
 {
     const uint64_t across = tz_mul_capped(b->columns, image->tile_width);
-    const uint64_t width = across < image->spec.width ? across : image->spec.width;
-    return tz_mul_capped(tz_mul_capped(width, b->slab_rows), b->pixel);
+    return tz_mul_capped(tz_mul_capped(tz_min(across, image->spec.width), b->slab_rows), b->pixel);
 }
 
 static uint64_t rows_bytes(const tz_budget *b, const tz_image *image, uint32_t rows)
 {
-    const uint32_t height = image->spec.height;
-    return tz_mul_capped((uint64_t)image->spec.width * (rows < height ? rows : height), b->pixel);
+    return tz_mul_capped((uint64_t)image->spec.width * tz_min_u32(rows, image->spec.height),
+                         b->pixel);
 }
 
 uint64_t tz_overview_slab_bytes(const tz_budget *b, const tz_image *image)
@@ -137,8 +147,8 @@ uint64_t tz_overview_slab_bytes(const tz_budget *b, const tz_image *image)
     return rows_bytes(b, image, image->tile_height);
 }
 
-/* Where a new row begins and ends between old ones differs from row to row, by less than one row at
- * either end: so a row in the middle tells how many it takes. */
+/* The position of a new row between old ones varies by less than one row at either end, so a row in
+ * the middle plus two is the maximum. */
 uint32_t tz_halo_row_count(const tz_overview_params *next)
 {
     const uint32_t middle = next->to_height / 2;
@@ -184,11 +194,10 @@ static bool fits_budget(tz_budget *b, const tz_output_pyramid *pyramid)
 
 void tz_budget_set_rows(tz_budget *b, const tz_image *image, uint64_t tile_rows)
 {
-    const uint64_t whole = tile_rows * image->tile_height;
-    b->slab_rows = whole < image->spec.height ? (uint32_t)whole : image->spec.height;
+    b->slab_rows = (uint32_t)tz_min(tile_rows * image->tile_height, image->spec.height);
 }
 
-/* Try another value of a member: kept when it still fits. */
+/* Sets *member to value if the total still fits. */
 static bool try_u32(tz_budget *b, const tz_output_pyramid *pyramid, uint32_t *member,
                     uint32_t value)
 {
@@ -198,14 +207,6 @@ static bool try_u32(tz_budget *b, const tz_output_pyramid *pyramid, uint32_t *me
         return true;
     *member = before;
     return false;
-}
-
-/* Fewer columns than all only where the order of tiles allows it: band after band of a row of tiles
- * needs the whole row, and so do overviews. */
-static bool may_split_rows(const tz_output_pyramid *pyramid, const tz_row_source *source)
-{
-    const tz_image *image = &pyramid->levels[0].image;
-    return source && source->columns && pyramid->count == 1 && !tz_is_by_band(image);
 }
 
 static void fit_columns(tz_budget *b, const tz_output_pyramid *pyramid)
@@ -232,7 +233,7 @@ static uint64_t common_multiple(uint64_t a, uint64_t b)
     return tz_mul_capped(a / x, b);
 }
 
-/* Up to where both a row of tiles and a chunk of the source end, unless that is far. */
+/* Rounds up to where both a row of tiles and a chunk of the source end, unless that is far. */
 static uint64_t round_to_chunk_end(const tz_budget *b, const tz_image *image, uint64_t rows)
 {
     enum { FAR = 8 };
@@ -247,32 +248,25 @@ static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
     const uint64_t row_bytes = tz_mul_capped(image->spec.width, b->pixel);
     uint64_t rows =
         tz_ceil_div((uint64_t)TILES_PER_THREAD * b->threads, tiles) * image->tile_height;
-    const uint64_t by_bytes = tz_ceil_div(MIN_TILE_ROW_BYTES, row_bytes);
-    rows = rows > by_bytes ? rows : by_bytes;
-    rows = round_to_chunk_end(b, image, rows > b->chunk_rows ? rows : b->chunk_rows);
-    return rows < image->spec.height ? rows : image->spec.height;
+    rows = tz_max(rows, tz_ceil_div(MIN_TILE_ROW_BYTES, row_bytes));
+    rows = round_to_chunk_end(b, image, tz_max(rows, b->chunk_rows));
+    return tz_min(rows, image->spec.height);
 }
 
-static uint32_t wanted_slots(const tz_budget *b)
-{
-    const uint64_t by_bytes = SLOT_BYTES / b->slot;
-    const uint32_t least = b->threads * SLOTS_PER_THREAD;
-    const uint32_t most = by_bytes < MAX_SLOTS ? (uint32_t)by_bytes : MAX_SLOTS;
-    return least > most ? least : most;
-}
-
-/* What is left after the least: second slabs, room for tiles that wait ... */
+/* Spends the remainder on second slabs and more slots. */
 static void add_slots(tz_budget *b, const tz_output_pyramid *pyramid)
 {
+    const uint32_t by_bytes = (uint32_t)tz_min(SLOT_BYTES / b->slot, MAX_SLOTS);
+    const uint32_t wanted = tz_max_u32(b->threads * SLOTS_PER_THREAD, by_bytes);
     if (b->threads > 1 && try_u32(b, pyramid, &b->slabs, 2) && pyramid->count > 1 &&
         !b->device.device)
         (void)try_u32(b, pyramid, &b->level_slabs, 2);
-    for (uint32_t slots = wanted_slots(b); slots > b->threads; slots -= slots / 4 + 1)
+    for (uint32_t slots = wanted; slots > b->threads; slots -= slots / 4 + 1)
         if (try_u32(b, pyramid, &b->slots, slots))
             break;
 }
 
-/* ... and higher slabs. */
+/* Spends the remainder on higher slabs. */
 static void add_rows(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     const tz_image *image = &pyramid->levels[0].image;
@@ -287,33 +281,18 @@ static void add_rows(tz_budget *b, const tz_output_pyramid *pyramid)
     b->slab_rows = least;
 }
 
-static unsigned wanted_threads(const tz_image *image)
-{
-    const unsigned threads = image->options.threads ? image->options.threads : tz_available_cpus();
-    const uint64_t most = image->tile_count < MAX_THREADS ? image->tile_count : MAX_THREADS;
-    return threads < most ? threads : (unsigned)most;
-}
-
 static void fit_threads(tz_budget *b, const tz_output_pyramid *pyramid)
 {
-    for (unsigned threads = wanted_threads(&pyramid->levels[0].image); threads > 1; threads--) {
+    const tz_image *image = &pyramid->levels[0].image;
+    const unsigned given = image->options.threads ? image->options.threads : tz_available_cpus();
+    const uint64_t most = tz_min(image->tile_count, MAX_THREADS);
+    for (unsigned threads = (unsigned)tz_min(given, most); threads > 1; threads--) {
         b->threads = threads;
         b->slots = threads;
         if (fits_budget(b, pyramid))
             return;
     }
     b->threads = b->slots = 1;
-}
-
-static void spend_remainder(tz_budget *b, const tz_output_pyramid *pyramid)
-{
-    const bool whole = b->columns == pyramid->levels[0].image.tiles_across;
-    if (whole)
-        add_slots(b, pyramid);
-    if (b->device.device)
-        tz_gpu_budget_grow(b, pyramid);
-    else if (whole)
-        add_rows(b, pyramid);
 }
 
 tz_result tz_budget_make(tz_budget *out, const tz_output_pyramid *pyramid,
@@ -330,7 +309,9 @@ tz_result tz_budget_make(tz_budget *out, const tz_output_pyramid *pyramid,
                    .chunk_rows = source ? source->chunk_rows : 0};
     const uint64_t given = image->options.buffer_bytes;
     const uint64_t cap = given > 0 ? given : DEFAULT_HOST_BUFFER;
-    const bool split = may_split_rows(pyramid, source);
+    /* Some columns at a time only if the order of tiles allows it: bands one after the other in a
+     * row of tiles need the whole row, and so do overviews. */
+    const bool split = source && source->columns && pyramid->count == 1 && !tz_is_by_band(image);
     count_fixed_bytes(&b, pyramid);
     tz_budget_set_rows(&b, image, 1);
     b.columns = split ? 1 : image->tiles_across;
@@ -341,17 +322,23 @@ tz_result tz_budget_make(tz_budget *out, const tz_output_pyramid *pyramid,
     const uint64_t least = tz_budget_total(&b, pyramid);
     if (least > SIZE_MAX / 2)
         return tz_fail_nomem(ctx, least);
-    b.allowed = cap > least ? cap : least;
+    b.allowed = tz_max(cap, least);
     if (split)
         fit_columns(&b, pyramid);
     fit_threads(&b, pyramid);
-    spend_remainder(&b, pyramid);
+    const bool whole = b.columns == image->tiles_across;
+    if (whole)
+        add_slots(&b, pyramid);
+    if (device)
+        tz_gpu_budget_grow(&b, pyramid);
+    else if (whole)
+        add_rows(&b, pyramid);
     b.planned = tz_budget_total(&b, pyramid);
     *out = b;
     return TZ_OK;
 }
 
-/* ---- cutting ---- */
+/* ---- tile rows ---- */
 
 uint32_t tz_tile_row_end(const tz_budget *budget, const tz_image *image, uint32_t row)
 {

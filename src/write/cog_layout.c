@@ -10,27 +10,22 @@ enum { CLASSIC_HEADER = 8, BIG_HEADER = 16 };
 
 /* ---- the ghost area ---- */
 
-static const char *interleave_line(const tz_image *image)
-{
-    if (image->planes == 1)
-        return "";
-    return tz_is_by_band(image) ? "INTERLEAVE=BAND\n" : "INTERLEAVE=TILE\n";
-}
-
-/* The space behind NO is room for YES, which whoever edits the file in place has to write there. */
+/* The space after NO is for YES, which a program that edits the file in place has to write. */
 size_t tz_cog_ghost(const tz_image *image, char out[TZ_COG_MAX_GHOST_SIZE])
 {
     char items[TZ_COG_MAX_GHOST_SIZE / 2];
     const bool mask_beside = image->spec.mask && image->planes == 1;
-    const int size =
-        snprintf(items, sizeof items,
-                 "LAYOUT=IFDS_BEFORE_DATA\n"
-                 "BLOCK_ORDER=ROW_MAJOR\n"
-                 "BLOCK_LEADER=SIZE_AS_UINT4\n"
-                 "BLOCK_TRAILER=LAST_4_BYTES_REPEATED\n"
-                 "%s"
-                 "KNOWN_INCOMPATIBLE_EDITION=NO\n %s",
-                 interleave_line(image), mask_beside ? "MASK_INTERLEAVED_WITH_IMAGERY=YES\n" : "");
+    const char *interleave = image->planes == 1     ? ""
+                             : tz_is_by_band(image) ? "INTERLEAVE=BAND\n"
+                                                    : "INTERLEAVE=TILE\n";
+    const int size = snprintf(items, sizeof items,
+                              "LAYOUT=IFDS_BEFORE_DATA\n"
+                              "BLOCK_ORDER=ROW_MAJOR\n"
+                              "BLOCK_LEADER=SIZE_AS_UINT4\n"
+                              "BLOCK_TRAILER=LAST_4_BYTES_REPEATED\n"
+                              "%s"
+                              "KNOWN_INCOMPATIBLE_EDITION=NO\n %s",
+                              interleave, mask_beside ? "MASK_INTERLEAVED_WITH_IMAGERY=YES\n" : "");
     const int whole = snprintf(out, TZ_COG_MAX_GHOST_SIZE,
                                "GDAL_STRUCTURAL_METADATA_SIZE=%06d bytes\n%s", size, items);
     return (size_t)whole;
@@ -45,7 +40,7 @@ uint64_t tz_cog_start(const tz_image *image, bool bigtiff)
 
 /* ---- tiles ---- */
 
-/* Of a tile of less than four bytes, zeros make up the trailer: that is how GDAL does it. */
+/* The trailer of a tile of less than four bytes is filled up with zeros, as GDAL does. */
 void tz_cog_frame(uint8_t *tile, size_t size)
 {
     const uint32_t count = (uint32_t)size;
@@ -88,7 +83,7 @@ void tz_cog_assign_offsets(const tz_image *image, const uint32_t *sizes, uint64_
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
 tz_cog_layout tz_cog_layout_make(const tz_output_pyramid *pyramid, const uint32_t *const *sizes,
                                  bool bigtiff, uint64_t directories)
@@ -101,7 +96,7 @@ tz_cog_layout tz_cog_layout_make(const tz_output_pyramid *pyramid, const uint32_
         end = tz_add_capped(end, tz_cog_level_bytes(&pyramid->levels[i].image, sizes[i]));
     const uint64_t bytes = tz_cog_level_bytes(image, sizes[0]);
     const uint64_t up = tz_mul_capped(tz_ceil_div(end, TZ_COG_ALIGNMENT), TZ_COG_ALIGNMENT);
-    layout.image = bytes > 0 ? up : end; /* without tiles nothing needs room before them */
+    layout.image = bytes > 0 ? up : end; /* nothing is aligned without tiles */
     layout.size = tz_add_capped(layout.image, bytes);
     return layout;
 }

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Plans for many processes: made, saved, loaded, and asked where their blocks are. A plan that is
- * made goes the way of one that is loaded, so that both are the same. */
+ * Plans of distributed COGs: made, saved, loaded, and divided into blocks.
+ *
+ * A plan is its bytes (cog_plan_bytes.c) and everything that follows from them: the pyramid, and
+ * the blocks of each level. A block is block_tiles x block_tiles tiles, fewer at the edges; blocks
+ * are numbered row by row in each level.
+ *
+ * The decision that is not obvious: a plan that is made from a specification is serialized first
+ * and then loaded from these bytes, so that the process that makes it and those that load it have
+ * the same plan. */
 #include "write/cog_plan.h"
 
 #include <string.h>
@@ -17,8 +24,7 @@ static tz_result fail_out_of_range(const tz_context *ctx, const char *what, uint
                                    uint64_t found)
 {
     return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), count, found),
-                   "there is no such %s; they are counted from 0, and there are fewer than that",
-                   what);
+                   "there is no such %s; the numbers begin at 0", what);
 }
 
 tz_result tz_cog_plan_check_level(const tz_cog_plan *plan, uint32_t level, const tz_context *ctx)
@@ -28,11 +34,6 @@ tz_result tz_cog_plan_check_level(const tz_cog_plan *plan, uint32_t level, const
     if (level >= plan->info.level_count)
         return fail_out_of_range(ctx, "level", plan->info.level_count, level);
     return TZ_OK;
-}
-
-static uint32_t clipped_tiles(uint64_t first, uint32_t size, uint32_t end)
-{
-    return end - first < size ? (uint32_t)(end - first) : size;
 }
 
 tz_result tz_cog_plan_find_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
@@ -46,16 +47,9 @@ tz_result tz_cog_plan_find_block(const tz_cog_plan *plan, uint32_t level, uint64
         return fail_out_of_range(ctx, "block in this level", l->block_count, block);
     out->column = (uint32_t)(block % l->blocks_across * size);
     out->row = (uint32_t)(block / l->blocks_across * size);
-    out->columns = clipped_tiles(out->column, size, l->tiles_across);
-    out->rows = clipped_tiles(out->row, size, l->tiles_down);
+    out->columns = tz_min_u32(size, l->tiles_across - out->column);
+    out->rows = tz_min_u32(size, l->tiles_down - out->row);
     return TZ_OK;
-}
-
-static uint32_t clipped_pixels(uint64_t first, uint32_t tiles, uint32_t tile_size, uint32_t end)
-{
-    const uint64_t size = (uint64_t)tiles * tile_size;
-    const uint64_t left = end - first;
-    return (uint32_t)(left < size ? left : size);
 }
 
 tz_window tz_cog_plan_block_window(const tz_cog_plan *plan, uint32_t level,
@@ -64,10 +58,12 @@ tz_window tz_cog_plan_block_window(const tz_cog_plan *plan, uint32_t level,
     const tz_cog_level *l = &plan->levels[level];
     const uint64_t column = (uint64_t)tiles->column * l->tile_width;
     const uint64_t row = (uint64_t)tiles->row * l->tile_height;
+    const uint64_t width = (uint64_t)tiles->columns * l->tile_width;
+    const uint64_t height = (uint64_t)tiles->rows * l->tile_height;
     return (tz_window){.column = (int64_t)column,
                        .row = (int64_t)row,
-                       .width = clipped_pixels(column, tiles->columns, l->tile_width, l->width),
-                       .height = clipped_pixels(row, tiles->rows, l->tile_height, l->height)};
+                       .width = (uint32_t)tz_min(width, l->width - column),
+                       .height = (uint32_t)tz_min(height, l->height - row)};
 }
 
 tz_tile_row tz_cog_plan_block_tile_row(const tz_cog_plan *plan, uint32_t level,
@@ -101,24 +97,7 @@ const tz_cog_info *tz_cog_plan_info(const tz_cog_plan *plan)
     return &plan->info;
 }
 
-/* ---- from bytes ---- */
-
-static void count_blocks(tz_cog_plan *plan, uint32_t level)
-{
-    const tz_image *image = &plan->pyramid.levels[level].image;
-    const uint32_t size = plan->info.block_tiles;
-    tz_cog_level *l = &plan->levels[level];
-    *l = (tz_cog_level){.width = image->spec.width,
-                        .height = image->spec.height,
-                        .tile_width = image->tile_width,
-                        .tile_height = image->tile_height,
-                        .tiles_across = image->tiles_across,
-                        .tiles_down = image->tiles_down,
-                        .blocks_across = (uint32_t)tz_ceil_div(image->tiles_across, size),
-                        .blocks_down = (uint32_t)tz_ceil_div(image->tiles_down, size)};
-    l->block_count = (uint64_t)l->blocks_across * l->blocks_down;
-    plan->info.block_count += l->block_count;
-}
+/* ---- loading and saving ---- */
 
 static void fill_info(tz_cog_plan *plan, const tz_cog_plan_params *params)
 {
@@ -134,26 +113,33 @@ static void fill_info(tz_cog_plan *plan, const tz_cog_plan_params *params)
         .statistics = params->wants_statistics,
         .nodata = spec->nodata,
     };
-    for (uint32_t level = 0; level < plan->pyramid.count; level++)
-        count_blocks(plan, level);
+    const uint32_t size = params->block_tiles;
+    for (uint32_t level = 0; level < plan->pyramid.count; level++) {
+        const tz_image *image = &plan->pyramid.levels[level].image;
+        tz_cog_level *l = &plan->levels[level];
+        *l = (tz_cog_level){.width = image->spec.width,
+                            .height = image->spec.height,
+                            .tile_width = image->tile_width,
+                            .tile_height = image->tile_height,
+                            .tiles_across = image->tiles_across,
+                            .tiles_down = image->tiles_down,
+                            .blocks_across = (uint32_t)tz_ceil_div(image->tiles_across, size),
+                            .blocks_down = (uint32_t)tz_ceil_div(image->tiles_down, size)};
+        l->block_count = (uint64_t)l->blocks_across * l->blocks_down;
+        plan->info.block_count += l->block_count;
+    }
 }
 
-static tz_result check_block_tiles(uint32_t tiles, const tz_context *ctx)
-{
-    if (tiles >= 1 && tiles <= MAX_BLOCK_TILES)
-        return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                   tz_expecting(tz_no_location(), MAX_BLOCK_TILES, tiles),
-                   "a block has 1 to 65,536 tiles across and down");
-}
-
-/* Everything but the bytes themselves. */
+/* Fills in everything that follows from plan->bytes. */
 static tz_result parse_plan(tz_cog_plan *plan, tz_cog_plan_parsed *parsed, const tz_limits *limits,
                             const tz_context *ctx)
 {
     tz_cog_plan_params *params = &parsed->params;
     TZ_TRY(tz_cog_plan_from_bytes(parsed, plan->bytes.data, plan->bytes.size, ctx));
-    TZ_TRY(check_block_tiles(params->block_tiles, ctx));
+    if (params->block_tiles < 1 || params->block_tiles > MAX_BLOCK_TILES)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_no_location(), MAX_BLOCK_TILES, params->block_tiles),
+                       "a block has 1 to 65,536 tiles across and down");
     if (limits)
         params->options.limits = *limits;
     TZ_TRY(tz_output_pyramid_make(&plan->pyramid, &params->spec, &params->options, ctx));
@@ -161,7 +147,7 @@ static tz_result parse_plan(tz_cog_plan *plan, tz_cog_plan_parsed *parsed, const
     return TZ_OK;
 }
 
-/* Takes bytes, also when it fails. */
+/* Takes ownership of bytes, also when it fails. */
 static tz_result plan_from_bytes(tz_cog_plan **out, tz_memory *bytes, const tz_limits *limits,
                                  const tz_context *ctx)
 {
@@ -216,9 +202,9 @@ void tz_cog_plan_free(tz_cog_plan *plan)
     tz_free(plan);
 }
 
-/* ---- made ---- */
+/* ---- making ---- */
 
-/* What was given, whole, where a program knows an older and shorter form of it. */
+/* Copies structs that an older program may know in a shorter form. */
 static tz_cog_plan_params params_of(const tz_image_spec *spec, const tz_write_options *options,
                                     uint32_t block_tiles)
 {
@@ -232,38 +218,20 @@ static tz_cog_plan_params params_of(const tz_image_spec *spec, const tz_write_op
     return params;
 }
 
-/* The keys are those that were made here: another process may know less of codes. */
-static tz_result serialize_plan(tz_memory *out, tz_cog_plan_params *params,
-                                const tz_output_pyramid *pyramid, const tz_context *ctx)
-{
-    params->spec.geo = pyramid->levels[0].image.spec.geo;
-    return tz_cog_plan_to_bytes(out, params, ctx);
-}
-
-/* Whether there can be such a file; then what was given can be trusted to be whole. */
+/* Makes the pyramid to check the specification and the options; afterwards their struct_size can be
+ * trusted. */
 static tz_result check_spec(tz_output_pyramid *pyramid, const tz_image_spec *spec,
                             const tz_write_options *options, const tz_context *ctx)
 {
     tz_write_options with_cog = TZ_WRITE_OPTIONS_INIT;
     const size_t size = options ? options->struct_size : sizeof with_cog;
     if (size > sizeof with_cog || size < sizeof size)
-        return tz_output_pyramid_make(pyramid, spec, options, ctx); /* which refuses it */
+        return tz_output_pyramid_make(pyramid, spec, options, ctx); /* which reports the error */
     if (options)
         memcpy(&with_cog, options, size);
     with_cog.struct_size = sizeof with_cog;
     with_cog.cog = true;
     return tz_output_pyramid_make(pyramid, spec, &with_cog, ctx);
-}
-
-static tz_result make_cog_plan(tz_cog_plan **out, tz_output_pyramid *pyramid,
-                               const tz_image_spec *spec, const tz_write_options *options,
-                               uint32_t block_tiles, const tz_context *ctx)
-{
-    tz_memory bytes;
-    TZ_TRY(check_spec(pyramid, spec, options, ctx));
-    tz_cog_plan_params params = params_of(spec, options, block_tiles);
-    TZ_TRY(serialize_plan(&bytes, &params, pyramid, ctx));
-    return plan_from_bytes(out, &bytes, &params.options.limits, ctx);
 }
 
 tz_result tz_cog_plan_make(tz_cog_plan **out, const tz_image_spec *spec,
@@ -273,7 +241,16 @@ tz_result tz_cog_plan_make(tz_cog_plan **out, const tz_image_spec *spec,
     tz_output_pyramid *pyramid = tz_alloc_zeroed(1, sizeof *pyramid);
     if (!pyramid)
         return tz_fail_nomem(&ctx, sizeof *pyramid);
-    const tz_result result = make_cog_plan(out, pyramid, spec, options, block_tiles, &ctx);
+    tz_result result = check_spec(pyramid, spec, options, &ctx);
+    if (result == TZ_OK) {
+        tz_memory bytes;
+        tz_cog_plan_params params = params_of(spec, options, block_tiles);
+        /* GeoKeys are made here: another process may know fewer EPSG codes. */
+        params.spec.geo = pyramid->levels[0].image.spec.geo;
+        result = tz_cog_plan_to_bytes(&bytes, &params, &ctx);
+        if (result == TZ_OK)
+            result = plan_from_bytes(out, &bytes, &params.options.limits, &ctx);
+    }
     tz_output_pyramid_deinit(pyramid);
     tz_free(pyramid);
     return result;

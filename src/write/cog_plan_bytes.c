@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One list of fields serves counting, writing and reading, so that the three cannot differ. */
+ * The bytes of a plan.
+ *
+ * The bytes are a magic number, version and size, then the fields in a fixed order, then a
+ * checksum. all_fields walks over the parameters in that order; each field function counts, writes
+ * or reads according to the mode. So one list of fields serves all three, and they cannot differ.
+ *
+ * Reading trusts nothing: a count is compared with the bytes that are left before memory is
+ * allocated. The first failure is kept and all later fields become 0, so that the walk needs no
+ * checks of its own. */
 #include "write/cog_plan_bytes.h"
 
 #include <math.h>
@@ -19,13 +27,13 @@ enum {
     SIZE_AT = 16,
     FIELDS_AT = 24,
     CHECKSUM = 8,
-    MIN_KEY_BYTES = 8, /* bytes of the shortest key, tag and item */
+    MIN_KEY_BYTES = 8, /* shortest GeoKey, tag and metadata item */
     MIN_TAG_BYTES = 12,
     MIN_ITEM_BYTES = 36
 };
 #define NO_TEXT UINT64_MAX
 
-/* A member that is added to these changes bytes, or it does not: decide, then set the new size. */
+/* A new member of these structs may have to become a field: decide, then set the new size. */
 _Static_assert(sizeof(void *) != 8 || sizeof(tz_image_spec) == 128,
                "cog_plan_bytes.c: tz_image_spec");
 _Static_assert(sizeof(void *) != 8 || sizeof(tz_write_options) == 352,
@@ -33,7 +41,6 @@ _Static_assert(sizeof(void *) != 8 || sizeof(tz_write_options) == 352,
 
 typedef enum field_mode { COUNT, WRITE, READ } field_mode;
 
-/* Fields on their way. The first failure of reading stays, and what follows is 0. */
 typedef struct fields {
     field_mode mode;
     uint8_t *out; /* writing */
@@ -45,7 +52,7 @@ typedef struct fields {
     tz_result result;
 } fields;
 
-/* ---- failing ---- */
+/* ---- failures ---- */
 
 static void fail_field(fields *f, const char *what, uint64_t found)
 {
@@ -65,7 +72,7 @@ static void fail_field_memory(fields *f, uint64_t size)
 
 /* ---- plain values ---- */
 
-/* So many bytes, little-endian words of width bytes. */
+/* count little-endian words of width bytes. */
 static void field_words(fields *f, void *values, size_t count, unsigned width)
 {
     const size_t size = count * width;
@@ -82,7 +89,7 @@ static void field_words(fields *f, void *values, size_t count, unsigned width)
     }
     if (f->mode == WRITE && size > 0) {
         memcpy(f->out + f->size, values, size);
-        tz_to_host_order(f->out + f->size, count, width, false); /* the way there is the way back */
+        tz_to_host_order(f->out + f->size, count, width, false); /* swapping is its own inverse */
     }
     f->size += size;
 }
@@ -121,7 +128,7 @@ static void field_bool(fields *f, bool *value)
     *value = byte == 1;
 }
 
-/* Enumerations of any type travel as 32 bits; the values are checked where they are used. */
+/* Enumerations of any type are stored as 32 bits; tz_image_init checks the values. */
 #define ENUMERATION(f, member)                                                                     \
     do {                                                                                           \
         uint32_t number_ = (uint32_t)(member);                                                     \
@@ -131,8 +138,8 @@ static void field_bool(fields *f, bool *value)
 
 /* ---- lists ---- */
 
-/* A number of things that take so many bytes each, at least: more than there are is a lie that is
- * told before memory is asked for. */
+/* A number of entries of at least min_bytes each. A number that cannot be true fails before memory
+ * is allocated. */
 static void field_count(fields *f, uint32_t *count, size_t min_bytes)
 {
     field_u32(f, count);
@@ -142,7 +149,7 @@ static void field_count(fields *f, uint32_t *count, size_t min_bytes)
     }
 }
 
-/* Memory for things that were counted; NULL for none, and after a failure. */
+/* Allocates memory for entries; NULL for none, and after a failure. */
 static void *allocate_field(fields *f, uint64_t count, size_t size)
 {
     if (count == 0 || f->result != TZ_OK)
@@ -153,7 +160,7 @@ static void *allocate_field(fields *f, uint64_t count, size_t size)
     return memory;
 }
 
-/* count things of words words each; *values is read, or points to what was read. */
+/* count entries of per words of width bytes; reading sets *values to new memory. */
 static void field_array(fields *f, const void **values, uint64_t count, size_t per, unsigned width)
 {
     const size_t size = per * width;
@@ -178,7 +185,7 @@ static void field_array(fields *f, const void **values, uint64_t count, size_t p
         (values) = array_;                                                                         \
     } while (0)
 
-/* NULL stays NULL. */
+/* A text; NULL is stored as NO_TEXT. */
 static void field_text(fields *f, const char **value)
 {
     uint64_t length = f->mode != READ && *value ? strlen(*value) : NO_TEXT;
@@ -218,7 +225,7 @@ static void field_geo_key(fields *f, tz_geo_key *key)
     else if (key->type == TZ_TYPE_SHORT)
         ARRAY(f, key->value.shorts, key->count, 1, width);
     else
-        fail_field(f, "a GeoKey of no known type", key->type);
+        fail_field(f, "a GeoKey of unknown type", key->type);
 }
 
 static void field_geo_keys(fields *f, tz_geo *geo)
@@ -232,7 +239,7 @@ static void field_geo_keys(fields *f, tz_geo *geo)
         tz_geo_key copy = geo->keys[i];
         field_geo_key(f, &copy);
         if (f->mode == READ)
-            *(tz_geo_key *)&geo->keys[i] = copy; /* was made just now */
+            *(tz_geo_key *)&geo->keys[i] = copy; /* allocated above */
     }
 }
 
@@ -254,7 +261,7 @@ static void geo_fields(fields *f, tz_geo *geo)
 static void field_nodata(fields *f, tz_nodata *value)
 {
     ENUMERATION(f, value->kind);
-    field_u64(f, &value->value.u); /* of all kinds: 64 bits */
+    field_u64(f, &value->value.u); /* 64 bits, whatever the kind */
 }
 
 static void field_metadata(fields *f, tz_image_spec *spec)
@@ -270,11 +277,11 @@ static void field_metadata(fields *f, tz_image_spec *spec)
         field_text(f, &copy.value);
         field_text(f, &copy.role);
         if (f->mode == READ)
-            *(tz_metadata_item *)&spec->metadata[i] = copy; /* as with keys */
+            *(tz_metadata_item *)&spec->metadata[i] = copy; /* as with GeoKeys */
     }
 }
 
-/* The data of a tag, in words that are turned for the other byte order. */
+/* The values of a tag are stored in words, the units of byte order. */
 static void field_tag(fields *f, tz_tag_value *value)
 {
     field_u16(f, &value->tag);
@@ -282,7 +289,7 @@ static void field_tag(fields *f, tz_tag_value *value)
     field_u64(f, &value->count);
     const unsigned word = tz_type_word_size(value->type);
     if (word == 0)
-        fail_field(f, "a tag of no known type", value->type);
+        fail_field(f, "a tag of unknown type", value->type);
     else
         ARRAY(f, value->data, value->count, tz_type_size(value->type) / word, word);
 }
@@ -296,7 +303,7 @@ static void field_tags(fields *f, tz_image_spec *spec)
         tz_tag_value copy = spec->tags[i];
         field_tag(f, &copy);
         if (f->mode == READ)
-            *(tz_tag_value *)&spec->tags[i] = copy; /* as with keys */
+            *(tz_tag_value *)&spec->tags[i] = copy; /* as with GeoKeys */
     }
 }
 
@@ -328,7 +335,7 @@ static void spec_fields(fields *f, tz_image_spec *spec, tz_geo *geo)
 
 /* ---- the options ---- */
 
-static void layout_fields(fields *f, tz_write_options *o)
+static void option_fields(fields *f, tz_write_options *o)
 {
     ENUMERATION(f, o->compression);
     field_u16(f, &o->predictor);
@@ -340,10 +347,7 @@ static void layout_fields(fields *f, tz_write_options *o)
     field_u32(f, &o->alignment);
     ENUMERATION(f, o->interleave);
     ENUMERATION(f, o->bigtiff);
-}
-
-static void codec_fields(fields *f, tz_write_options *o)
-{
+    /* codec */
     field_i32(f, &o->level);
     field_u32(f, &o->quality);
     ENUMERATION(f, o->lossless);
@@ -355,10 +359,7 @@ static void codec_fields(fields *f, tz_write_options *o)
     field_words(f, o->jpeg_subsampling, 2, 1);
     field_u32(f, &o->discard_count);
     ARRAY(f, o->discard_bits, o->discard_count, 1, 1);
-}
-
-static void overview_fields(fields *f, tz_write_options *o)
-{
+    /* overviews */
     field_i32(f, &o->overview_count);
     ENUMERATION(f, o->overview_resampling);
     ENUMERATION(f, o->overview_compression);
@@ -366,22 +367,20 @@ static void overview_fields(fields *f, tz_write_options *o)
     field_u32(f, &o->overview_quality);
     ENUMERATION(f, o->overview_lossless);
     field_double(f, &o->overview_max_error);
-}
-
-static void all_fields(fields *f, tz_cog_plan_params *value, tz_geo *geo)
-{
-    tz_write_options *o = &value->options;
-    field_u32(f, &value->block_tiles);
-    spec_fields(f, &value->spec, geo);
-    layout_fields(f, o);
-    codec_fields(f, o);
-    overview_fields(f, o);
+    /* pixels */
     field_bool(f, &o->nan_to_nodata);
     field_bool(f, &o->statistics_items);
-    field_bool(f, &value->wants_statistics);
 }
 
-/* ---- the whole ---- */
+static void all_fields(fields *f, tz_cog_plan_params *params, tz_geo *geo)
+{
+    field_u32(f, &params->block_tiles);
+    spec_fields(f, &params->spec, geo);
+    option_fields(f, &params->options);
+    field_bool(f, &params->wants_statistics);
+}
+
+/* ---- bytes ---- */
 
 uint64_t tz_fnv1a(uint64_t before, const uint8_t *data, size_t size)
 {
@@ -407,10 +406,10 @@ uint64_t tz_cog_plan_fingerprint(const uint8_t *data, size_t size)
     return tz_load_le64(data + size - CHECKSUM);
 }
 
-tz_result tz_cog_plan_to_bytes(tz_memory *out, const tz_cog_plan_params *value,
+tz_result tz_cog_plan_to_bytes(tz_memory *out, const tz_cog_plan_params *params,
                                const tz_context *ctx)
 {
-    tz_cog_plan_params copy = *value; /* the fields are as well for reading */
+    tz_cog_plan_params copy = *params; /* the field functions take pointers to non-const */
     tz_geo geo = {0};
     fields f = {.mode = COUNT, .ctx = ctx};
     if (copy.spec.geo)
@@ -440,7 +439,7 @@ static tz_result fail_plan(const tz_context *ctx, uint64_t at, uint64_t expected
 static tz_result check_frame(const uint8_t *data, size_t size, const tz_context *ctx)
 {
     if (size < TZ_COG_PLAN_MIN_BYTES || memcmp(data, magic, sizeof magic) != 0)
-        return fail_plan(ctx, 0, TZ_NONE, TZ_NONE, TZ_ERR_FORMAT, "this is no plan of terrazzo");
+        return fail_plan(ctx, 0, TZ_NONE, TZ_NONE, TZ_ERR_FORMAT, "this is not a plan of terrazzo");
     const uint32_t version = tz_load_le32(data + sizeof magic);
     if (version != VERSION || tz_load_le32(data + sizeof magic + 4) != 0)
         return fail_plan(ctx, sizeof magic, VERSION, version, TZ_ERR_UNSUPPORTED,

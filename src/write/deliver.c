@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles that are made go to the sink, in order: here they get their places in the file, and what
- * was counted in them is added up. Those of a COG that the file will not begin with wait in the
- * spool, unless it is known already where they will be. One thread at a time. */
+ * Encoded tiles go to the sink in order. Here they get their offsets, and their statistics are
+ * merged. Tiles of a COG that do not follow each other at the end of the file go to the spool,
+ * unless their offsets are known already. The pipeline calls this from one thread at a time. */
 #include "write/cog_layout.h"
 #include "write/writer.h"
 
@@ -25,8 +25,8 @@ static void add_buffer(delivery *queue, const void *data, size_t size)
     queue->end += size;
 }
 
-/* The sink takes the image's tiles up to where the order of the file is no longer that in which
- * they are made: with bands one after the other, behind the first one. */
+/* The sink takes tiles of the image as long as they are made in the order of the file: if bands
+ * follow each other, only those of the first band. */
 bool tz_tile_is_spooled(const tz_writer *w, uint32_t level, uint64_t tile_index)
 {
     const tz_image *image = tz_writer_image(w);
@@ -71,6 +71,7 @@ static void add_tile_results(tz_writer *w, const tz_tile_slot *slot)
         atomic_fetch_add(&w->tiles_done, 1);
 }
 
+/* Writes the queue, and moves *position to its end. */
 static tz_result send_buffers(tz_writer *w, tz_sink *sink, const delivery *queue,
                               uint64_t *position, const tz_context *ctx)
 {
@@ -82,7 +83,7 @@ static tz_result send_buffers(tz_writer *w, tz_sink *sink, const delivery *queue
     return TZ_OK;
 }
 
-/* Each tile to where it will stay; those that follow each other there in one call. */
+/* Writes each tile to its final offset, and tiles that follow each other there in one call. */
 static tz_result deliver_to_known_offsets(tz_writer *w, uint64_t first, size_t count,
                                           const tz_context *ctx)
 {

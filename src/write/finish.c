@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The end of a file: directories, then the header, which until then is zero so that a torn file is
- * no TIFF. Whether it is a BigTIFF is decided here, by the size that came about. Directories stand
- * behind the tiles, but before them in a COG, for which room is made now; then what waited in the
- * spool goes to its place. */
+ * The end of a file: directories, spooled tiles, and the header last.
+ *
+ * The tags of all directories are built from the pyramid, the statistics and the sizes of tiles.
+ * Their size, with that of the tiles, decides between classic TIFF and BigTIFF. A plain file gets
+ * its directories after the tiles. A COG has them before: all offsets are computed from the sizes,
+ * the sink inserts bytes before the tiles that it already has, and spooled tiles are copied to
+ * their offsets in runs as long as possible.
+ *
+ * The decision that is not obvious: the header stays zero until everything else is written, so that
+ * an interrupted write never looks like a TIFF. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -15,7 +21,6 @@
 enum { DIRECTORY_BUFFER = 65536, MAX_DIRECTORIES = 2 * TZ_MAX_OUTPUT_LEVELS };
 #define MAX_COPY_BYTES ((uint64_t)1 << 20)
 
-/* What the directories are made of. */
 typedef struct ending {
     tz_writer *writer;
     tz_arena arena;
@@ -23,8 +28,8 @@ typedef struct ending {
     size_t count;
     tz_emit_options how;
     uint64_t size;                           /* of the directories */
-    uint64_t *offsets[TZ_MAX_OUTPUT_LEVELS]; /* of tiles in the file */
-    tz_cog_layout layout;                    /* of a COG */
+    uint64_t *offsets[TZ_MAX_OUTPUT_LEVELS]; /* of tiles in the file, by level */
+    tz_cog_layout layout;                    /* unset in a plain file */
     uint8_t *buffer;
     size_t capacity;
 } ending;
@@ -90,7 +95,7 @@ static tz_result add_directory(ending *e, uint32_t level, bool is_mask,
     return TZ_OK;
 }
 
-/* The image, its mask, overviews, their masks. */
+/* In the order of GDAL: the image, its mask, overviews, their masks. */
 static tz_result make_directories(ending *e)
 {
     const uint32_t levels = e->writer->pyramid.count;
@@ -130,14 +135,15 @@ static tz_result choose_format(ending *e, uint64_t *size)
 {
     const tz_writer *w = e->writer;
     const tz_bigtiff wanted = tz_writer_image(w)->options.bigtiff;
-    const uint64_t most = wanted == TZ_BIGTIFF_IF_SAFER ? MAX_SAFE_SIZE : MAX_CLASSIC_SIZE;
+    const uint64_t max_size = wanted == TZ_BIGTIFF_IF_SAFER ? MAX_SAFE_SIZE : MAX_CLASSIC_SIZE;
     *size = compute_file_size(e, false);
-    if (wanted != TZ_BIGTIFF_YES && *size <= most)
+    if (wanted != TZ_BIGTIFF_YES && *size <= max_size)
         return TZ_OK;
     if (wanted == TZ_BIGTIFF_NO)
-        return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_LAYOUT,
-                       tz_expecting(tz_no_location(), MAX_CLASSIC_SIZE, *size),
-                       "the file is too large for a classic TIFF, and BigTIFF was ruled out");
+        return tz_fail(
+            &w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_LAYOUT,
+            tz_expecting(tz_no_location(), MAX_CLASSIC_SIZE, *size),
+            "the file is too large for a classic TIFF, and options->bigtiff forbids BigTIFF");
     *size = compute_file_size(e, true);
     return TZ_OK;
 }
@@ -159,12 +165,11 @@ static tz_result write_directories(ending *e)
                                write_bytes, w, &w->ctx);
 }
 
-/* Memory that threads and slabs took has been given back: some of it serves to copy. */
+/* Threads and slabs have been released, so their part of the budget may be used for copying. */
 static tz_result make_buffer(ending *e)
 {
     const tz_budget *budget = &e->writer->budget;
-    const uint64_t spare = budget->planned - budget->fixed;
-    const uint64_t capacity = spare < MAX_COPY_BYTES ? spare : MAX_COPY_BYTES;
+    const uint64_t capacity = tz_min(budget->planned - budget->fixed, MAX_COPY_BYTES);
     e->capacity = capacity > DIRECTORY_BUFFER && tz_writer_image(e->writer)->options.cog
                       ? (size_t)capacity
                       : DIRECTORY_BUFFER;
@@ -174,23 +179,7 @@ static tz_result make_buffer(ending *e)
 
 /* ---- COG ---- */
 
-/* Places in the file for all tiles. */
-static tz_result make_offsets(ending *e)
-{
-    tz_writer *w = e->writer;
-    for (uint32_t i = 0; i < w->pyramid.count; i++) {
-        tz_writer_level *level = &w->levels[i];
-        const uint64_t tiles = tz_all_tiles(level->image);
-        e->offsets[i] = level->offsets;
-        if (!level->image->options.cog)
-            continue;
-        e->offsets[i] = tz_arena_array(&e->arena, (size_t)tiles, sizeof *e->offsets[i]);
-        if (!e->offsets[i])
-            return tz_fail_nomem(&w->ctx, tiles * sizeof *e->offsets[i]);
-    }
-    return TZ_OK;
-}
-
+/* Smallest level first. */
 static void assign_level_offsets(ending *e)
 {
     const tz_writer *w = e->writer;
@@ -203,55 +192,49 @@ static void assign_level_offsets(ending *e)
     tz_cog_assign_offsets(w->levels[0].image, w->levels[0].sizes, e->layout.image, e->offsets[0]);
 }
 
-/* Bytes of the spool that stand one behind the other in the file as well. */
+/* Bytes that follow each other both in the spool and in the file. */
 typedef struct spool_run {
     uint64_t from;
     uint64_t to;
     uint64_t size;
 } spool_run;
 
-static tz_result copy_run(ending *e, spool_run *r)
+static tz_result copy_run(ending *e, const spool_run *run)
 {
     tz_writer *w = e->writer;
-    const spool_run now = *r;
-    *r = (spool_run){0};
-    if (now.size == 0)
+    const tz_image *image = tz_writer_image(w);
+    if (run->size == 0)
         return TZ_OK;
-    TZ_TRY(tz_check_progress(&w->ctx, &tz_writer_image(w)->options.progress,
-                             tz_writer_image(w)->spec.height, tz_writer_image(w)->spec.height));
+    TZ_TRY(tz_check_progress(&w->ctx, &image->options.progress, image->spec.height,
+                             image->spec.height));
     w->report.writes++;
-    return tz_sink_copy(w->sink, now.to, w->spool, now.from, now.size, e->buffer, e->capacity,
+    return tz_sink_copy(w->sink, run->to, w->spool, run->from, run->size, e->buffer, e->capacity,
                         &w->ctx);
 }
 
-static tz_result copy_tile(ending *e, uint32_t level, uint64_t tile_index, spool_run *r)
-{
-    const tz_writer_level *l = &e->writer->levels[level];
-    const uint64_t size = tz_cog_tile_bytes(l->sizes[tile_index]);
-    if (size == 0 || !tz_tile_is_spooled(e->writer, level, tile_index))
-        return TZ_OK;
-    const spool_run tile = {l->offsets[tile_index] - TZ_LEADER,
-                            e->offsets[level][tile_index] - TZ_LEADER, size};
-    if (r->size == 0 || r->from + r->size != tile.from || r->to + r->size != tile.to) {
-        TZ_TRY(copy_run(e, r));
-        *r = tile;
-        return TZ_OK;
-    }
-    r->size += size;
-    return TZ_OK;
-}
-
+/* Copies the spooled tiles of a level to their offsets, in the order of the file. */
 static tz_result copy_level(ending *e, uint32_t level)
 {
-    const tz_image *image = e->writer->levels[level].image;
-    const uint64_t tiles = tz_all_tiles(image);
-    spool_run r = {0};
-    for (uint64_t n = 0; n < tiles; n++)
-        TZ_TRY(copy_tile(e, level, tz_cog_nth_tile(image, n), &r));
-    return copy_run(e, &r);
+    const tz_writer_level *l = &e->writer->levels[level];
+    const uint64_t tiles = tz_all_tiles(l->image);
+    spool_run run = {0};
+    for (uint64_t n = 0; n < tiles; n++) {
+        const uint64_t tile_index = tz_cog_nth_tile(l->image, n);
+        const uint64_t size = tz_cog_tile_bytes(l->sizes[tile_index]);
+        if (size == 0 || !tz_tile_is_spooled(e->writer, level, tile_index))
+            continue;
+        const uint64_t from = l->offsets[tile_index] - TZ_LEADER;
+        const uint64_t to = e->offsets[level][tile_index] - TZ_LEADER;
+        if (run.from + run.size != from || run.to + run.size != to) {
+            TZ_TRY(copy_run(e, &run));
+            run = (spool_run){.from = from, .to = to};
+        }
+        run.size += size;
+    }
+    return copy_run(e, &run);
 }
 
-/* Between the last overview and the image. */
+/* Zeros between the last overview and the image. */
 static tz_result write_padding(ending *e)
 {
     uint64_t end = e->layout.overview;
@@ -262,8 +245,8 @@ static tz_result write_padding(ending *e)
     return size > 0 ? write_bytes(e->writer, end, e->buffer, size) : TZ_OK;
 }
 
-/* The first bytes: header, and what of the ghost area stands before byte 16, which is written now
- * or, with last, at the end. */
+/* The first 16 bytes hold the header and, in a classic TIFF, the beginning of the ghost area. They
+ * are written last; the rest of the ghost area is written before the directories. */
 static tz_result write_header_and_ghost(ending *e, bool last)
 {
     const tz_image *image = tz_writer_image(e->writer);
@@ -306,19 +289,20 @@ static tz_result finish_cog(ending *e)
 
 /* ---- the end ---- */
 
-static tz_result finish_plain(ending *e)
-{
-    uint8_t header[TZ_EMIT_HEADER_SIZE];
-    TZ_TRY(make_buffer(e));
-    TZ_TRY(write_directories(e));
-    tz_emit_header(&e->how, header);
-    return write_bytes(e->writer, 0, header, sizeof header);
-}
-
-/* All but the bytes. */
+/* Everything but the bytes of the file: offsets, tags, layout. */
 static tz_result lay_out_file(ending *e, uint64_t *size)
 {
-    TZ_TRY(make_offsets(e));
+    tz_writer *w = e->writer;
+    for (uint32_t i = 0; i < w->pyramid.count; i++) {
+        tz_writer_level *level = &w->levels[i];
+        const uint64_t tiles = tz_all_tiles(level->image);
+        e->offsets[i] = level->offsets;
+        if (!level->image->options.cog)
+            continue;
+        e->offsets[i] = tz_arena_array(&e->arena, (size_t)tiles, sizeof *e->offsets[i]);
+        if (!e->offsets[i])
+            return tz_fail_nomem(&w->ctx, tiles * sizeof *e->offsets[i]);
+    }
     TZ_TRY(make_directories(e));
     return choose_format(e, size);
 }
@@ -326,34 +310,34 @@ static tz_result lay_out_file(ending *e, uint64_t *size)
 static tz_result finish_file(ending *e)
 {
     tz_writer *w = e->writer;
+    uint8_t header[TZ_EMIT_HEADER_SIZE];
     TZ_TRY(lay_out_file(e, &w->report.file_size));
     w->report.bigtiff = e->how.bigtiff;
-    return tz_writer_image(w)->options.cog ? finish_cog(e) : finish_plain(e);
-}
-
-static tz_result lay_out_and_store_offsets(ending *e)
-{
-    uint64_t size;
-    TZ_TRY(lay_out_file(e, &size));
-    assign_level_offsets(e);
-    store_offsets(e);
-    return TZ_OK;
-}
-
-static tz_result with_ending(tz_writer *w, tz_result (*step)(ending *))
-{
-    ending e = {.writer = w, .how = {.big_endian = tz_writer_image(w)->options.big_endian}};
-    const tz_result result = step(&e);
-    tz_arena_deinit(&e.arena);
-    return result;
+    if (tz_writer_image(w)->options.cog)
+        return finish_cog(e);
+    TZ_TRY(make_buffer(e));
+    TZ_TRY(write_directories(e));
+    tz_emit_header(&e->how, header);
+    return write_bytes(w, 0, header, sizeof header);
 }
 
 tz_result tz_writer_finish(tz_writer *w)
 {
-    return with_ending(w, finish_file);
+    ending e = {.writer = w, .how = {.big_endian = tz_writer_image(w)->options.big_endian}};
+    const tz_result result = finish_file(&e);
+    tz_arena_deinit(&e.arena);
+    return result;
 }
 
 tz_result tz_writer_assign_offsets(tz_writer *w)
 {
-    return with_ending(w, lay_out_and_store_offsets);
+    ending e = {.writer = w, .how = {.big_endian = tz_writer_image(w)->options.big_endian}};
+    uint64_t size;
+    const tz_result result = lay_out_file(&e, &size);
+    if (result == TZ_OK) {
+        assign_level_offsets(&e);
+        store_offsets(&e);
+    }
+    tz_arena_deinit(&e.arena);
+    return result;
 }

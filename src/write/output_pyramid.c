@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Overviews differ from the image in their size and perhaps their codec, and say nothing of the
- * ground: readers know that from the image. */
+ * The levels of a file, from the specification of the image.
+ *
+ * Each level is a specification and options of its own, made from those of the level before and
+ * checked by tz_image_init, so that nothing of an overview can fail after the file exists.
+ * Overviews differ from the image in their size and perhaps their codec. They have no
+ * georeferencing and no metadata, which readers take from the image.
+ *
+ * Options of the image's codec do not apply to another codec of the overviews: they are reset, and
+ * only options that name the overviews remain. */
 #include "write/output_pyramid.h"
 
 #include <stddef.h>
@@ -11,12 +18,7 @@
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
-static bool fits_tile(const tz_image *image)
-{
-    return image->spec.width <= image->tile_width && image->spec.height <= image->tile_height;
-}
-
-/* Whether there is to be another level below the last one. */
+/* Returns whether a smaller level follows the last one. */
 static bool needs_another_level(const tz_output_pyramid *pyramid)
 {
     const tz_image *first = &pyramid->levels[0].image;
@@ -25,31 +27,28 @@ static bool needs_another_level(const tz_output_pyramid *pyramid)
     const bool is_point = last->spec.width == 1 && last->spec.height == 1;
     if (!first->options.cog || wanted < 0 || is_point || pyramid->count == TZ_MAX_OUTPUT_LEVELS)
         return false;
-    return wanted == 0 ? !fits_tile(last) : pyramid->count <= (uint32_t)wanted;
+    if (wanted > 0)
+        return pyramid->count <= (uint32_t)wanted;
+    return last->spec.width > last->tile_width || last->spec.height > last->tile_height;
 }
 
-/* ---- what an overview is ---- */
-
-/* Options of the image that go with its codec make no sense with another one. */
-static void use_other_codec(tz_write_options *options)
-{
-    options->compression = options->overview_compression;
-    options->predictor = 0;
-    options->level = 0;
-    options->quality = 0;
-    options->lossless = TZ_AUTO;
-    options->distance = 0;
-    options->alpha_distance = 0;
-    options->max_error = 0;
-    options->jpeg_tables = TZ_JPEG_TABLES_DEFAULT;
-    options->jpeg_subsampling[0] = options->jpeg_subsampling[1] = 0;
-}
+/* ---- specification and options ---- */
 
 static void set_overview_codec(tz_write_options *options)
 {
     if (options->overview_compression != TZ_COMPRESSION_DEFAULT &&
-        options->overview_compression != options->compression)
-        use_other_codec(options);
+        options->overview_compression != options->compression) {
+        options->compression = options->overview_compression;
+        options->predictor = 0;
+        options->level = 0;
+        options->quality = 0;
+        options->lossless = TZ_AUTO;
+        options->distance = 0;
+        options->alpha_distance = 0;
+        options->max_error = 0;
+        options->jpeg_tables = TZ_JPEG_TABLES_DEFAULT;
+        options->jpeg_subsampling[0] = options->jpeg_subsampling[1] = 0;
+    }
     if (options->overview_predictor != 0)
         options->predictor = options->overview_predictor;
     if (options->overview_lossless != TZ_AUTO) {
@@ -64,7 +63,7 @@ static void set_overview_codec(tz_write_options *options)
         options->lerc_compression = 0;
 }
 
-/* RGB whose overviews alone are JPEG, as GDAL has it: they are a third of the size. */
+/* RGB whose overviews alone are JPEG becomes YCbCr, as in GDAL: that is a third of the size. */
 static bool becomes_ycbcr(const tz_image *before, const tz_write_options *options)
 {
     return options->compression == TZ_COMPRESSION_JPEG &&
@@ -94,7 +93,7 @@ static tz_result make_overview(tz_image *out, const tz_image *before, const tz_c
     return tz_image_init(out, &spec, &options, ctx);
 }
 
-/* ---- how it is made ---- */
+/* ---- resampling ---- */
 
 static tz_resampling overview_method(const tz_image *image)
 {
@@ -104,7 +103,7 @@ static tz_resampling overview_method(const tz_image *image)
     return image->spec.color_map ? TZ_RESAMPLE_NEAREST : TZ_RESAMPLE_AVERAGE;
 }
 
-/* The last band that is alpha, counted from 1; 0: none. */
+/* Returns the last alpha band, counted from 1; 0: none. */
 static uint32_t find_alpha_band(const tz_image_spec *spec)
 {
     enum { PREMULTIPLIED = 1, STRAIGHT = 2 };
@@ -132,19 +131,9 @@ static tz_overview_params describe_overview(const tz_image *from, const tz_image
                                 .to_height = spec->height};
 }
 
-static tz_result check_overview_method(const tz_image *image, const tz_context *ctx)
-{
-    const tz_resampling method = overview_method(image);
-    const char *wrong =
-        tz_resampling_unsupported(method, image->spec.dtype, image->spec.color_map != NULL);
-    return wrong ? TZ_FAIL_ARG(ctx, "overviews cannot be made by %s: %s",
-                               tz_resampling_name(method), wrong)
-                 : TZ_OK;
-}
+/* ---- warnings ---- */
 
-/* ---- what others make of it ---- */
-
-/* Each codec once, whatever the number of levels. */
+/* Warns of codecs that few readers know: once for each codec, whatever the number of levels. */
 static tz_result warn_of_codecs(const tz_output_pyramid *pyramid, const tz_context *ctx)
 {
     uint16_t last = 0;
@@ -153,16 +142,16 @@ static tz_result warn_of_codecs(const tz_output_pyramid *pyramid, const tz_conte
         const char *readers = codec != last ? tz_compression_readers(codec) : NULL;
         last = codec;
         if (readers) {
-            tz_location place = tz_at_tag(TZ_TAG_COMPRESSION, TZ_NONE);
-            place.found = codec;
-            TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, place, "%s: %s",
+            tz_location location = tz_at_tag(TZ_TAG_COMPRESSION, TZ_NONE);
+            location.found = codec;
+            TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, location, "%s: %s",
                            tz_compression_name(codec), readers));
         }
     }
     return TZ_OK;
 }
 
-/* LERC keeps nodata: see tz_tile_encode. */
+/* LERC keeps nodata also if it is lossy. */
 static bool changes_nodata(const tz_image *image)
 {
     const tz_encoder *encoder = image->encoder;
@@ -177,7 +166,7 @@ static tz_result warn_of_nodata(const tz_output_pyramid *pyramid, const tz_conte
         const tz_image *image = &pyramid->levels[i].image;
         if (changes_nodata(image))
             return tz_warn(ctx, TZ_ERR_ARG, TZ_CAUSE_META, tz_at_tag(TZ_TAG_GDAL_NODATA, TZ_NONE),
-                           "pixels that are nodata, %s, come back as other values: %s is lossy",
+                           "nodata pixels (%s) are read back with other values: %s is lossy",
                            image->spec.nodata_text, tz_compression_name(image->format.compression));
     }
     return TZ_OK;
@@ -201,8 +190,13 @@ tz_result tz_output_pyramid_make(tz_output_pyramid *out, const tz_image_spec *sp
         const tz_image *before = &out->levels[out->count - 1].image;
         tz_output_level *level = &out->levels[out->count++];
         TZ_TRY(make_overview(&level->image, before, ctx));
-        TZ_TRY(check_overview_method(&level->image, ctx));
         level->overview = describe_overview(before, &level->image);
+        const tz_resampling method = level->overview.method;
+        const char *wrong = tz_resampling_unsupported(method, level->image.spec.dtype,
+                                                      level->image.spec.color_map != NULL);
+        if (wrong)
+            return TZ_FAIL_ARG(ctx, "overviews cannot be made by %s: %s",
+                               tz_resampling_name(method), wrong);
     }
     TZ_TRY(warn_of_codecs(out, ctx));
     return warn_of_nodata(out, ctx);

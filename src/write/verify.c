@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reading back what was written, through the normal reader, before it is published: the
- * directories, and some or all of the tiles. Of lossless codecs, pixels are compared with those
- * that were given, by a hash of each tile. */
+ * Reads a written file back before it is published, through the normal reader.
+ *
+ * The sink becomes a source, the file is opened, and its directories are compared with the
+ * specification. Then some or all tiles are read, as many at a time as there are threads. With a
+ * lossless codec their pixels are compared with those that were given, by the hash that each tile
+ * got when it was made; with a lossy codec it is enough that they can be read.
+ *
+ * Which tiles are verified must be known while they are made, so it follows from the number of
+ * tiles alone: the first, the last, and others at even distances. */
 #include <pthread.h>
 #include <string.h>
 
@@ -10,10 +16,10 @@
 #include "kernels/row_hash.h"
 #include "write/writer.h"
 
-/* One tile in so many is read back, but not fewer than the first and the last one. */
+/* One tile in TILES_PER_SAMPLE is read back, within these limits. */
 enum { MAX_SAMPLES = 16, MIN_SAMPLES = 2, TILES_PER_SAMPLE = 64 };
 
-/* ---- which tiles ---- */
+/* ---- verified tiles ---- */
 
 uint64_t tz_verified_count(const tz_image *image)
 {
@@ -22,11 +28,9 @@ uint64_t tz_verified_count(const tz_image *image)
         return 0;
     if (image->options.verify == TZ_VERIFY_ALL || tiles <= MIN_SAMPLES)
         return tiles;
-    const uint64_t samples = tiles / TILES_PER_SAMPLE;
-    return samples < MIN_SAMPLES ? MIN_SAMPLES : samples > MAX_SAMPLES ? MAX_SAMPLES : samples;
+    return tz_min(tz_max(tiles / TILES_PER_SAMPLE, MIN_SAMPLES), MAX_SAMPLES);
 }
 
-/* The first one, the last one, and others at even distances. */
 static uint64_t verified_tile(const tz_image *image, uint64_t index)
 {
     const uint64_t count = tz_verified_count(image);
@@ -49,32 +53,27 @@ uint64_t tz_verified_index(const tz_image *image, uint64_t tile)
 typedef struct sink_source {
     tz_source base; /* first: the two share their address */
     tz_sink *sink;
-    pthread_mutex_t lock; /* a reader's threads ask when they like, a sink is asked by one at a time
-                           */
+    pthread_mutex_t lock; /* the reader has several threads, a sink is for one at a time */
 } sink_source;
-
-static tz_result sink_source_read(sink_source *source, const tz_range *range, const tz_context *ctx)
-{
-    pthread_mutex_lock(&source->lock);
-    const tz_result result =
-        tz_sink_read(source->sink, range->offset, range->dst, range->size, ctx);
-    pthread_mutex_unlock(&source->lock);
-    return result;
-}
 
 static tz_result sink_source_submit(tz_source *source, tz_request *request, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
-    TZ_TRY(tz_source_check_ranges(source, request, err));
-    for (size_t i = 0; i < request->count; i++)
-        TZ_TRY(sink_source_read((sink_source *)source, &request->ranges[i], &ctx));
-    return TZ_OK;
+    sink_source *self = (sink_source *)source;
+    tz_result result = tz_source_check_ranges(source, request, err);
+    for (size_t i = 0; result == TZ_OK && i < request->count; i++) {
+        const tz_range *range = &request->ranges[i];
+        pthread_mutex_lock(&self->lock);
+        result = tz_sink_read(self->sink, range->offset, range->dst, range->size, &ctx);
+        pthread_mutex_unlock(&self->lock);
+    }
+    return result;
 }
 
 static tz_result sink_source_wait(tz_source *source, tz_request *request, tz_error *err)
 {
     (void)source, (void)request, (void)err;
-    return TZ_OK; /* submit has done it all */
+    return TZ_OK; /* submit has read everything */
 }
 
 static void sink_source_close(tz_source *source)
@@ -118,30 +117,27 @@ static tz_result compare_info(const tz_writer *w, const tz_info *info)
     return TZ_OK;
 }
 
-/* The part of a tile that the image has. */
+/* The part of a tile that is within the image. */
 static tz_window tile_window(const tz_image *image, uint64_t tile, uint32_t *band)
 {
     const uint64_t in_plane = (uint64_t)image->tiles_across * image->tiles_down;
     const uint64_t row = tile % in_plane / image->tiles_across * image->tile_height;
     const uint64_t column = tile % image->tiles_across * image->tile_width;
-    const uint64_t width = image->spec.width - column;
-    const uint64_t height = image->spec.height - row;
     *band = (uint32_t)(tile / in_plane);
     return (tz_window){.column = (int64_t)column,
                        .row = (int64_t)row,
-                       .width = width < image->tile_width ? (uint32_t)width : image->tile_width,
-                       .height =
-                           height < image->tile_height ? (uint32_t)height : image->tile_height};
+                       .width = (uint32_t)tz_min(image->tile_width, image->spec.width - column),
+                       .height = (uint32_t)tz_min(image->tile_height, image->spec.height - row)};
 }
 
-/* Some of the tiles of a level that are verified, read together. */
+/* Verified tiles of a level that are read together. */
 typedef struct tile_sample {
     tz_item items[MAX_SAMPLES];
     uint32_t bands[MAX_SAMPLES];
     uint32_t level;
     uint64_t first; /* of the verified tiles */
     size_t count;
-    size_t tile_bytes; /* bytes for each */
+    size_t tile_bytes; /* of each */
     uint8_t *memory;
 } tile_sample;
 
@@ -176,7 +172,7 @@ static uint64_t hash_pixels(const tz_buffer *pixels)
     return hash;
 }
 
-/* Whether decoding gives back every bit of the pixels. */
+/* Returns whether decoding restores every bit of the pixels. */
 static bool is_lossless(const tz_image *image)
 {
     const tz_encoder *encoder = image->encoder;
@@ -193,7 +189,7 @@ static tz_result compare_sample(tz_writer *w, const tile_sample *s)
     TZ_TRY(tz_read_batch(s->items, s->count, &how, NULL, w->ctx.err));
     for (size_t i = 0; i < s->count; i++) {
         const uint64_t tile = verified_tile(level->image, s->first + i);
-        const bool sparse = level->sizes[tile] == 0; /* its NaN may have had other bits */
+        const bool sparse = level->sizes[tile] == 0; /* read as nodata: a NaN may have other bits */
         w->report.tiles_verified++;
         if (exact && !sparse && hash_pixels(&s->items[i].into) != level->hashes[s->first + i])
             return tz_fail(&w->ctx, TZ_ERR_IO, TZ_CAUSE_IO,
@@ -218,21 +214,14 @@ static tz_result compare_tiles(tz_writer *w, const tz_file *file, tile_sample *s
     return TZ_OK;
 }
 
-static tz_result compare_levels(tz_writer *w, const tz_file *file, tile_sample *s, size_t at_a_time)
-{
-    for (s->level = 0; s->level < w->pyramid.count; s->level++)
-        TZ_TRY(compare_tiles(w, file, s, at_a_time));
-    return TZ_OK;
-}
-
-/* As many tiles at a time as there are threads; a reader takes about as much memory for a tile as
- * the writer did, which has given back what it had. */
+/* As many tiles at a time as there are threads: the reader needs about as much memory for a tile as
+ * the writer, which has released its own. */
 static tz_result compare_file(tz_writer *w, const tz_file *file)
 {
     const tz_image *image = tz_writer_image(w);
     const uint64_t tile_bytes = (uint64_t)image->tile_width * image->tile_height *
                                 image->format.samples * tz_dtype_size(image->spec.dtype);
-    const size_t at_a_time = w->budget.threads < MAX_SAMPLES ? w->budget.threads : MAX_SAMPLES;
+    const size_t at_a_time = tz_min_size(w->budget.threads, MAX_SAMPLES);
     tile_sample s = {.tile_bytes = (size_t)tile_bytes};
     uint64_t size = TZ_NONE;
     TZ_TRY(compare_info(w, tz_file_info(file)));
@@ -240,7 +229,9 @@ static tz_result compare_file(tz_writer *w, const tz_file *file)
         s.memory = tz_alloc((size_t)size);
     if (!s.memory)
         return tz_fail_nomem(&w->ctx, size);
-    const tz_result result = compare_levels(w, file, &s, at_a_time);
+    tz_result result = TZ_OK;
+    for (s.level = 0; result == TZ_OK && s.level < w->pyramid.count; s.level++)
+        result = compare_tiles(w, file, &s, at_a_time);
     tz_free(s.memory);
     return result;
 }

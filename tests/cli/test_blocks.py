@@ -314,7 +314,7 @@ def test_blobs_that_were_cut_off(run, job, tmp_path):
 def test_damaged_plans(run, job, tmp_path):
     path, plan_path, blobs = job
     whole = pathlib.Path(plan_path).read_bytes()
-    for damaged, message in ((whole[:-1], "cut off"), (b"", "no plan"), (whole[:40] + b"\xff" + whole[41:], "checksum"),
+    for damaged, message in ((whole[:-1], "cut off"), (b"", "not a plan"), (whole[:40] + b"\xff" + whole[41:], "checksum"),
                              (whole[:8] + b"\x09" + whole[9:], "another version")):
         pathlib.Path(plan_path).write_bytes(damaged)
         check_refused(run, tmp_path, [plan_path, str(tmp_path / "out.tif"), *blobs], message)

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How much a device holds, and how that is divided: slabs as high and batches as large as fit, with
- * as many tiles in a batch as a slab has, where both do. */
+ * The plan of device memory.
+ *
+ * For a given number of rows in a slab and tiles in a batch, tz_gpu_budget_make lays out the three
+ * allocations of a write (gpu_budget.h) and adds them up. tz_budget_make begins with one row of
+ * tiles and a batch of one tile, which must fit. tz_gpu_budget_grow then finds by bisection the
+ * highest slabs whose tiles fit a single batch; if not even one row of tiles fits a batch, it finds
+ * the largest batch. Each trial is a complete layout, so no size is ever estimated.
+ *
+ * The decision that is not obvious: the parts of a batch are as large as level 0 or level 1 needs,
+ * because all overviews have the encoding of level 1. */
 #include "base/mem.h"
 #include "device/ops/encode.h"
 #include "write/cog_layout.h"
@@ -11,7 +19,7 @@
 enum { ALIGNMENT = 64, TILE_ALIGNMENT = 16 };
 _Static_assert(TILE_ALIGNMENT % TZ_ENCODE_VIEW_ALIGN == 0, "views of libraries lie side by side");
 
-/* ---- parts ---- */
+/* ---- layout ---- */
 
 static uint64_t align_up(uint64_t size, uint64_t to)
 {
@@ -19,7 +27,7 @@ static uint64_t align_up(uint64_t size, uint64_t to)
     return sum - sum % to;
 }
 
-/* Where a part begins; *end moves behind it. */
+/* Returns the offset of a new region; *end moves after it. */
 static uint64_t append_region(uint64_t *end, uint64_t size)
 {
     const uint64_t at = align_up(*end, ALIGNMENT);
@@ -45,8 +53,6 @@ tz_extract_batch tz_gpu_extract_batch(const tz_image *image, uint32_t level, boo
     return batch;
 }
 
-/* ---- rows ---- */
-
 static uint64_t plan_levels(tz_gpu_budget *plan, const tz_budget *b,
                             const tz_output_pyramid *pyramid)
 {
@@ -63,8 +69,6 @@ static uint64_t plan_levels(tz_gpu_budget *plan, const tz_budget *b,
     }
     return end;
 }
-
-/* ---- tiles ---- */
 
 tz_gpu_part_bytes tz_gpu_tile_bytes(const tz_budget *b, const tz_image *image, uint32_t level,
                                     bool is_mask)
@@ -109,7 +113,6 @@ static void max_part_bytes(tz_gpu_part_bytes *most, const tz_gpu_part_bytes *oth
     most->codestreams = tz_max(most->codestreams, other->codestreams);
 }
 
-/* Overviews are all of one kind, which may be another than the image's. */
 static tz_gpu_part_bytes batch_part_bytes(const tz_budget *b, const tz_output_pyramid *pyramid,
                                           uint64_t capacity)
 {
@@ -128,7 +131,7 @@ static tz_gpu_part_bytes batch_part_bytes(const tz_budget *b, const tz_output_py
     return most;
 }
 
-/* What cutting takes, and encoding afterwards. */
+/* Scratch of extraction, or of encoding, which follows it. */
 static uint64_t level_scratch(const tz_budget *b, const tz_image *image, uint32_t level)
 {
     const tz_vendor_encode_plan *library = b->encoding[tz_encoding_index(b, level, false)].library;
@@ -148,7 +151,7 @@ static uint64_t plan_tiles(tz_gpu_budget *plan, const tz_budget *b,
 {
     const tz_image *image = &pyramid->levels[0].image;
     const uint64_t n = plan->batch_tiles;
-    const uint64_t tallies = tz_image_wants_statistics(image) ? n * image->format.samples : 0;
+    const uint64_t stats = tz_image_wants_statistics(image) ? n * image->format.samples : 0;
     tz_gpu_tile_layout *at = &plan->layout;
     uint64_t scratch = 0, end = 0;
     for (uint32_t level = 0; level < pyramid->count; level++)
@@ -160,7 +163,7 @@ static uint64_t plan_tiles(tz_gpu_budget *plan, const tz_budget *b,
     at->sizes = append_region(&end, n * sizeof(uint32_t));
     at->offsets = append_region(&end, (n + 1) * sizeof(uint64_t));
     at->results = append_region(&end, n * sizeof(tz_extract_result));
-    at->stats = append_region(&end, tallies * sizeof(tz_stats));
+    at->stats = append_region(&end, stats * sizeof(tz_stats));
     at->results_end = end;
     at->scratch = append_region(&end, scratch);
     at->tiles = append_region(&end, plan->part_bytes.tiles);
@@ -179,7 +182,7 @@ void tz_gpu_budget_make(tz_budget *b, const tz_output_pyramid *pyramid, uint64_t
     const tz_image *image = &pyramid->levels[0].image;
     const uint64_t tiles = capacity > 0 ? tz_mul_capped(capacity, tz_tile_kinds(image)) : 1;
     plan->batch_capacity = capacity;
-    plan->batch_tiles = tiles < UINT32_MAX ? (uint32_t)tiles : UINT32_MAX;
+    plan->batch_tiles = (uint32_t)tz_min(tiles, UINT32_MAX);
     plan->part_bytes = batch_part_bytes(b, pyramid, capacity);
     plan->sizes[TZ_ALLOCATION_ROWS] = tz_slab_bytes(b, image);
     plan->sizes[TZ_ALLOCATION_LEVELS] = plan_levels(plan, b, pyramid);
@@ -241,9 +244,8 @@ tz_result tz_gpu_budget_allow(tz_budget *b, const tz_output_pyramid *pyramid,
                        "one row of tiles takes more device memory than could be allocated");
     TZ_TRY(tz_device_free_memory(plan->device, &available, ctx->err));
     available = tz_device_usable(available);
-    available = available < device_available ? available : device_available;
-    available = cap < available ? cap : available;
-    plan->allowed = plan->planned > available ? plan->planned : available;
+    available = tz_min(cap, tz_min(available, device_available));
+    plan->allowed = tz_max(plan->planned, available);
     return TZ_OK;
 }
 
@@ -258,7 +260,7 @@ bool tz_gpu_budget_fits(tz_budget *b, const tz_output_pyramid *pyramid)
     return plan->planned <= plan->allowed;
 }
 
-/* ---- more than the least ---- */
+/* ---- growing ---- */
 
 static bool try_capacity(tz_budget *b, const tz_output_pyramid *pyramid, uint64_t capacity)
 {
@@ -266,14 +268,14 @@ static bool try_capacity(tz_budget *b, const tz_output_pyramid *pyramid, uint64_
     return tz_gpu_budget_fits(b, pyramid) && tz_budget_total(b, pyramid) <= b->allowed;
 }
 
-/* Rows of tiles, all in one batch. */
+/* Slabs of rows rows of tiles, and batches that hold all tiles of a slab. */
 static bool try_rows(tz_budget *b, const tz_output_pyramid *pyramid, uint64_t rows)
 {
     tz_budget_set_rows(b, &pyramid->levels[0].image, rows);
     return try_capacity(b, pyramid, tz_mul_capped(rows, b->columns));
 }
 
-/* The largest number up to most with which it fits; with 0 it does. */
+/* Returns the largest number up to most for which try_it succeeds; it does for 0. */
 static uint64_t largest_fitting(tz_budget *b, const tz_output_pyramid *pyramid, uint64_t most,
                                 bool (*try_it)(tz_budget *, const tz_output_pyramid *, uint64_t))
 {

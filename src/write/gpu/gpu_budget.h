@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a write holds in the memory of a device: three pieces, all of them there from its first row
- * to its last, and what is where in them. */
+ * The device memory of a write: three allocations, held from its first row to its last, and the
+ * offsets in them. */
 #ifndef TZ_WRITE_GPU_GPU_BUDGET_H
 #define TZ_WRITE_GPU_GPU_BUDGET_H
 
@@ -8,39 +8,39 @@
 #include "device/ops/extract.h"
 #include "write/output_pyramid.h"
 
-/* Rows of the image; rows of overviews, and what makes them; tiles on their way. */
+/* Rows of the image; rows of overviews, with the tables that make them; tiles of a batch. */
 enum { TZ_ALLOCATION_ROWS, TZ_ALLOCATION_LEVELS, TZ_ALLOCATION_TILES, TZ_ALLOCATIONS };
 
-/* Places in the second piece, of one overview. */
+/* Offsets in the second allocation, for one overview. */
 typedef struct tz_gpu_level_offsets {
     uint64_t slab;
-    uint64_t halo[2]; /* rows of the level before */
+    uint64_t halo[2]; /* of the level before */
     uint64_t reducer;
 } tz_gpu_level_offsets;
 
-/* Places in the third piece, for so many tiles. Tables go up in one upload, and results come down
- * in one download; so does what is made: tiles of the mask as they are, which the cores encode, and
- * behind them those of the image. */
+/* Offsets in the third allocation, for a batch of tiles. The tables are uploaded in one call, and
+ * the results downloaded in one. So is the payload: tiles of the mask as samples, which the CPU
+ * encodes, then tiles of the image. */
 typedef struct tz_gpu_tile_layout {
-    uint64_t extracts; /* tables: tz_extract_tile each */
-    uint64_t entries;
-    uint64_t discard; /* tz_write_options.discard_bits */
+    uint64_t extracts; /* tables begin: tz_extract_tile each */
+    uint64_t entries;  /* tz_encode_entry each */
+    uint64_t discard;  /* tz_write_options.discard_bits */
     uint64_t tables_end;
-    uint64_t sizes; /* results: uint32_t each */
-    uint64_t offsets;
-    uint64_t results;
+    uint64_t sizes;   /* results begin: uint32_t each */
+    uint64_t offsets; /* uint64_t each */
+    uint64_t results; /* tz_extract_result each */
     uint64_t stats;
     uint64_t results_end;
     uint64_t scratch;
-    uint64_t tiles;   /* before they are encoded */
-    uint64_t views;   /* after */
-    uint64_t masks;   /* what comes down, up to payload */
-    uint64_t payload; /* and on */
+    uint64_t tiles; /* before they are encoded */
+    uint64_t views; /* encoded, each at a fixed distance */
+    uint64_t masks; /* end at payload, so that both are downloaded in one call */
+    uint64_t payload;
     uint64_t end;
 } tz_gpu_tile_layout;
 
-/* What one tile, or those of a batch, take in each part. Tiles that a library makes as whole
- * pictures come to the host by themselves, where they take the room of the payload: streams. */
+/* Bytes in each part of the layout, of one tile or of a batch. Codestreams are not in device
+ * memory: the library writes them to the host, where they take the space of the payload. */
 typedef struct tz_gpu_part_bytes {
     uint64_t tiles;
     uint64_t views;
@@ -50,12 +50,12 @@ typedef struct tz_gpu_part_bytes {
 } tz_gpu_part_bytes;
 
 typedef struct tz_gpu_budget {
-    tz_device *device; /* NULL: the cores make the tiles, and nothing else is set */
+    tz_device *device; /* NULL: the CPU makes the tiles, and nothing else is set */
     uint64_t allowed;
     uint64_t planned;
-    uint64_t sizes[TZ_ALLOCATIONS]; /* 0: there is no such piece */
-    uint64_t codestreams;           /* what libraries of pictures take beside them */
-    uint64_t batch_capacity;        /* of tiles, that a batch has room for; 0: for one tile */
+    uint64_t sizes[TZ_ALLOCATIONS]; /* 0: no such allocation */
+    uint64_t codestreams;           /* bytes that codestream libraries allocate themselves */
+    uint64_t batch_capacity;        /* tile positions in a batch; 0: a single tile */
     uint32_t batch_tiles;
     tz_gpu_part_bytes part_bytes;
     tz_gpu_tile_layout layout;
@@ -64,29 +64,30 @@ typedef struct tz_gpu_budget {
 
 /* options->device_buffer_bytes, or the default. */
 uint64_t tz_gpu_budget_limit(const tz_write_options *options);
-/* The guard before the first allocation. */
+/* Fails if the device cannot hold the plan; called before the first allocation. */
 tz_result tz_gpu_budget_admit(const tz_gpu_budget *plan, tz_error *err);
 
-/* Of what comes down of a batch, with what encoders may read behind it. */
+/* Bytes of the payload on the host, with the slack that encoders may read after it. */
 uint64_t tz_gpu_budget_payload_bytes(const tz_gpu_budget *plan);
 
-/* How tiles of one kind are cut: all but memory and tiles. */
+/* Describes the extraction of tiles of one kind, without memory and tiles. */
 tz_extract_batch tz_gpu_extract_batch(const tz_image *image, uint32_t level, bool is_mask);
 
-/* Whether what comes down is what was cut, all of it: it is then cut to where it comes from. */
+/* Returns whether all tiles are downloaded as they were extracted. They are then extracted to the
+ * payload. */
 static inline bool tz_gpu_downloads_raw(const tz_image *image, bool is_mask)
 {
     return is_mask || ((image->encoder->flags & TZ_ENCODER_COPY) && !image->options.sparse);
 }
 
-/* Where tile number n of a batch is before it is encoded, when it takes such rooms. */
+/* Offset of the n-th tile of a batch before it is encoded. */
 static inline uint64_t tz_gpu_extract_offset(const tz_gpu_budget *plan,
                                              const tz_gpu_part_bytes *one, uint32_t n)
 {
     return plan->layout.tiles + n * one->tiles;
 }
 
-/* Before such a tile, so that a leader fits and the tile is aligned. */
+/* Bytes before a tile in the payload that is not encoded: space for a leader, and alignment. */
 enum { TZ_GPU_RAW_LEADER = 16 };
 
 #endif

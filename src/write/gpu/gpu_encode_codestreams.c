@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles in JPEG and JPEG 2000 that a library of the device's makes, where the caller allows it.
- * They are cut as all tiles are; when that is done they are encoded from where they lie, and their
- * streams come to the host as they are retrieved. A tile that the library does not make is encoded
- * by the cores, of samples that come down for them. */
+ * Tiles in JPEG and JPEG 2000 that a vendor library encodes on the device, if the caller allows it.
+ *
+ * The tiles of a batch are extracted like all tiles. When that is done, the library encodes them in
+ * device memory and writes the codestreams to the host, one after the other. Sizes and offsets are
+ * then stored in the results of the batch, as if the device's own encoder had reported them, and
+ * the tiles are collected like others (gpu_tiles.c).
+ *
+ * The library may fail for single tiles. Their samples are downloaded after the codestreams, in
+ * runs of neighbours, and the CPU encodes them. There is always space for that: a tile's samples
+ * take less than its longest codestream. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -11,32 +17,30 @@
 #include "write/cog_layout.h"
 #include "write/writer.h"
 
-enum { JPEG = 7, JPEG_2000 = 34712, RGB = 2, YCBCR = 6, MAX_SAMPLES = 4, PLAIN_ALIGNMENT = 16 };
+enum { MAX_SAMPLES = 4, PLAIN_ALIGNMENT = 16 };
 
-/* ---- which images ---- */
+/* ---- the choice ---- */
 
-static const char *jpeg_refusal(const tz_image *image)
+/* Returns why the library cannot encode the image; NULL: it can. */
+static const char *refusal(const tz_image *image)
 {
     const tz_tile_format *format = &image->format;
     const tz_jpeg_tables tables = image->options.jpeg_tables;
-    if (format->bits != 8)
-        return "the library encodes samples of 8 bits";
-    if (format->samples != 1 && format->photometric != YCBCR)
-        return "the library encodes one band, or three as YCbCr";
-    if (tables != TZ_JPEG_TABLES_DEFAULT && tables != TZ_JPEG_TABLES_NONE)
-        return "the library makes no tables that tiles share";
-    return NULL;
-}
-
-static const char *jpeg_2000_refusal(const tz_image *image)
-{
-    const tz_tile_format *format = &image->format;
+    if (format->compression == TZ_COMPRESSION_JPEG) {
+        if (format->bits != 8)
+            return "the library encodes samples of 8 bits";
+        if (format->samples != 1 && format->photometric != TZ_PHOTOMETRIC_YCBCR)
+            return "the library encodes one band, or three as YCbCr";
+        if (tables != TZ_JPEG_TABLES_DEFAULT && tables != TZ_JPEG_TABLES_NONE)
+            return "the library does not write tables that tiles share";
+        return NULL;
+    }
     if (format->bits == 8 && format->sample_format != 1)
         return "the library does not encode int8";
     return format->samples > MAX_SAMPLES ? "the library encodes up to 4 bands" : NULL;
 }
 
-/* As many at once as take a quarter of what the write may hold. */
+/* Limits the tiles that are encoded at once to a quarter of the memory that the write may hold. */
 static bool fit_library_memory(tz_codestream_codec *codec, uint64_t cap)
 {
     const uint64_t each = codec->bytes / codec->at_once;
@@ -55,9 +59,10 @@ bool tz_gpu_codestreams_choose(const tz_device *device, tz_output_level *level, 
     const tz_tile_format *format = &image->format;
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
     const uint64_t cap = tz_gpu_budget_limit(&image->options);
-    if (format->compression != JPEG && format->compression != JPEG_2000)
+    if (format->compression != TZ_COMPRESSION_JPEG &&
+        format->compression != TZ_COMPRESSION_JPEG2000)
         return false;
-    const char *why = format->compression == JPEG ? jpeg_refusal(image) : jpeg_2000_refusal(image);
+    const char *why = refusal(image);
     tz_codestream_codec codec;
     if (!why &&
         !tz_device_find_codestream_codec(device, format->compression, true, samples, &codec))
@@ -76,12 +81,13 @@ void tz_gpu_codestreams_unshare_tables(tz_writer *w)
 {
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
         tz_output_level *level = &w->pyramid.levels[i];
-        if (level->codestreams.name[0] != '\0' && level->image.format.compression == JPEG)
+        if (level->codestreams.name[0] != '\0' &&
+            level->image.format.compression == TZ_COMPRESSION_JPEG)
             level->image.choice.jpeg_tables = TZ_JPEG_TABLES_NONE;
     }
 }
 
-/* ---- what they take ---- */
+/* ---- memory ---- */
 
 uint64_t tz_gpu_codestreams_device_bytes(const tz_budget *b)
 {
@@ -125,19 +131,18 @@ void tz_gpu_codestreams_close(tz_writer *w)
 
 /* ---- a batch ---- */
 
-/* A batch at work. Results are on the host, as if the device had told them. */
 typedef struct codestream_batch {
     tz_writer *writer;
     const tz_gpu_tile_batch *tiles;
     const tz_image *image;
     const tz_tile_encoding *encoding;
     tz_gpu_part_bytes tile_bytes;
-    uint32_t count; /* of pictures: of tiles that are not empty */
-    uint32_t *sizes;
+    uint32_t count;  /* of tiles to encode: those that are not sparse */
+    uint32_t *sizes; /* results of the batch, on the host */
     uint64_t *offsets;
     const tz_extract_result *results;
-    uint8_t *payload; /* behind the mask's tiles */
-    uint64_t end;     /* of what is in it */
+    uint8_t *payload; /* after the mask's tiles */
+    uint64_t end;     /* of the used bytes of payload */
 } codestream_batch;
 
 static codestream_batch make_codestream_batch(tz_writer *w, const tz_gpu_tile_batch *tiles)
@@ -158,22 +163,10 @@ static codestream_batch make_codestream_batch(tz_writer *w, const tz_gpu_tile_ba
         .payload = results + (at->results_end - at->sizes) + tiles->mask_bytes};
 }
 
-static tz_codestream describe_tile(const codestream_batch *b, const tz_tile_position *position,
-                                   uint32_t number)
-{
-    const tz_tile_format *format = &b->encoding->format;
-    return (tz_codestream){
-        .at = tz_gpu_extract_offset(&b->writer->budget.device, &b->tile_bytes, number),
-        .width = format->width,
-        .height = b->image->options.strips ? position->height : format->height,
-        .samples = (uint8_t)format->samples,
-        .sample_bytes = (uint8_t)(format->bits / 8),
-        .is_signed = format->sample_format == 2};
-}
-
 static void list_tiles_to_encode(codestream_batch *b)
 {
     const tz_gpu_tile_batch *t = b->tiles;
+    const tz_tile_format *format = &b->encoding->format;
     tz_gpu_codestreams *p = &b->writer->gpu.codestreams;
     for (uint32_t i = 0; i < t->images + t->masks; i++) {
         const tz_tile_position position = tz_tile_position_of(b->image, &t->tile_row, t->first + i);
@@ -184,46 +177,42 @@ static void list_tiles_to_encode(codestream_batch *b)
         b->offsets[number] = 0;
         if (b->image->options.sparse && b->results[number].empty)
             continue;
-        p->list[b->count] = describe_tile(b, &position, number);
+        p->list[b->count] = (tz_codestream){
+            .at = tz_gpu_extract_offset(&b->writer->budget.device, &b->tile_bytes, number),
+            .width = format->width,
+            .height = b->image->options.strips ? position.height : format->height,
+            .samples = (uint8_t)format->samples,
+            .sample_bytes = (uint8_t)(format->bits / 8),
+            .is_signed = format->sample_format == 2};
         p->numbers[b->count++] = number;
     }
 }
 
-static tz_codestream_encoding encoder_settings(const tz_tile_encoding *encoding)
+/* Encodes the listed tiles, and stores the sizes and offsets of their codestreams. */
+static tz_result encode_codestreams(codestream_batch *b)
 {
+    tz_writer *w = b->writer;
+    const tz_tile_encoding *encoding = b->encoding;
     const tz_tile_format *format = &encoding->format;
-    const bool is_jpeg = format->compression == JPEG;
-    return (tz_codestream_encoding){
+    const tz_gpu_codestreams *p = &w->gpu.codestreams;
+    tz_device_use *use = &w->gpu.counted;
+    const bool is_jpeg = format->compression == TZ_COMPRESSION_JPEG;
+    const tz_codestream_encoding how = {
         .quality = encoding->choice->lossless ? 0 : encoding->choice->quality,
         .subsampling = {(uint8_t)format->subsampling[0], (uint8_t)format->subsampling[1]},
-        .to_ycbcr = format->photometric == (is_jpeg ? YCBCR : RGB),
+        .to_ycbcr = format->photometric == (is_jpeg ? TZ_PHOTOMETRIC_YCBCR : TZ_PHOTOMETRIC_RGB),
         .before = TZ_LEADER,
         .after = TZ_TRAILER,
         .max_bytes = encoding->bytes.bound,
         .at_once = encoding->codestreams->at_once};
-}
-
-static tz_result encode_codestreams(const codestream_batch *b)
-{
-    tz_writer *w = b->writer;
-    const tz_gpu_codestreams *p = &w->gpu.codestreams;
-    tz_device_use *use = &w->gpu.counted;
-    const tz_codestream_encoding how = encoder_settings(b->encoding);
-    const tz_codestream_batch batch = {.compression = b->encoding->format.compression,
+    const tz_codestream_batch batch = {.compression = format->compression,
                                        .slab = w->gpu.allocations[TZ_ALLOCATION_TILES],
                                        .codestreams = p->list,
                                        .count = b->count};
     tz_codestream_output out = {b->payload, b->tiles->images * b->tile_bytes.codestreams, p->sizes};
     TZ_TRY(tz_device_encode_codestreams(0, &batch, &how, &out, w->ctx.err));
     use->library_calls++;
-    (void)snprintf(use->library, sizeof use->library, "%s", b->encoding->codestreams->name);
-    return TZ_OK;
-}
-
-/* Where streams are is told as the device tells of tiles that it encoded itself. */
-static void record_codestreams(codestream_batch *b)
-{
-    const tz_gpu_codestreams *p = &b->writer->gpu.codestreams;
+    (void)snprintf(use->library, sizeof use->library, "%s", encoding->codestreams->name);
     for (uint32_t i = 0; i < b->count; i++) {
         if (p->sizes[i] == 0)
             continue;
@@ -231,11 +220,12 @@ static void record_codestreams(codestream_batch *b)
         b->offsets[p->numbers[i]] = b->end + TZ_LEADER;
         b->end += TZ_LEADER + p->sizes[i] + TZ_TRAILER;
     }
+    return TZ_OK;
 }
 
-/* ---- what the library did not make ---- */
+/* ---- tiles that the library did not encode ---- */
 
-/* How many failed one behind the other, from this one on. */
+/* Number of neighbouring tiles that failed, from first on; their samples are one range. */
 static uint32_t count_failed_run(const codestream_batch *b, uint32_t first)
 {
     const tz_gpu_codestreams *p = &b->writer->gpu.codestreams;
@@ -246,7 +236,6 @@ static uint32_t count_failed_run(const codestream_batch *b, uint32_t first)
     return count;
 }
 
-/* There is room: each takes less than its stream could have. */
 static tz_result download_samples(codestream_batch *b, uint32_t first, uint32_t count)
 {
     tz_writer *w = b->writer;
@@ -270,11 +259,12 @@ static tz_result download_failed_tiles(codestream_batch *b)
     tz_writer *w = b->writer;
     tz_device_use *use = &w->gpu.counted;
     bool any = false;
-    for (uint32_t i = 0, count; i<b->count; i += count> 0 ? count : 1) {
-        count = count_failed_run(b, i);
+    for (uint32_t i = 0; i < b->count;) {
+        const uint32_t count = count_failed_run(b, i);
         if (count > 0)
             TZ_TRY(download_samples(b, i, count));
         any = any || count > 0;
+        i += tz_max_u32(count, 1);
     }
     if (!any)
         return TZ_OK;
@@ -283,7 +273,7 @@ static tz_result download_failed_tiles(codestream_batch *b)
                        "%s did not encode all tiles", b->encoding->codestreams->name);
     if (use->library_reason[0] == '\0')
         (void)snprintf(use->library_reason, sizeof use->library_reason,
-                       "%s did not encode all tiles: the cores did",
+                       "%s did not encode all tiles: the CPU encoded the rest",
                        b->encoding->codestreams->name);
     return tz_device_sync(w->gpu.device, 0, w->ctx.err);
 }
@@ -297,6 +287,5 @@ tz_result tz_gpu_codestreams_encode(tz_writer *w, const tz_gpu_tile_batch *tiles
     if (b.count == 0)
         return TZ_OK;
     TZ_TRY(encode_codestreams(&b));
-    record_codestreams(&b);
     return download_failed_tiles(&b);
 }

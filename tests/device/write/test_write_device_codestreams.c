@@ -301,7 +301,7 @@ static void what_is_left_to_the_cores(void **state)
          0,
          false},
         {{TZ_COMPRESSION_JPEG, TZ_DTYPE_UINT8, 1, TZ_PHOTOMETRIC_AUTO, 0, 0, 0, NULL},
-         "the device does not encode jpeg: the library makes no tables that tiles share",
+         "the device does not encode jpeg: the library does not write tables that tiles share",
          TZ_JPEG_TABLES_BOTH,
          false},
         {{TZ_COMPRESSION_JPEG2000, TZ_DTYPE_UINT8, 5, TZ_PHOTOMETRIC_AUTO, 0, 0, 0, NULL},

@@ -193,7 +193,7 @@ static void test_what_is_no_plan_is_refused(void **state)
     tz_error err;
     uint8_t other[64] = "II*";
     assert_int_equal(read_back(other, sizeof other, &err), TZ_ERR_FORMAT);
-    assert_non_null(strstr(err.message, "no plan"));
+    assert_non_null(strstr(err.message, "not a plan"));
     assert_int_equal(read_back(other, 0, &err), TZ_ERR_FORMAT);
 }
 
