@@ -114,6 +114,7 @@ static tz_result apply_block(tz_writer *writer, const tz_cog_plan *plan,
     return TZ_OK;
 }
 
+/* Merges the statistics of all tiles, row by row of the image across blocks. */
 static void apply_statistics(tz_writer *writer, const tz_cog_plan *plan,
                              const tz_block_index *heads)
 {
@@ -134,6 +135,7 @@ static void apply_statistics(tz_writer *writer, const tz_cog_plan *plan,
         }
 }
 
+/* Fills the tables, statistics and counts of the writer from the heads of all blocks. */
 static tz_result apply_index(tz_writer *writer, const tz_cog_plan *plan,
                              const tz_block_index *heads)
 {
@@ -160,6 +162,8 @@ typedef struct front_sink {
     bool complete; /* the writer has begun to copy tiles */
 } front_sink;
 
+/* The capacity doubles at least, and new bytes are zero: the header stays zero until it is
+ * written. */
 static tz_result store_front_bytes(front_sink *f, uint64_t offset, const tz_bytes *buffer,
                                    const tz_context *ctx)
 {
@@ -201,6 +205,7 @@ static tz_result front_sink_skip_tiles(tz_sink *sink, uint64_t offset, void *dst
     return TZ_OK;
 }
 
+/* Lets the writer finish into a front_sink. On success *front owns the bytes. */
 static tz_result finish_front(tz_writer *writer, tz_memory *front)
 {
     front_sink f = {.base = {.write = front_sink_write}, .tiles = {.read = front_sink_skip_tiles}};
@@ -389,6 +394,8 @@ static tz_result read_head(blob_list *l, size_t blob, const tz_context *ctx)
     return read_blob(l, blob, sizeof front, data + sizeof front, size - sizeof front, ctx);
 }
 
+/* Reads the heads of all blobs, then sorts them. given[] finds the entry of a blob by its
+ * index. */
 static tz_result read_heads(blob_list *l, const tz_context *ctx)
 {
     const size_t count = l->blobs->count;
@@ -421,20 +428,8 @@ typedef struct blob_spool {
     blob_list *list;
 } blob_spool;
 
-/* Returns the blob whose body has the byte at offset. */
-static size_t find_blob(const blob_list *l, uint64_t offset)
-{
-    size_t low = 0, high = l->blobs->count - 1;
-    while (low < high) {
-        const size_t middle = high - (high - low) / 2;
-        if (l->given[middle]->base <= offset)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
+/* Reads bytes of the spool, which may span several blobs. Progress is counted in bytes of the
+ * spool. */
 static tz_result blob_spool_read(tz_sink *sink, uint64_t offset, void *dst, size_t size,
                                  tz_error *err)
 {
@@ -443,7 +438,15 @@ static tz_result blob_spool_read(tz_sink *sink, uint64_t offset, void *dst, size
     uint8_t *to = dst;
     TZ_TRY(tz_check_progress(&ctx, l->progress, l->copied, l->total));
     l->copied += size;
-    for (size_t blob = find_blob(l, offset); size > 0; blob++) {
+    size_t blob = 0, high = l->blobs->count - 1; /* bisection: the last blob at or before offset */
+    while (blob < high) {
+        const size_t middle = high - (high - blob) / 2;
+        if (l->given[middle]->base <= offset)
+            blob = middle;
+        else
+            high = middle - 1;
+    }
+    for (; size > 0; blob++) {
         const tz_block_index_entry *item = l->given[blob];
         const size_t part = (size_t)tz_min(item->base + item->head.body - offset, size);
         if (part > 0)
@@ -457,6 +460,7 @@ static tz_result blob_spool_read(tz_sink *sink, uint64_t offset, void *dst, size
 
 /* ---- the file ---- */
 
+/* The steps of tz_commit after the last tile, with the blobs as a spool. */
 static tz_result write_file(tz_writer *writer, blob_list *list, const tz_write_options *options)
 {
     blob_spool spool = {.base = {.read = blob_spool_read}, .list = list};
@@ -476,29 +480,23 @@ static tz_result write_file(tz_writer *writer, blob_list *list, const tz_write_o
     return tz_sink_commit(writer->sink, &writer->ctx);
 }
 
-static void fill_caller_report(const tz_writer *writer, const tz_cog_plan *plan,
-                               const tz_write_options *options, tz_write_report *report)
-{
-    if (options->statistics)
-        memcpy(options->statistics, writer->levels[0].image->options.statistics,
-               plan->info.bands * sizeof *options->statistics);
-    if (!report)
-        return;
-    *report = writer->report;
-    report->levels = plan->pyramid.count;
-    report->threads = 1;
-    report->spool_bytes = 0; /* the spool is the caller's */
-}
-
 static tz_result assemble_blobs(blob_list *list, const char *path, const tz_write_options *options,
                                 tz_write_report *report, const tz_context *ctx)
 {
+    const tz_cog_plan *plan = list->plan;
     tz_writer *writer = NULL;
     TZ_TRY(read_heads(list, ctx));
-    TZ_TRY(open_writer(&writer, list->plan, path, ctx->err));
+    TZ_TRY(open_writer(&writer, plan, path, ctx->err));
     const tz_result result = write_file(writer, list, options);
-    if (result == TZ_OK)
-        fill_caller_report(writer, list->plan, options, report);
+    if (result == TZ_OK && options->statistics)
+        memcpy(options->statistics, writer->levels[0].image->options.statistics,
+               plan->info.bands * sizeof *options->statistics);
+    if (result == TZ_OK && report) {
+        *report = writer->report;
+        report->levels = plan->pyramid.count;
+        report->threads = 1;
+        report->spool_bytes = 0; /* the spool is the caller's */
+    }
     tz_sink_close(writer->sink);
     close_writer(writer);
     return result;

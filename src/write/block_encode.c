@@ -160,6 +160,7 @@ typedef struct blob {
     size_t capacity;
 } blob;
 
+/* One thread and one slot: a process encodes one tile at a time, and blocks run in parallel. */
 static tz_result open_encoder(blob *b)
 {
     b->pyramid = tz_alloc(sizeof *b->pyramid);
@@ -193,6 +194,8 @@ static tz_result grow_blob(blob *b, size_t more)
     return TZ_OK;
 }
 
+/* Appends one tile, and stores its size, hash and statistics in the head at the front of the
+ * blob. */
 static tz_result encode_tile_into_blob(blob *b, uint64_t index)
 {
     tz_tile_slot *slot = &b->encoder.slots[0];
@@ -217,6 +220,7 @@ static tz_result encode_tile_into_blob(blob *b, uint64_t index)
     return TZ_OK;
 }
 
+/* The space of the head comes first; it is sealed when all tiles are encoded. */
 static tz_result fill_blob(blob *b)
 {
     size_t head_size;

@@ -152,6 +152,8 @@ static tz_result fail_head(const tz_context *ctx, tz_result result, uint64_t at,
                    "%s", what);
 }
 
+/* Two steps, because a caller may have read only the fixed fields to find out the size of the
+ * rest. at stays NULL then. */
 tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t size,
                              const tz_context *ctx)
 {
@@ -179,6 +181,7 @@ tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t siz
     return TZ_OK;
 }
 
+/* The numbers of tiles and statistics must be those of the plan before any table is read. */
 tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan,
                               const tz_context *ctx)
 {
@@ -287,6 +290,7 @@ static int compare_block_numbers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Reads one head, which must be complete, and numbers its block through all levels. */
 static tz_result read_index_entry(tz_block_index_entry *out, const tz_cog_plan *plan,
                                   const tz_bytes *bytes, const tz_context *ctx)
 {
@@ -304,22 +308,7 @@ static tz_result read_index_entry(tz_block_index_entry *out, const tz_cog_plan *
     return TZ_OK;
 }
 
-/* Fails unless each block of the plan is in the sorted index once. */
-static tz_result check_complete(const tz_block_index *heads, const tz_cog_plan *plan,
-                                const tz_context *ctx)
-{
-    for (size_t i = 0; i < heads->count; i++) {
-        const uint64_t number = heads->list[i].number;
-        if (i > 0 && number == heads->list[i - 1].number)
-            return fail_block(plan, number, "is given twice", ctx);
-        if (number != i)
-            return fail_block(plan, i, "is missing", ctx);
-    }
-    if (heads->count < plan->info.block_count)
-        return fail_block(plan, heads->count, "is missing", ctx);
-    return TZ_OK;
-}
-
+/* base is assigned in the order of the caller, before the entries are sorted by block. */
 tz_result tz_block_index_make(tz_block_index *out, const tz_cog_plan *plan, const tz_bytes *heads,
                               size_t count, const tz_context *ctx)
 {
@@ -337,7 +326,15 @@ tz_result tz_block_index_make(tz_block_index *out, const tz_cog_plan *plan, cons
                            "the blocks are larger than any file");
     }
     qsort(out->list, count, sizeof *out->list, compare_block_numbers);
-    return check_complete(out, plan, ctx);
+    /* Each block of the plan must be there once, so the i-th entry has the number i. */
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t number = out->list[i].number;
+        if (i > 0 && number == out->list[i - 1].number)
+            return fail_block(plan, number, "is given twice", ctx);
+        if (number != i)
+            return fail_block(plan, i, "is missing", ctx);
+    }
+    return count < plan->info.block_count ? fail_block(plan, count, "is missing", ctx) : TZ_OK;
 }
 
 void tz_block_index_deinit(tz_block_index *index)

@@ -61,6 +61,8 @@ static tz_tile_encoding make_tile_encoding(const tz_encoder *encoder,
     return encoding;
 }
 
+/* Adds the buffers of an encoding to those of a worker. All slots are as large as the largest
+ * tile. */
 static void add_tile_encoding(tz_budget *b, unsigned which, const tz_image *image)
 {
     const bool mask = which == TZ_ENCODING_MASK;
@@ -87,20 +89,16 @@ static void set_library(tz_budget *b, unsigned which, const tz_output_level *lev
         b->encoding[which].codestreams = &level->codestreams;
 }
 
-static uint64_t table_bytes(const tz_image *image)
-{
-    /* Offset and size; in a COG also the offset in the spool. */
-    const size_t each =
-        sizeof(uint64_t) + sizeof(uint32_t) + (image->options.cog ? sizeof(uint64_t) : 0);
-    return tz_add_capped(tz_mul_capped(tz_all_tiles(image), each),
-                         tz_mul_capped(tz_verified_count(image), sizeof(uint64_t)));
-}
-
+/* Everything that does not depend on threads, slots and slabs; also the bytes of one worker,
+ * slot and pixel, by which these are multiplied later. */
 static void count_fixed_bytes(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     const tz_image *image = &pyramid->levels[0].image;
     const tz_image_spec *spec = &image->spec;
     const tz_write_options *options = &image->options;
+    /* Offset and size of a tile; in a COG also its offset in the spool. */
+    const size_t table_entry =
+        sizeof(uint64_t) + sizeof(uint32_t) + (options->cog ? sizeof(uint64_t) : 0);
     const bool overviews_differ =
         options->overview_compression != TZ_COMPRESSION_DEFAULT ||
         options->overview_predictor != 0 || options->overview_quality != 0 ||
@@ -122,7 +120,9 @@ static void count_fixed_bytes(tz_budget *b, const tz_output_pyramid *pyramid)
             b->overview_scratch =
                 tz_max_size(b->overview_scratch,
                             tz_overview_scratch_bytes(&level->overview, image->tile_width));
-        b->fixed = tz_add_capped(b->fixed, table_bytes(&level->image));
+        b->fixed = tz_add_capped(b->fixed, tz_mul_capped(tz_all_tiles(&level->image), table_entry));
+        b->fixed = tz_add_capped(b->fixed,
+                                 tz_mul_capped(tz_verified_count(&level->image), sizeof(uint64_t)));
         b->fixed = tz_add_capped(b->fixed, tz_mul_capped(level->image.arena.held, METADATA_COPIES));
         b->fixed = tz_add_capped(b->fixed, sizeof(tz_writer_level));
     }
@@ -161,26 +161,22 @@ uint64_t tz_halo_bytes(const tz_budget *b, const tz_image *image, const tz_overv
     return rows_bytes(b, image, tz_halo_row_count(next));
 }
 
-static uint64_t overview_bytes(const tz_budget *b, const tz_output_pyramid *pyramid)
+/* Called for every trial of a larger value. A device holds the slabs and halos of overviews
+ * itself. */
+uint64_t tz_budget_total(const tz_budget *b, const tz_output_pyramid *pyramid)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 1; i < pyramid->count; i++) {
+    uint64_t sum = tz_add_capped(b->fixed, tz_mul_capped(b->worker, b->threads));
+    sum = tz_add_capped(sum, tz_mul_capped(b->slot, b->slots));
+    sum = tz_add_capped(sum, tz_pipeline_bytes(b->threads, b->slots));
+    if (b->device.device)
+        sum = tz_add_capped(sum, tz_gpu_budget_host_bytes(b, pyramid));
+    for (uint32_t i = 1; !b->device.device && i < pyramid->count; i++) {
         const tz_output_level *level = &pyramid->levels[i];
         const uint64_t slab = tz_overview_slab_bytes(b, &level->image);
         const uint64_t halo = tz_halo_bytes(b, &pyramid->levels[i - 1].image, &level->overview);
         sum = tz_add_capped(sum, tz_mul_capped(slab, b->level_slabs));
         sum = tz_add_capped(sum, tz_mul_capped(halo, 2));
     }
-    return sum;
-}
-
-uint64_t tz_budget_total(const tz_budget *b, const tz_output_pyramid *pyramid)
-{
-    uint64_t sum = tz_add_capped(b->fixed, tz_mul_capped(b->worker, b->threads));
-    sum = tz_add_capped(sum, tz_mul_capped(b->slot, b->slots));
-    sum = tz_add_capped(sum, tz_pipeline_bytes(b->threads, b->slots));
-    sum = tz_add_capped(sum, b->device.device ? tz_gpu_budget_host_bytes(b, pyramid)
-                                              : overview_bytes(b, pyramid));
     return tz_add_capped(sum, tz_mul_capped(tz_slab_bytes(b, &pyramid->levels[0].image), b->slabs));
 }
 
@@ -233,24 +229,20 @@ static uint64_t common_multiple(uint64_t a, uint64_t b)
     return tz_mul_capped(a / x, b);
 }
 
-/* Rounds up to where both a row of tiles and a chunk of the source end, unless that is far. */
-static uint64_t round_to_chunk_end(const tz_budget *b, const tz_image *image, uint64_t rows)
-{
-    enum { FAR = 8 };
-    const uint64_t both = b->chunk_rows ? common_multiple(image->tile_height, b->chunk_rows) : 1;
-    const uint64_t up = tz_mul_capped(tz_ceil_div(rows, both), both);
-    return up / FAR <= rows ? up : rows;
-}
-
+/* Rows of a slab: enough tiles for all threads and enough bytes for a source, rounded up to the end
+ * of both a row of tiles and a chunk of the source, unless that is far. */
 static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
 {
+    enum { FAR = 8 };
     const uint64_t tiles = (uint64_t)image->tiles_across * image->planes;
     const uint64_t row_bytes = tz_mul_capped(image->spec.width, b->pixel);
     uint64_t rows =
         tz_ceil_div((uint64_t)TILES_PER_THREAD * b->threads, tiles) * image->tile_height;
     rows = tz_max(rows, tz_ceil_div(MIN_TILE_ROW_BYTES, row_bytes));
-    rows = round_to_chunk_end(b, image, tz_max(rows, b->chunk_rows));
-    return tz_min(rows, image->spec.height);
+    rows = tz_max(rows, b->chunk_rows);
+    const uint64_t both = b->chunk_rows ? common_multiple(image->tile_height, b->chunk_rows) : 1;
+    const uint64_t up = tz_mul_capped(tz_ceil_div(rows, both), both);
+    return tz_min(up / FAR <= rows ? up : rows, image->spec.height);
 }
 
 /* Spends the remainder on second slabs and more slots. */
@@ -281,6 +273,8 @@ static void add_rows(tz_budget *b, const tz_output_pyramid *pyramid)
     b->slab_rows = least;
 }
 
+/* As many threads as wanted, but not more than tiles; each needs a worker and at least one
+ * slot. */
 static void fit_threads(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     const tz_image *image = &pyramid->levels[0].image;

@@ -99,6 +99,7 @@ const tz_cog_info *tz_cog_plan_info(const tz_cog_plan *plan)
 
 /* ---- loading and saving ---- */
 
+/* Describes the plan for callers; the numbers of blocks follow from the tiles of each level. */
 static void fill_info(tz_cog_plan *plan, const tz_cog_plan_params *params)
 {
     const tz_image_spec *spec = &plan->pyramid.levels[0].image.spec;

@@ -212,22 +212,6 @@ static void field_text(fields *f, const char **value)
 
 /* ---- georeferencing ---- */
 
-static void field_geo_key(fields *f, tz_geo_key *key)
-{
-    field_u16(f, &key->id);
-    field_u16(f, &key->type);
-    field_u32(f, &key->count);
-    const unsigned width = tz_type_size(key->type);
-    if (key->type == TZ_TYPE_ASCII)
-        ARRAY(f, key->value.text, key->count, 1, 1);
-    else if (key->type == TZ_TYPE_DOUBLE)
-        ARRAY(f, key->value.doubles, key->count, 1, width);
-    else if (key->type == TZ_TYPE_SHORT)
-        ARRAY(f, key->value.shorts, key->count, 1, width);
-    else
-        fail_field(f, "a GeoKey of unknown type", key->type);
-}
-
 static void field_geo_keys(fields *f, tz_geo *geo)
 {
     field_u16(f, &geo->key_revision);
@@ -236,10 +220,21 @@ static void field_geo_keys(fields *f, tz_geo *geo)
     if (f->mode == READ)
         geo->keys = allocate_field(f, geo->key_count, sizeof *geo->keys);
     for (uint32_t i = 0; i < geo->key_count && f->result == TZ_OK; i++) {
-        tz_geo_key copy = geo->keys[i];
-        field_geo_key(f, &copy);
+        tz_geo_key key = geo->keys[i];
+        field_u16(f, &key.id);
+        field_u16(f, &key.type);
+        field_u32(f, &key.count);
+        const unsigned width = tz_type_size(key.type);
+        if (key.type == TZ_TYPE_ASCII)
+            ARRAY(f, key.value.text, key.count, 1, 1);
+        else if (key.type == TZ_TYPE_DOUBLE)
+            ARRAY(f, key.value.doubles, key.count, 1, width);
+        else if (key.type == TZ_TYPE_SHORT)
+            ARRAY(f, key.value.shorts, key.count, 1, width);
+        else
+            fail_field(f, "a GeoKey of unknown type", key.type);
         if (f->mode == READ)
-            *(tz_geo_key *)&geo->keys[i] = copy; /* allocated above */
+            *(tz_geo_key *)&geo->keys[i] = key; /* allocated above */
     }
 }
 
@@ -258,12 +253,7 @@ static void geo_fields(fields *f, tz_geo *geo)
 
 /* ---- the specification ---- */
 
-static void field_nodata(fields *f, tz_nodata *value)
-{
-    ENUMERATION(f, value->kind);
-    field_u64(f, &value->value.u); /* 64 bits, whatever the kind */
-}
-
+/* Items are copied, because the specification points to constants when it is written. */
 static void field_metadata(fields *f, tz_image_spec *spec)
 {
     field_count(f, &spec->metadata_count, MIN_ITEM_BYTES);
@@ -282,28 +272,23 @@ static void field_metadata(fields *f, tz_image_spec *spec)
 }
 
 /* The values of a tag are stored in words, the units of byte order. */
-static void field_tag(fields *f, tz_tag_value *value)
-{
-    field_u16(f, &value->tag);
-    field_u16(f, &value->type);
-    field_u64(f, &value->count);
-    const unsigned word = tz_type_word_size(value->type);
-    if (word == 0)
-        fail_field(f, "a tag of unknown type", value->type);
-    else
-        ARRAY(f, value->data, value->count, tz_type_size(value->type) / word, word);
-}
-
 static void field_tags(fields *f, tz_image_spec *spec)
 {
     field_count(f, &spec->tag_count, MIN_TAG_BYTES);
     if (f->mode == READ)
         spec->tags = allocate_field(f, spec->tag_count, sizeof *spec->tags);
     for (uint32_t i = 0; i < spec->tag_count && f->result == TZ_OK; i++) {
-        tz_tag_value copy = spec->tags[i];
-        field_tag(f, &copy);
+        tz_tag_value tag = spec->tags[i];
+        field_u16(f, &tag.tag);
+        field_u16(f, &tag.type);
+        field_u64(f, &tag.count);
+        const unsigned word = tz_type_word_size(tag.type);
+        if (word == 0)
+            fail_field(f, "a tag of unknown type", tag.type);
+        else
+            ARRAY(f, tag.data, tag.count, tz_type_size(tag.type) / word, word);
         if (f->mode == READ)
-            *(tz_tag_value *)&spec->tags[i] = copy; /* as with GeoKeys */
+            *(tz_tag_value *)&spec->tags[i] = tag; /* as with GeoKeys */
     }
 }
 
@@ -322,7 +307,8 @@ static void spec_fields(fields *f, tz_image_spec *spec, tz_geo *geo)
     field_u32(f, &spec->color_map_size);
     ARRAY(f, spec->color_map, spec->color_map_size, 3, sizeof(uint16_t));
     field_bool(f, &spec->mask);
-    field_nodata(f, &spec->nodata);
+    ENUMERATION(f, spec->nodata.kind);
+    field_u64(f, &spec->nodata.value.u); /* 64 bits, whatever the kind */
     field_text(f, &spec->nodata_text);
     field_bool(f, &has_geo);
     if (has_geo)
@@ -406,6 +392,7 @@ uint64_t tz_cog_plan_fingerprint(const uint8_t *data, size_t size)
     return tz_load_le64(data + size - CHECKSUM);
 }
 
+/* Counts first, then writes to memory of exactly that size. */
 tz_result tz_cog_plan_to_bytes(tz_memory *out, const tz_cog_plan_params *params,
                                const tz_context *ctx)
 {
@@ -436,6 +423,7 @@ static tz_result fail_plan(const tz_context *ctx, uint64_t at, uint64_t expected
                    "%s", what);
 }
 
+/* Everything around the fields: magic number, version, size, checksum. */
 static tz_result check_frame(const uint8_t *data, size_t size, const tz_context *ctx)
 {
     if (size < TZ_COG_PLAN_MIN_BYTES || memcmp(data, magic, sizeof magic) != 0)

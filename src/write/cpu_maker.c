@@ -18,6 +18,8 @@ static tz_result acquire_host_slab(tz_writer *w)
     return slab->memory ? TZ_OK : tz_fail_nomem(&w->ctx, size);
 }
 
+/* One task for the whole halo: it is a few rows. Rows are in the previous halo, or in the
+ * tile row. */
 static tz_result run_halo_task(tz_writer *w, const tz_task_batch *batch, uint64_t index,
                                unsigned worker, tz_tile_slot *slot, tz_error *err)
 {
@@ -52,6 +54,8 @@ static tz_buffer sub_buffer(const tz_buffer *buffer, uint32_t row, uint32_t colu
     return part;
 }
 
+/* Makes TASK_ROWS rows of one column of tiles, so that tasks write to separate parts of the
+ * slab. */
 static tz_result run_overview_task(tz_writer *w, const tz_task_batch *batch, uint64_t index,
                                    unsigned worker, tz_tile_slot *slot, tz_error *err)
 {

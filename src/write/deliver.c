@@ -36,6 +36,8 @@ bool tz_tile_is_spooled(const tz_writer *w, uint32_t level, uint64_t tile_index)
            (tz_is_by_band(image) && tile_index >= image->tile_count / image->planes);
 }
 
+/* Records size and offset of a tile, and queues its bytes. A COG tile brings leader and
+ * trailer; a tile of a plain file may need alignment before it. */
 static void queue_tile(tz_writer *w, delivery *queue, const tz_tile_slot *slot)
 {
     const tz_write_options *options = &tz_writer_image(w)->options;
@@ -103,6 +105,7 @@ static tz_result deliver_to_known_offsets(tz_writer *w, uint64_t first, size_t c
     return send_buffers(w, w->sink, &queue, &w->position, ctx);
 }
 
+/* Two queues: tiles for the sink, and tiles for the spool; each is one call. */
 tz_result tz_tiles_deliver(void *opaque, uint64_t first, size_t count, tz_error *err)
 {
     tz_writer *w = opaque;

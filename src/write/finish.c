@@ -36,20 +36,8 @@ typedef struct ending {
 
 /* ---- directories ---- */
 
-static tz_result make_jpeg_tables(ending *e, const tz_image *image, tz_bytes *out)
-{
-    const tz_encoder *encoder = image->encoder;
-    if (!encoder->tables)
-        return TZ_OK;
-    const size_t capacity = encoder->bound(&image->format, &image->choice);
-    uint8_t *bytes = tz_arena_alloc(&e->arena, capacity);
-    if (!bytes)
-        return tz_fail_nomem(&e->writer->ctx, capacity);
-    TZ_TRY(encoder->tables(&image->format, &image->choice, bytes, &out->size, &e->writer->ctx));
-    out->data = bytes;
-    return TZ_OK;
-}
-
+/* The statistics of all bands, for the caller if wanted, and in *out if they are stored in the
+ * file; otherwise NULL. */
 static tz_result make_statistics(ending *e, tz_statistics **out)
 {
     const tz_writer *w = e->writer;
@@ -70,6 +58,7 @@ static tz_result make_statistics(ending *e, tz_statistics **out)
     return TZ_OK;
 }
 
+/* One directory. The mask shares the tables of its level: its tiles follow the image's. */
 static tz_result add_directory(ending *e, uint32_t level, bool is_mask,
                                const tz_statistics *statistics)
 {
@@ -78,10 +67,18 @@ static tz_result add_directory(ending *e, uint32_t level, bool is_mask,
     const tz_writer_level *l = &e->writer->levels[level];
     const tz_image *image = l->image;
     const uint64_t first = is_mask ? image->tile_count : 0;
+    const tz_encoder *encoder = image->encoder;
     tz_bytes jpeg_tables = {0};
     tz_image_tags tags;
-    if (!is_mask)
-        TZ_TRY(make_jpeg_tables(e, image, &jpeg_tables));
+    if (!is_mask && encoder->tables) {
+        const size_t capacity = encoder->bound(&image->format, &image->choice);
+        uint8_t *bytes = tz_arena_alloc(&e->arena, capacity);
+        if (!bytes)
+            return tz_fail_nomem(&e->writer->ctx, capacity);
+        TZ_TRY(encoder->tables(&image->format, &image->choice, bytes, &jpeg_tables.size,
+                               &e->writer->ctx));
+        jpeg_tables.data = bytes;
+    }
     TZ_TRY(tz_image_build_tags(&tags, image, parts[level > 0][is_mask], statistics,
                                jpeg_tables.size > 0 ? &jpeg_tables : NULL, &e->arena,
                                &e->writer->ctx));
@@ -114,6 +111,7 @@ static tz_result make_directories(ending *e)
 
 /* ---- classic or BigTIFF ---- */
 
+/* The size of the directories depends on the format, and so do the offsets in a COG. */
 static uint64_t compute_file_size(ending *e, bool bigtiff)
 {
     const tz_writer *w = e->writer;
@@ -131,6 +129,7 @@ static uint64_t compute_file_size(ending *e, bool bigtiff)
     return e->layout.size;
 }
 
+/* Classic TIFF if it fits, or as the options say. e->how and e->layout describe the choice. */
 static tz_result choose_format(ending *e, uint64_t *size)
 {
     const tz_writer *w = e->writer;
@@ -234,17 +233,6 @@ static tz_result copy_level(ending *e, uint32_t level)
     return copy_run(e, &run);
 }
 
-/* Zeros between the last overview and the image. */
-static tz_result write_padding(ending *e)
-{
-    uint64_t end = e->layout.overview;
-    for (uint32_t i = 1; i < e->writer->pyramid.count; i++)
-        end += tz_cog_level_bytes(e->writer->levels[i].image, e->writer->levels[i].sizes);
-    const size_t size = (size_t)(e->layout.image - end);
-    memset(e->buffer, 0, size);
-    return size > 0 ? write_bytes(e->writer, end, e->buffer, size) : TZ_OK;
-}
-
 /* The first 16 bytes hold the header and, in a classic TIFF, the beginning of the ghost area. They
  * are written last; the rest of the ghost area is written before the directories. */
 static tz_result write_header_and_ghost(ending *e, bool last)
@@ -268,6 +256,8 @@ static void store_offsets(ending *e)
                (size_t)tz_all_tiles(w->levels[i].image) * sizeof *e->offsets[i]);
 }
 
+/* Everything before the first tile, then spooled tiles in the order of the file, then the
+ * header. */
 static tz_result finish_cog(ending *e)
 {
     tz_writer *w = e->writer;
@@ -278,9 +268,15 @@ static tz_result finish_cog(ending *e)
     TZ_TRY(make_buffer(e));
     TZ_TRY(write_header_and_ghost(e, false));
     TZ_TRY(write_directories(e));
-    for (uint32_t i = w->pyramid.count - 1; i > 0; i--)
+    uint64_t end = e->layout.overview;
+    for (uint32_t i = w->pyramid.count - 1; i > 0; i--) {
         TZ_TRY(copy_level(e, i));
-    TZ_TRY(write_padding(e));
+        end += tz_cog_level_bytes(w->levels[i].image, w->levels[i].sizes);
+    }
+    const size_t padding = (size_t)(e->layout.image - end); /* before the aligned image */
+    memset(e->buffer, 0, padding);
+    if (padding > 0)
+        TZ_TRY(write_bytes(w, end, e->buffer, padding));
     TZ_TRY(copy_level(e, 0));
     TZ_TRY(write_header_and_ghost(e, true));
     store_offsets(e);

@@ -34,6 +34,8 @@ static bool needs_another_level(const tz_output_pyramid *pyramid)
 
 /* ---- specification and options ---- */
 
+/* Options of another codec than the image's start from their defaults; options that name
+ * overviews come last. */
 static void set_overview_codec(tz_write_options *options)
 {
     if (options->overview_compression != TZ_COMPRESSION_DEFAULT &&
@@ -63,15 +65,7 @@ static void set_overview_codec(tz_write_options *options)
         options->lerc_compression = 0;
 }
 
-/* RGB whose overviews alone are JPEG becomes YCbCr, as in GDAL: that is a third of the size. */
-static bool becomes_ycbcr(const tz_image *before, const tz_write_options *options)
-{
-    return options->compression == TZ_COMPRESSION_JPEG &&
-           before->options.compression != TZ_COMPRESSION_JPEG &&
-           before->photometric == TZ_PHOTOMETRIC_RGB && before->spec.bands == 3 &&
-           before->spec.dtype == TZ_DTYPE_UINT8 && options->interleave == TZ_INTERLEAVE_PIXEL;
-}
-
+/* Half the size of the level before, rounded up, without anything that describes the image. */
 static tz_result make_overview(tz_image *out, const tz_image *before, const tz_context *ctx)
 {
     tz_image_spec spec = before->spec;
@@ -86,22 +80,20 @@ static tz_result make_overview(tz_image *out, const tz_image *before, const tz_c
     options.statistics = NULL;
     options.statistics_items = false;
     set_overview_codec(&options);
+    /* RGB whose overviews alone are JPEG becomes YCbCr, as in GDAL: that is a third of the size. */
+    const bool to_ycbcr = options.compression == TZ_COMPRESSION_JPEG &&
+                          before->options.compression != TZ_COMPRESSION_JPEG &&
+                          before->photometric == TZ_PHOTOMETRIC_RGB && before->spec.bands == 3 &&
+                          before->spec.dtype == TZ_DTYPE_UINT8 &&
+                          options.interleave == TZ_INTERLEAVE_PIXEL;
     if (options.compression != TZ_COMPRESSION_JPEG && spec.photometric == TZ_PHOTOMETRIC_YCBCR)
         spec.photometric = TZ_PHOTOMETRIC_RGB;
-    else if (becomes_ycbcr(before, &options))
+    else if (to_ycbcr)
         spec.photometric = TZ_PHOTOMETRIC_YCBCR;
     return tz_image_init(out, &spec, &options, ctx);
 }
 
 /* ---- resampling ---- */
-
-static tz_resampling overview_method(const tz_image *image)
-{
-    const tz_resampling wanted = image->options.overview_resampling;
-    if (wanted != TZ_RESAMPLE_NONE)
-        return wanted;
-    return image->spec.color_map ? TZ_RESAMPLE_NEAREST : TZ_RESAMPLE_AVERAGE;
-}
 
 /* Returns the last alpha band, counted from 1; 0: none. */
 static uint32_t find_alpha_band(const tz_image_spec *spec)
@@ -118,7 +110,11 @@ static uint32_t find_alpha_band(const tz_image_spec *spec)
 static tz_overview_params describe_overview(const tz_image *from, const tz_image *to)
 {
     const tz_image_spec *spec = &to->spec;
-    return (tz_overview_params){.method = overview_method(to),
+    /* Colours of a palette cannot be averaged. */
+    tz_resampling method = spec->color_map ? TZ_RESAMPLE_NEAREST : TZ_RESAMPLE_AVERAGE;
+    if (to->options.overview_resampling != TZ_RESAMPLE_NONE)
+        method = to->options.overview_resampling;
+    return (tz_overview_params){.method = method,
                                 .dtype = spec->dtype,
                                 .bits = spec->bits_per_sample,
                                 .bands = spec->bands,
@@ -151,20 +147,16 @@ static tz_result warn_of_codecs(const tz_output_pyramid *pyramid, const tz_conte
     return TZ_OK;
 }
 
-/* LERC keeps nodata also if it is lossy. */
-static bool changes_nodata(const tz_image *image)
-{
-    const tz_encoder *encoder = image->encoder;
-    return image->spec.nodata.kind != TZ_NODATA_NONE && encoder->lossy &&
-           encoder->lossy(&image->format, &image->choice) &&
-           image->format.compression != TZ_COMPRESSION_LERC;
-}
-
+/* Warns once if pixels near nodata become nodata, or the reverse. LERC keeps nodata also if it is
+ * lossy. */
 static tz_result warn_of_nodata(const tz_output_pyramid *pyramid, const tz_context *ctx)
 {
     for (uint32_t i = 0; i < pyramid->count; i++) {
         const tz_image *image = &pyramid->levels[i].image;
-        if (changes_nodata(image))
+        const tz_encoder *encoder = image->encoder;
+        if (image->spec.nodata.kind != TZ_NODATA_NONE && encoder->lossy &&
+            encoder->lossy(&image->format, &image->choice) &&
+            image->format.compression != TZ_COMPRESSION_LERC)
             return tz_warn(ctx, TZ_ERR_ARG, TZ_CAUSE_META, tz_at_tag(TZ_TAG_GDAL_NODATA, TZ_NONE),
                            "nodata pixels (%s) are read back with other values: %s is lossy",
                            image->spec.nodata_text, tz_compression_name(image->format.compression));

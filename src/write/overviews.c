@@ -131,6 +131,8 @@ static tz_result submit_full_slab(tz_writer *w, uint32_t level)
     return TZ_OK;
 }
 
+/* The halo that was kept last time and the tile row are the source of new rows. A tile row
+ * may complete several slabs of the smaller level, so the last steps repeat. */
 tz_result tz_level_accept_rows(tz_writer *w, uint32_t level, const tz_tile_row *tile_row)
 {
     if (level + 1 == w->pyramid.count)

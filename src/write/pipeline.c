@@ -77,6 +77,8 @@ static bool can_run(tz_pipeline *pipeline)
     return pipeline->held_until <= pipeline->delivered;
 }
 
+/* Delivers all finished tasks that are due, up to max_delivery. Threads are woken only if the
+ * delivery changed something that they wait for. */
 static void deliver_finished_tasks(tz_pipeline *pipeline)
 {
     const uint64_t first = pipeline->delivered;
@@ -109,6 +111,7 @@ static void deliver_finished_tasks(tz_pipeline *pipeline)
         pthread_cond_broadcast(&pipeline->changed);
 }
 
+/* The number is taken under the lock, so that tasks start in order. */
 static void run_next_task(tz_pipeline *pipeline, unsigned worker)
 {
     const uint64_t number = pipeline->next++;
@@ -220,6 +223,8 @@ static uint64_t report_delivered(tz_pipeline *pipeline)
     return delivered;
 }
 
+/* tick runs between tasks without the lock, so tasks may be delivered in the meantime: the
+ * wait ends only when tick has been called with number or more. */
 tz_result tz_pipeline_wait(tz_pipeline *pipeline, uint64_t number, tz_error *err)
 {
     pthread_mutex_lock(&pipeline->lock);

@@ -49,6 +49,7 @@ uint64_t tz_encode_worker_bytes(const tz_image *image)
     return sizeof(tz_encode_worker) + image->tile_width + 6 * (TZ_CODEC_SLACK + 64);
 }
 
+/* One allocation for all slots: statistics and tile of each, aligned for codecs. */
 static tz_result open_slots(tz_tile_encoder *e, const tz_context *ctx)
 {
     const uint32_t count = e->budget->slots;
@@ -70,6 +71,7 @@ static tz_result open_slots(tz_tile_encoder *e, const tz_context *ctx)
     return TZ_OK;
 }
 
+/* One allocation for the buffers of a worker, and the state of each encoder. */
 static tz_result open_worker(const tz_tile_encoder *e, tz_encode_worker *worker,
                              const tz_context *ctx)
 {
@@ -138,6 +140,7 @@ void tz_tile_encoder_close(tz_tile_encoder *e)
 
 /* ---- positions and formats ---- */
 
+/* Some codecs take samples in the byte order of the machine and store their own. */
 tz_row_format tz_tile_row_format(const tz_image *image, bool mask)
 {
     const tz_tile_format *format = mask ? &image->mask_format : &image->format;
@@ -243,33 +246,20 @@ static void gather_row(const tile_job *job, const tz_buffer *from, uint64_t row,
                                (ptrdiff_t)(size * samples), job->position.width);
 }
 
-/* Repeats the last column up to the tile's width, which compresses best. */
-static void pad_columns(const tile_job *job, uint8_t *row)
-{
-    const size_t pixel = tz_dtype_size(job->row.dtype) * job->row.samples;
-    const size_t end = job->format.width * pixel;
-    for (size_t i = job->position.width * pixel; i < end; i++)
-        row[i] = row[i - pixel];
-}
-
-static const uint8_t *read_mask_row(const tile_job *job, uint64_t row)
-{
-    const tz_buffer *mask = &job->tile_row.mask;
-    if (!mask->data)
-        return NULL;
-    const uint8_t *first = tz_pixel_at(mask, 0, row, job->position.buffer_column);
-    if (mask->column_stride == 1)
-        return first;
-    tz_row_ops_get()->copy(1, first, (ptrdiff_t)mask->column_stride, job->worker->valid, 1,
-                           job->position.width);
-    return job->worker->valid;
-}
-
+/* Adds a row to the statistics of its bands. Pixels that the mask excludes do not count, so the row
+ * of the mask is made contiguous first if the caller's is not. */
 static void add_row_statistics(const tile_job *job, const uint8_t *row, uint64_t buffer_row)
 {
     const size_t size = tz_dtype_size(job->row.dtype);
     const uint16_t samples = job->row.samples;
-    const uint8_t *valid = read_mask_row(job, buffer_row);
+    const tz_buffer *mask = &job->tile_row.mask;
+    const uint8_t *valid =
+        mask->data ? tz_pixel_at(mask, 0, buffer_row, job->position.buffer_column) : NULL;
+    if (valid && mask->column_stride != 1) {
+        tz_row_ops_get()->copy(1, valid, (ptrdiff_t)mask->column_stride, job->worker->valid, 1,
+                               job->position.width);
+        valid = job->worker->valid;
+    }
     for (uint16_t s = 0; s < samples; s++)
         tz_stats_row(&job->slot->stats[s], job->row.dtype, row + s * size,
                      (ptrdiff_t)(samples * size), job->position.width, &job->image->spec.nodata,
@@ -315,15 +305,6 @@ static tz_result process_pixels(tile_job *job, uint8_t *row, uint32_t y, uint64_
                           &job->ctx);
 }
 
-static void process_mask(tile_job *job, uint8_t *row)
-{
-    static const tz_nodata zero = {TZ_NODATA_NONE, {0}};
-    for (uint32_t x = 0; x < job->position.width; x++)
-        row[x] = row[x] != 0;
-    if (job->empty)
-        job->empty = tz_store_is_all(TZ_DTYPE_UINT8, &zero, row, job->position.width);
-}
-
 /* Returns whether rows go to the tile without any change but that of storing. */
 static bool is_plain_copy(const tile_job *job)
 {
@@ -335,21 +316,31 @@ static bool is_plain_copy(const tile_job *job)
            job->tile_row.pixels.row_stride >= TZ_ROW_SLACK;
 }
 
+/* Makes row y of the tile. The row is gathered in worker->row, or in the tile itself if its samples
+ * are not packed into bits. */
 static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
 {
-    uint8_t *row = job->encoding->bytes.row > 0 ? job->worker->row : out;
+    static const tz_nodata zero = {TZ_NODATA_NONE, {0}};
+    const uint32_t width = job->position.width;
+    const size_t pixel = tz_dtype_size(job->row.dtype) * job->row.samples;
     const uint64_t buffer_row = (uint64_t)job->position.buffer_row + y;
     const tz_buffer *pixels = &job->tile_row.pixels;
+    uint8_t *row = job->encoding->bytes.row > 0 ? job->worker->row : out;
     if (job->plain_copy && buffer_row + 1 < job->tile_row.rows) { /* another row follows */
         tz_store_row(&job->row, first_pixel(job, pixels, buffer_row), out, job->worker->scratch);
         return TZ_OK;
     }
     gather_row(job, job->position.is_mask ? &job->tile_row.mask : pixels, buffer_row, row);
-    if (job->position.is_mask)
-        process_mask(job, row);
-    else
+    if (job->position.is_mask) {
+        for (uint32_t x = 0; x < width; x++)
+            row[x] = row[x] != 0;
+        job->empty = job->empty && tz_store_is_all(TZ_DTYPE_UINT8, &zero, row, width);
+    } else {
         TZ_TRY(process_pixels(job, row, y, buffer_row));
-    pad_columns(job, row);
+    }
+    /* Columns outside of the image repeat its last one: predictors and transforms see no edge. */
+    for (size_t i = width * pixel; i < job->format.width * pixel; i++)
+        row[i] = row[i - pixel];
     tz_store_row(&job->row, row, out, job->worker->scratch);
     return TZ_OK;
 }
@@ -426,6 +417,7 @@ tz_result tz_tile_seal(const tz_tile_encoder *e, unsigned which, tz_tile_slot *s
     return TZ_OK;
 }
 
+/* An encoder that only copies needs no second buffer: the tile is made in its slot. */
 tz_result tz_tile_make(const tz_tile_encoder *e, uint32_t level, const tz_tile_row *tile_row,
                        uint64_t index, unsigned worker, tz_tile_slot *slot, tz_error *err)
 {

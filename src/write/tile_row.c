@@ -67,6 +67,7 @@ static tz_result check_shape(const tz_writer *w, const tz_buffer *rows)
     return TZ_OK;
 }
 
+/* The mask must be given if and only if the specification has one. */
 static tz_result check_mask_shape(const tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
 {
     const bool wanted = tz_writer_image(w)->spec.mask;
@@ -89,6 +90,7 @@ static tz_result check_mask_shape(const tz_writer *w, const tz_buffer *rows, con
     return TZ_OK;
 }
 
+/* A NULL device_rows means that options.device is not set, so no device memory is accepted. */
 static tz_result check_memory(const tz_writer *w, const tz_buffer *rows)
 {
     if (!rows->memory || rows->height == 0)
@@ -275,6 +277,7 @@ static uint32_t count_direct_rows(const tz_writer *w, const tz_buffer *rows, uin
     return to_end || whole / tile_height >= (wait_is_free ? 1 : MIN_DIRECT_TILE_ROWS) ? whole : 0;
 }
 
+/* The caller's rows become tile rows without a copy. */
 static tz_result submit_directly(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
                                  uint32_t *used, uint32_t count)
 {
@@ -341,6 +344,8 @@ static tz_result read_from_source(tz_writer *w, const tz_row_source *source,
     return result;
 }
 
+/* A slab may be narrower than the image if memory is short and the source can read columns:
+ * then a row of tiles takes several slabs. */
 tz_result tz_writer_pull(tz_writer *w, const tz_row_source *source)
 {
     tz_writer_level *first = &w->levels[0];

@@ -56,6 +56,7 @@ typedef struct sink_source {
     pthread_mutex_t lock; /* the reader has several threads, a sink is for one at a time */
 } sink_source;
 
+/* Reads everything at once; the lock is held for one range at a time. */
 static tz_result sink_source_submit(tz_source *source, tz_request *request, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
@@ -90,19 +91,7 @@ static tz_result fail_differs(const tz_writer *w, const char *what, uint64_t exp
                    "%s of the written file reads back differently", what);
 }
 
-static tz_result compare_level(const tz_writer *w, const tz_level *level, const tz_image *image)
-{
-    if (level->width != image->spec.width)
-        return fail_differs(w, "the width", image->spec.width, level->width);
-    if (level->height != image->spec.height)
-        return fail_differs(w, "the height", image->spec.height, level->height);
-    if (level->tile_count != image->tile_count)
-        return fail_differs(w, "the number of tiles", image->tile_count, level->tile_count);
-    if (level->has_mask != image->spec.mask)
-        return fail_differs(w, "the mask", image->spec.mask, level->has_mask);
-    return TZ_OK;
-}
-
+/* The header of the file, as the reader sees it, against the specification. */
 static tz_result compare_info(const tz_writer *w, const tz_info *info)
 {
     const tz_image_spec *spec = &tz_writer_image(w)->spec;
@@ -112,22 +101,19 @@ static tz_result compare_info(const tz_writer *w, const tz_info *info)
         return fail_differs(w, "the type", spec->dtype, info->dtype);
     if (info->level_count != w->pyramid.count)
         return fail_differs(w, "the number of levels", w->pyramid.count, info->level_count);
-    for (uint32_t i = 0; i < info->level_count; i++)
-        TZ_TRY(compare_level(w, &info->levels[i], w->levels[i].image));
+    for (uint32_t i = 0; i < info->level_count; i++) {
+        const tz_level *level = &info->levels[i];
+        const tz_image *image = w->levels[i].image;
+        if (level->width != image->spec.width)
+            return fail_differs(w, "the width", image->spec.width, level->width);
+        if (level->height != image->spec.height)
+            return fail_differs(w, "the height", image->spec.height, level->height);
+        if (level->tile_count != image->tile_count)
+            return fail_differs(w, "the number of tiles", image->tile_count, level->tile_count);
+        if (level->has_mask != image->spec.mask)
+            return fail_differs(w, "the mask", image->spec.mask, level->has_mask);
+    }
     return TZ_OK;
-}
-
-/* The part of a tile that is within the image. */
-static tz_window tile_window(const tz_image *image, uint64_t tile, uint32_t *band)
-{
-    const uint64_t in_plane = (uint64_t)image->tiles_across * image->tiles_down;
-    const uint64_t row = tile % in_plane / image->tiles_across * image->tile_height;
-    const uint64_t column = tile % image->tiles_across * image->tile_width;
-    *band = (uint32_t)(tile / in_plane);
-    return (tz_window){.column = (int64_t)column,
-                       .row = (int64_t)row,
-                       .width = (uint32_t)tz_min(image->tile_width, image->spec.width - column),
-                       .height = (uint32_t)tz_min(image->tile_height, image->spec.height - row)};
 }
 
 /* Verified tiles of a level that are read together. */
@@ -141,13 +127,24 @@ typedef struct tile_sample {
     uint8_t *memory;
 } tile_sample;
 
+/* Adds the next verified tile to those that are read: the part of it that is within the image, with
+ * samples packed as in the rows that were hashed. */
 static void add_tile(const tz_writer *w, const tz_file *file, tile_sample *s)
 {
     const tz_image *image = w->levels[s->level].image;
     const int64_t size = (int64_t)tz_dtype_size(image->spec.dtype);
     const uint32_t samples = image->format.samples;
     const size_t i = s->count++;
-    const tz_window window = tile_window(image, verified_tile(image, s->first + i), &s->bands[i]);
+    const uint64_t tile = verified_tile(image, s->first + i);
+    const uint64_t in_plane = (uint64_t)image->tiles_across * image->tiles_down;
+    const uint64_t row = tile % in_plane / image->tiles_across * image->tile_height;
+    const uint64_t column = tile % image->tiles_across * image->tile_width;
+    const tz_window window = {
+        .column = (int64_t)column,
+        .row = (int64_t)row,
+        .width = (uint32_t)tz_min(image->tile_width, image->spec.width - column),
+        .height = (uint32_t)tz_min(image->tile_height, image->spec.height - row)};
+    s->bands[i] = (uint32_t)(tile / in_plane);
     s->items[i] = (tz_item){.file = file,
                             .level = s->level,
                             .window = window,
@@ -163,35 +160,27 @@ static void add_tile(const tz_writer *w, const tz_file *file, tile_sample *s)
                                      .column_stride = size * samples}};
 }
 
-static uint64_t hash_pixels(const tz_buffer *pixels)
-{
-    uint64_t hash = 0;
-    for (uint32_t y = 0; y < pixels->height; y++)
-        hash = tz_hash_row(hash, (const uint8_t *)pixels->data + (int64_t)y * pixels->row_stride,
-                           (size_t)pixels->row_stride);
-    return hash;
-}
-
-/* Returns whether decoding restores every bit of the pixels. */
-static bool is_lossless(const tz_image *image)
-{
-    const tz_encoder *encoder = image->encoder;
-    if (encoder->lossy && encoder->lossy(&image->format, &image->choice))
-        return false;
-    return !(encoder->flags & TZ_ENCODER_VALUES_ONLY) || image->format.sample_format != 3;
-}
-
+/* Reads the tiles of a sample in one call and compares their hashes. */
 static tz_result compare_sample(tz_writer *w, const tile_sample *s)
 {
     const tz_writer_level *level = &w->levels[s->level];
-    const bool exact = is_lossless(level->image);
+    const tz_image *image = level->image;
+    const tz_encoder *encoder = image->encoder;
+    /* Decoding restores every bit, unless the codec is lossy or keeps values but not all NaNs. */
+    const bool exact =
+        !(encoder->lossy && encoder->lossy(&image->format, &image->choice)) &&
+        (!(encoder->flags & TZ_ENCODER_VALUES_ONLY) || image->format.sample_format != 3);
     const tz_read_options how = {.struct_size = sizeof how, .threads = w->budget.threads};
     TZ_TRY(tz_read_batch(s->items, s->count, &how, NULL, w->ctx.err));
     for (size_t i = 0; i < s->count; i++) {
-        const uint64_t tile = verified_tile(level->image, s->first + i);
+        const uint64_t tile = verified_tile(image, s->first + i);
         const bool sparse = level->sizes[tile] == 0; /* read as nodata: a NaN may have other bits */
+        const tz_buffer *pixels = &s->items[i].into;
+        uint64_t hash = 0;
+        for (uint32_t y = 0; y < pixels->height; y++)
+            hash = tz_hash_row(hash, tz_pixel_at(pixels, 0, y, 0), (size_t)pixels->row_stride);
         w->report.tiles_verified++;
-        if (exact && !sparse && hash_pixels(&s->items[i].into) != level->hashes[s->first + i])
+        if (exact && !sparse && hash != level->hashes[s->first + i])
             return tz_fail(&w->ctx, TZ_ERR_IO, TZ_CAUSE_IO,
                            tz_at_tile(s->level, tile, level->offsets[tile]),
                            "the pixels of the written tile read back differently");
@@ -236,6 +225,7 @@ static tz_result compare_file(tz_writer *w, const tz_file *file)
     return result;
 }
 
+/* A sink that cannot be read is not verified. */
 tz_result tz_writer_verify(tz_writer *w)
 {
     if (tz_verified_count(tz_writer_image(w)) == 0 || !w->sink->read)

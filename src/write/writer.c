@@ -50,6 +50,7 @@ tz_result tz_level_allocate_tables(tz_writer_level *level, const tz_context *ctx
     return tz_fail_nomem(ctx, tiles * (sizeof *level->offsets + sizeof *level->sizes));
 }
 
+/* Offsets begin after the header, except in a COG, which is laid out at the end. */
 static tz_result allocate_tables(tz_writer *w)
 {
     const tz_image *image = tz_writer_image(w);
@@ -72,26 +73,22 @@ static tz_result allocate_tables(tz_writer *w)
     return TZ_OK;
 }
 
-/* Bytes of all tiles of a level before encoding, with or without its mask. */
-static uint64_t level_pixel_bytes(const tz_image *image, bool mask)
-{
-    const uint64_t rows = image->options.strips ? image->spec.height
-                                                : (uint64_t)image->tiles_down * image->tile_height;
-    uint64_t bytes =
-        (uint64_t)tz_tile_row_bytes(&image->format) * image->tiles_across * image->planes;
-    if (mask && image->spec.mask)
-        bytes += (uint64_t)tz_tile_row_bytes(&image->mask_format) * image->tiles_across;
-    return bytes * rows;
-}
-
-/* Bytes of all levels, or only of those that are not encoded. A mask always is. */
+/* Bytes of all tiles before encoding, or only of those that are not encoded. A mask always is. */
 static uint64_t total_pixel_bytes(const tz_writer *w, bool not_encoded)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
         const tz_image *image = &w->pyramid.levels[i].image;
-        if (!not_encoded || (image->encoder->flags & TZ_ENCODER_COPY))
-            bytes = tz_add_capped(bytes, level_pixel_bytes(image, !not_encoded));
+        if (not_encoded && !(image->encoder->flags & TZ_ENCODER_COPY))
+            continue;
+        const uint64_t rows = image->options.strips
+                                  ? image->spec.height
+                                  : (uint64_t)image->tiles_down * image->tile_height;
+        uint64_t row =
+            (uint64_t)tz_tile_row_bytes(&image->format) * image->tiles_across * image->planes;
+        if (!not_encoded && image->spec.mask)
+            row += (uint64_t)tz_tile_row_bytes(&image->mask_format) * image->tiles_across;
+        bytes = tz_add_capped(bytes, row * rows);
     }
     return bytes;
 }
@@ -119,28 +116,6 @@ static bool sizes_are_known(const tz_output_pyramid *pyramid)
            !options->statistics_items && options->bigtiff != TZ_BIGTIFF_NO;
 }
 
-static tz_result assign_known_offsets(tz_writer *w)
-{
-    for (uint32_t i = 0; i < w->pyramid.count; i++) {
-        tz_writer_level *level = &w->levels[i];
-        const uint32_t size = (uint32_t)tz_tile_bytes(&level->image->format);
-        for (uint64_t tile = 0; tile < level->image->tile_count; tile++)
-            level->sizes[tile] = size;
-    }
-    return tz_writer_assign_offsets(w);
-}
-
-/* The spool holds tiles whose offset is not known when they are made: those of overviews; all bands
- * but the first, if bands follow each other; and all tiles if the sink cannot insert. */
-static tz_result open_spool(tz_writer *w)
-{
-    const tz_image *image = tz_writer_image(w);
-    const bool needed = w->all_spooled || w->pyramid.count > 1 || tz_is_by_band(image);
-    if (!image->options.cog || w->offsets_known || !needed)
-        return TZ_OK;
-    return tz_sink_open_spool(&w->spool, w->sink, image->options.spool_directory, &w->ctx);
-}
-
 /* Takes ownership of sink, also when it fails. */
 static tz_result adopt_sink(tz_writer *w, tz_sink *sink)
 {
@@ -151,9 +126,22 @@ static tz_result adopt_sink(tz_writer *w, tz_sink *sink)
     TZ_TRY(check_free_space(w));
     w->all_spooled = !w->sink->insert;
     w->offsets_known = tz_sink_is_seekable(w->sink) && sizes_are_known(&w->pyramid);
-    TZ_TRY(open_spool(w));
+    /* The spool holds tiles whose offset is not known when they are made: those of overviews; all
+     * bands but the first, if bands follow each other; and all tiles if the sink cannot insert. */
+    const tz_image *image = tz_writer_image(w);
+    if (image->options.cog && !w->offsets_known &&
+        (w->all_spooled || w->pyramid.count > 1 || tz_is_by_band(image)))
+        TZ_TRY(tz_sink_open_spool(&w->spool, w->sink, image->options.spool_directory, &w->ctx));
     TZ_TRY(allocate_tables(w));
-    return w->offsets_known ? assign_known_offsets(w) : TZ_OK;
+    if (!w->offsets_known)
+        return TZ_OK;
+    for (uint32_t i = 0; i < w->pyramid.count; i++) {
+        tz_writer_level *level = &w->levels[i];
+        const uint32_t size = (uint32_t)tz_tile_bytes(&level->image->format);
+        for (uint64_t tile = 0; tile < level->image->tile_count; tile++)
+            level->sizes[tile] = size;
+    }
+    return tz_writer_assign_offsets(w);
 }
 
 static tz_result finish_create(tz_writer **out, tz_writer *w, tz_result result)
@@ -307,6 +295,8 @@ static tz_result start_writing(tz_writer *w, const tz_row_source *source)
 
 /* ---- rows ---- */
 
+/* Rows in device memory belong to the caller's stream until tz_device_wait_for_stream, and
+ * again after the call. */
 static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
 {
     tz_buffer pixels, valid;
@@ -351,6 +341,7 @@ tz_result tz_write_from(tz_writer *writer, const tz_row_source *source, tz_error
 
 /* ---- the end ---- */
 
+/* Threads end first: they use everything else. */
 static void release_resources(tz_writer *w)
 {
     tz_pipeline_close(w->pipeline);
@@ -368,6 +359,7 @@ static void release_resources(tz_writer *w)
     }
 }
 
+/* Warnings beyond those that the report holds are counted as dropped. */
 static void fill_report(tz_writer *w)
 {
     tz_write_report *report = &w->report;
@@ -385,6 +377,8 @@ static void fill_report(tz_writer *w)
     }
 }
 
+/* Every step can fail and leaves a file that tz_discard removes; only tz_sink_commit
+ * publishes it. */
 static tz_result commit_file(tz_writer *w)
 {
     const tz_image *image = tz_writer_image(w);
@@ -464,6 +458,7 @@ static void plan_sizes(tz_writer *w)
     }
 }
 
+/* A writer without a sink: all decisions are made, nothing is opened. */
 static tz_result plan_write(tz_writer *w, const tz_image_spec *spec,
                             const tz_write_options *options, const tz_row_source *source)
 {

@@ -53,6 +53,7 @@ tz_extract_batch tz_gpu_extract_batch(const tz_image *image, uint32_t level, boo
     return batch;
 }
 
+/* Offsets of one slab, two halos and the tables of the builder for each overview. */
 static uint64_t plan_levels(tz_gpu_budget *plan, const tz_budget *b,
                             const tz_output_pyramid *pyramid)
 {
@@ -70,6 +71,8 @@ static uint64_t plan_levels(tz_gpu_budget *plan, const tz_budget *b,
     return end;
 }
 
+/* The parts depend on the route of a tile: downloaded as samples, encoded as a codestream by
+ * a library, or encoded into a view and compacted into the payload. */
 tz_gpu_part_bytes tz_gpu_tile_bytes(const tz_budget *b, const tz_image *image, uint32_t level,
                                     bool is_mask)
 {
@@ -104,15 +107,7 @@ static void add_part_bytes(tz_gpu_part_bytes *sum, const tz_gpu_part_bytes *more
     sum->codestreams = tz_add_capped(sum->codestreams, tz_mul_capped(more->codestreams, times));
 }
 
-static void max_part_bytes(tz_gpu_part_bytes *most, const tz_gpu_part_bytes *other)
-{
-    most->tiles = tz_max(most->tiles, other->tiles);
-    most->views = tz_max(most->views, other->views);
-    most->masks = tz_max(most->masks, other->masks);
-    most->payload = tz_max(most->payload, other->payload);
-    most->codestreams = tz_max(most->codestreams, other->codestreams);
-}
-
+/* A batch holds capacity tile positions: one tile for each plane, and one of the mask. */
 static tz_gpu_part_bytes batch_part_bytes(const tz_budget *b, const tz_output_pyramid *pyramid,
                                           uint64_t capacity)
 {
@@ -126,7 +121,11 @@ static tz_gpu_part_bytes batch_part_bytes(const tz_budget *b, const tz_output_py
             const tz_gpu_part_bytes mask = tz_gpu_tile_bytes(b, image, level, true);
             add_part_bytes(&sum, &mask, capacity > 0 ? capacity : 1);
         }
-        max_part_bytes(&most, &sum);
+        most.tiles = tz_max(most.tiles, sum.tiles);
+        most.views = tz_max(most.views, sum.views);
+        most.masks = tz_max(most.masks, sum.masks);
+        most.payload = tz_max(most.payload, sum.payload);
+        most.codestreams = tz_max(most.codestreams, sum.codestreams);
     }
     return most;
 }
@@ -146,6 +145,8 @@ static uint64_t level_scratch(const tz_budget *b, const tz_image *image, uint32_
     return most;
 }
 
+/* Regions that are uploaded or downloaded together are adjacent, so that each takes one call:
+ * tables, results, and the masks before the payload. */
 static uint64_t plan_tiles(tz_gpu_budget *plan, const tz_budget *b,
                            const tz_output_pyramid *pyramid)
 {
@@ -231,6 +232,7 @@ tz_result tz_gpu_budget_admit(const tz_gpu_budget *plan, tz_error *err)
     return tz_device_admit(plan->device, sizes, count, err);
 }
 
+/* device_available is less than the free memory after an allocation has failed. */
 tz_result tz_gpu_budget_allow(tz_budget *b, const tz_output_pyramid *pyramid,
                               uint64_t device_available, const tz_context *ctx)
 {

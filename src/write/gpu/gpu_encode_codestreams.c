@@ -40,18 +40,6 @@ static const char *refusal(const tz_image *image)
     return format->samples > MAX_SAMPLES ? "the library encodes up to 4 bands" : NULL;
 }
 
-/* Limits the tiles that are encoded at once to a quarter of the memory that the write may hold. */
-static bool fit_library_memory(tz_codestream_codec *codec, uint64_t cap)
-{
-    const uint64_t each = codec->bytes / codec->at_once;
-    if (each > cap / 2)
-        return false;
-    while (codec->at_once > 1 && each * codec->at_once > cap / 4)
-        codec->at_once--;
-    codec->bytes = each * codec->at_once;
-    return true;
-}
-
 bool tz_gpu_codestreams_choose(const tz_device *device, tz_output_level *level, char *missing,
                                size_t missing_size)
 {
@@ -67,12 +55,17 @@ bool tz_gpu_codestreams_choose(const tz_device *device, tz_output_level *level, 
     if (!why &&
         !tz_device_find_codestream_codec(device, format->compression, true, samples, &codec))
         why = codec.reason;
-    else if (!why && !fit_library_memory(&codec, cap))
-        why = "the library takes more memory than the write may hold";
+    const uint64_t each = !why ? codec.bytes / codec.at_once : 0;
+    if (each > cap / 2)
+        why = "the library needs more memory than the write may hold";
     if (why) {
         (void)snprintf(missing, missing_size, "%s", why);
         return false;
     }
+    /* The library may use a quarter of the memory that the write may hold. */
+    while (codec.at_once > 1 && each * codec.at_once > cap / 4)
+        codec.at_once--;
+    codec.bytes = each * codec.at_once;
     level->codestreams = codec;
     return true;
 }
@@ -163,6 +156,8 @@ static codestream_batch make_codestream_batch(tz_writer *w, const tz_gpu_tile_ba
         .payload = results + (at->results_end - at->sizes) + tiles->mask_bytes};
 }
 
+/* Lists the tiles of the image that are not sparse. Size 0 in the results means sparse until
+ * a codestream is recorded. */
 static void list_tiles_to_encode(codestream_batch *b)
 {
     const tz_gpu_tile_batch *t = b->tiles;
@@ -225,17 +220,7 @@ static tz_result encode_codestreams(codestream_batch *b)
 
 /* ---- tiles that the library did not encode ---- */
 
-/* Number of neighbouring tiles that failed, from first on; their samples are one range. */
-static uint32_t count_failed_run(const codestream_batch *b, uint32_t first)
-{
-    const tz_gpu_codestreams *p = &b->writer->gpu.codestreams;
-    uint32_t count = 0;
-    while (first + count < b->count && p->sizes[first + count] == 0 &&
-           p->numbers[first + count] == p->numbers[first] + count)
-        count++;
-    return count;
-}
-
+/* Downloads the samples of neighbouring tiles, which are one range of device memory. */
 static tz_result download_samples(codestream_batch *b, uint32_t first, uint32_t count)
 {
     tz_writer *w = b->writer;
@@ -254,13 +239,18 @@ static tz_result download_samples(codestream_batch *b, uint32_t first, uint32_t 
     return TZ_OK;
 }
 
+/* With strict_device the write fails instead. */
 static tz_result download_failed_tiles(codestream_batch *b)
 {
     tz_writer *w = b->writer;
+    const tz_gpu_codestreams *p = &w->gpu.codestreams;
     tz_device_use *use = &w->gpu.counted;
     bool any = false;
     for (uint32_t i = 0; i < b->count;) {
-        const uint32_t count = count_failed_run(b, i);
+        uint32_t count = 0;
+        while (i + count < b->count && p->sizes[i + count] == 0 &&
+               p->numbers[i + count] == p->numbers[i] + count)
+            count++;
         if (count > 0)
             TZ_TRY(download_samples(b, i, count));
         any = any || count > 0;

@@ -24,16 +24,6 @@
 
 #define SET_REASON(to, ...) tz_device_textf(to, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
 
-static bool can_extract(const tz_device *device, const tz_image *image, uint32_t level)
-{
-    for (unsigned is_mask = 0; is_mask < (image->spec.mask ? 2u : 1u); is_mask++) {
-        const tz_extract_batch batch = tz_gpu_extract_batch(image, level, is_mask);
-        if (!tz_device_extracts(device, &batch))
-            return false;
-    }
-    return true;
-}
-
 /* Finds the vendor library that the caller allows. A library is not used if a single tile needs
  * more than the write may hold: smaller batches would not help. */
 static bool find_library(const tz_device *device, tz_output_level *level, char *missing,
@@ -92,7 +82,12 @@ static bool can_make_level(const tz_device *device, tz_output_level *level, uint
     char *reason = use->reason;
     if (!can_encode(device, level, of, use))
         return false;
-    if (!can_extract(device, image, number)) {
+    bool extracts = true;
+    for (unsigned is_mask = 0; extracts && is_mask < (image->spec.mask ? 2u : 1u); is_mask++) {
+        const tz_extract_batch batch = tz_gpu_extract_batch(image, number, is_mask);
+        extracts = tz_device_extracts(device, &batch);
+    }
+    if (!extracts) {
         SET_REASON(reason, "the device does not make tiles of %s with these options%s",
                    tz_dtype_name(image->spec.dtype), of);
         return false;
@@ -129,20 +124,6 @@ static bool is_worthwhile(const tz_writer *w, const tz_device *device, char *rea
                                                         sizeof((tz_device_use *)0)->reason);
 }
 
-/* Warns once if a library has not the compression level that was asked for. */
-static tz_result warn_of_levels(tz_writer *w)
-{
-    for (uint32_t i = 0; i < w->pyramid.count; i++) {
-        const tz_vendor_encode_plan *library = &w->pyramid.levels[i].library;
-        if (library->encoder.other_level)
-            return tz_warn(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                           "%s has no level %d of %s: the nearest is used", library->encoder.name,
-                           (int)library->level,
-                           tz_compression_name(w->pyramid.levels[i].image.format.compression));
-    }
-    return TZ_OK;
-}
-
 static const tz_device_rows gpu_device_rows;
 
 tz_result tz_gpu_writer_choose(tz_writer *w)
@@ -161,33 +142,18 @@ tz_result tz_gpu_writer_choose(tz_writer *w)
     w->maker = &tz_gpu_maker;
     w->gpu.device = options->device;
     tz_gpu_codestreams_unshare_tables(w);
-    return warn_of_levels(w);
+    for (uint32_t i = 0; i < w->pyramid.count; i++) {
+        const tz_vendor_encode_plan *library = &w->pyramid.levels[i].library;
+        if (library->encoder.other_level) /* one warning, whatever the number of levels */
+            return tz_warn(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                           "%s has no level %d of %s: the nearest is used", library->encoder.name,
+                           (int)library->level,
+                           tz_compression_name(w->pyramid.levels[i].image.format.compression));
+    }
+    return TZ_OK;
 }
 
 /* ---- memory ---- */
-
-static tz_result open_overview_memory(tz_writer *w, uint32_t level)
-{
-    const tz_gpu_level_offsets *at = &w->budget.device.levels[level];
-    const tz_output_level *l = &w->pyramid.levels[level];
-    tz_device_memory *memory = w->gpu.allocations[TZ_ALLOCATION_LEVELS];
-    w->levels[level].slabs[0] = (tz_slab){.device = memory, .offset = at->slab};
-    for (int i = 0; i < 2; i++)
-        w->levels[level - 1].halo[i].slab = (tz_slab){.device = memory, .offset = at->halo[i]};
-    return tz_overview_builder_make(&w->gpu.reducers[level], &l->overview, l->image.tile_height,
-                                    memory, at->reducer, w->ctx.err);
-}
-
-static tz_result open_tile_batch(tz_writer *w, tz_gpu_tile_batch *tiles)
-{
-    const tz_gpu_budget *plan = &w->budget.device;
-    const uint64_t results = plan->layout.results_end - plan->layout.sizes;
-    TZ_TRY(tz_device_alloc_pinned(w->gpu.device, results + tz_gpu_budget_payload_bytes(plan),
-                                  &tiles->memory, w->ctx.err));
-    tiles->numbers = tz_alloc_array(plan->batch_tiles, sizeof *tiles->numbers);
-    return tiles->numbers ? TZ_OK
-                          : tz_fail_nomem(&w->ctx, plan->batch_tiles * sizeof *tiles->numbers);
-}
 
 /* exposed_to_source: the caller's source of rows is given the rows' memory. Such memory is
  * allocated in a way that all libraries accept. */
@@ -206,14 +172,31 @@ static tz_result open_resources(tz_writer *w, bool exposed_to_source)
                    : tz_device_alloc_own(gpu->device, size, out, w->ctx.err));
         gpu->held_bytes += size;
     }
-    for (uint32_t i = 1; i < w->pyramid.count; i++)
-        TZ_TRY(open_overview_memory(w, i));
+    for (uint32_t i = 1; i < w->pyramid.count; i++) {
+        const tz_gpu_level_offsets *at = &plan->levels[i];
+        const tz_output_level *l = &w->pyramid.levels[i];
+        tz_device_memory *memory = gpu->allocations[TZ_ALLOCATION_LEVELS];
+        w->levels[i].slabs[0] = (tz_slab){.device = memory, .offset = at->slab};
+        for (int k = 0; k < 2; k++)
+            w->levels[i - 1].halo[k].slab = (tz_slab){.device = memory, .offset = at->halo[k]};
+        TZ_TRY(tz_overview_builder_make(&gpu->reducers[i], &l->overview, l->image.tile_height,
+                                        memory, at->reducer, w->ctx.err));
+    }
     TZ_TRY(tz_device_alloc_pinned(gpu->device, plan->layout.tables_end, &gpu->tables, w->ctx.err));
-    for (int i = 0; i < 2; i++)
-        TZ_TRY(open_tile_batch(w, &gpu->tiles[i]));
+    const uint64_t results = plan->layout.results_end - plan->layout.sizes;
+    for (int i = 0; i < 2; i++) {
+        tz_gpu_tile_batch *tiles = &gpu->tiles[i];
+        TZ_TRY(tz_device_alloc_pinned(gpu->device, results + tz_gpu_budget_payload_bytes(plan),
+                                      &tiles->memory, w->ctx.err));
+        tiles->numbers = tz_alloc_array(plan->batch_tiles, sizeof *tiles->numbers);
+        if (!tiles->numbers)
+            return tz_fail_nomem(&w->ctx, plan->batch_tiles * sizeof *tiles->numbers);
+    }
     return tz_gpu_codestreams_open(w);
 }
 
+/* Releases everything that open_resources made, also if it failed half way. Called again
+ * later it does nothing. */
 static void close_resources(tz_writer *w)
 {
     tz_gpu_resources *gpu = &w->gpu;
@@ -323,6 +306,8 @@ static tz_result make_overview_rows(tz_writer *w, const tz_task_batch *batch)
                                    w->ctx.err);
 }
 
+/* Each batch begins when the one before is downloaded, and when the pipeline has delivered
+ * the batch that used the same host memory. */
 static tz_result encode_in_batches(tz_writer *w, const tz_task_batch *batch, uint64_t tile_count)
 {
     tz_gpu_resources *gpu = &w->gpu;
@@ -357,6 +342,7 @@ static tz_result download_batch(tz_writer *w, const tz_gpu_tile_batch *tiles)
     return tz_device_sync(w->gpu.device, 0, w->ctx.err);
 }
 
+/* The batch keeps its host memory until its tasks are delivered; the next one uses the other. */
 tz_result tz_gpu_writer_finish_batch(tz_writer *w)
 {
     tz_gpu_resources *gpu = &w->gpu;
@@ -388,6 +374,7 @@ static void count_begin(tz_writer *w)
     tz_device_get_counts(tz_writer_image(w)->options.device, &w->gpu.before, NULL);
 }
 
+/* Only differences count: other users of the device have counts of their own. */
 static void count_end(tz_writer *w)
 {
     const tz_device_counts *before = &w->gpu.before;
@@ -409,6 +396,7 @@ static void add_tile_counts(const tz_image *image, tz_device_use *use)
     use->tiles_by_cores += tz_all_tiles(image) - image->tile_count;
 }
 
+/* The reasons were set when the writer was created, the counts during its calls. */
 static void report_use(tz_writer *w)
 {
     const tz_gpu_resources *gpu = &w->gpu;

@@ -99,6 +99,7 @@ static int64_t first_byte_offset(const tz_buffer *buffer, const tz_tile_position
            tz_pixel_offset(buffer, position->plane, position->buffer_row, position->buffer_column);
 }
 
+/* valid is the offset of the mask's pixels, for statistics of the image. */
 static tz_extract_tile make_extract_entry(const batch_launch *b, const tz_tile_position *position,
                                           uint32_t n)
 {
@@ -140,6 +141,8 @@ static tz_encode_entry make_encode_entry(const batch_launch *b, const tz_tile_po
                                          : TZ_NONE};
 }
 
+/* In the tables all tiles of the image come first; numbers[] maps the order of delivery to
+ * it. */
 static void fill_tables(const batch_launch *b)
 {
     tz_gpu_tile_batch *t = b->tiles;
@@ -160,6 +163,7 @@ static void fill_tables(const batch_launch *b)
 
 /* ---- launches ---- */
 
+/* Extracts tiles of the image or of the mask, in one launch. */
 static tz_result extract(const batch_launch *b, bool is_mask, uint32_t first, uint32_t count)
 {
     const tz_gpu_tile_layout *at = &b->plan->layout;
@@ -213,6 +217,8 @@ _Static_assert(sizeof((tz_device_use *)0)->library ==
                        sizeof((tz_vendor_encode_report *)0)->reason,
                "texts fit");
 
+/* Encodes the tiles of the image and moves them together, with space for leader and trailer
+ * around each. */
 static tz_result encode_tiles(const batch_launch *b)
 {
     const tz_gpu_tile_layout *at = &b->plan->layout;
@@ -280,6 +286,7 @@ static bool offsets_are_valid(const uint32_t *sizes, const uint64_t *offsets, ui
     return end <= capacity;
 }
 
+/* Masks are downloaded with the image's tiles. Codestreams are on the host already. */
 tz_result tz_gpu_tile_batch_bytes(const tz_writer *w, const tz_gpu_tile_batch *tiles,
                                   uint64_t *bytes)
 {
@@ -308,6 +315,8 @@ typedef struct collected_tile {
     size_t size; /* 0: not encoded */
 } collected_tile;
 
+/* The payload on the host: all masks, then the image's tiles at fixed distances or at their
+ * reported offsets. */
 static collected_tile locate_tile(const tz_writer *w, const tz_gpu_tile_batch *tiles,
                                   uint32_t number, bool is_mask)
 {
@@ -327,6 +336,8 @@ static collected_tile locate_tile(const tz_writer *w, const tz_gpu_tile_batch *t
                             .size = size & TZ_ENCODE_LEFT_TO_CPU ? 0 : size};
 }
 
+/* Hash, statistics and sparseness were determined on the device. A tile that is not encoded
+ * yet is encoded here, by the worker that runs the task. */
 tz_result tz_gpu_collect_tile(tz_writer *w, const tz_task_batch *batch, uint64_t index,
                               unsigned worker, tz_tile_slot *slot, tz_error *err)
 {
