@@ -20,6 +20,7 @@
 
 /* ---- a writer without rows ---- */
 
+/* The tables, statistics and name are its own; everything else in the pyramid is the plan's. */
 static void close_writer(tz_writer *writer)
 {
     if (!writer)
@@ -86,6 +87,8 @@ static tz_result open_writer(tz_writer **out, const tz_cog_plan *plan, const cha
 
 /* ---- heads into tables ---- */
 
+/* Tiles of a blob are in the order of its tile row; position follows their bodies in the
+ * spool. */
 static tz_result apply_block(tz_writer *writer, const tz_cog_plan *plan,
                              const tz_block_index_entry *item)
 {

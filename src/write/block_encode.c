@@ -66,6 +66,7 @@ static tz_result check_pixels(block_pixels *out, const tz_cog_plan *plan, const 
 
 /* ---- overviews ---- */
 
+/* An overview is made of the level before, so level 0 has no source. */
 static tz_result check_window(const tz_cog_plan *plan, uint32_t level, const tz_window *window,
                               const tz_context *ctx)
 {
@@ -181,6 +182,7 @@ static tz_result open_encoder(blob *b)
     return tz_tile_encoder_open(&b->encoder, &b->ctx);
 }
 
+/* Leaves space for another tile of the same size, so that not every tile reallocates. */
 static tz_result grow_blob(blob *b, size_t more)
 {
     if (b->capacity - b->size >= more)

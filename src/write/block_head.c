@@ -209,6 +209,7 @@ tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan
 
 /* ---- public calls ---- */
 
+/* Needs only the fixed fields, so the size of a block can be found without its plan. */
 tz_result tz_encoded_block_read(tz_encoded_block *out, const void *data, size_t size, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
@@ -252,6 +253,7 @@ tz_result tz_encoded_block_sizes(const tz_cog_plan *plan, const tz_bytes *head, 
     return TZ_OK;
 }
 
+/* Statistics of the block alone: tiles are merged in the order of their positions. */
 tz_result tz_encoded_block_statistics(const tz_cog_plan *plan, const tz_bytes *head,
                                       tz_statistics *statistics, tz_error *err)
 {

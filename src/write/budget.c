@@ -48,6 +48,8 @@ _Static_assert(sizeof(void *) != 8 ||
 
 /* ---- counting ---- */
 
+/* A tile that is only copied is made in its slot, and a row whose bits are not packed in its
+ * tile: neither needs a buffer. */
 static tz_tile_encoding make_tile_encoding(const tz_encoder *encoder,
                                            const tz_encode_options *choice,
                                            const tz_tile_format *format, const tz_row_format *row)
@@ -205,6 +207,7 @@ static bool try_u32(tz_budget *b, const tz_output_pyramid *pyramid, uint32_t *me
     return false;
 }
 
+/* The widest slab that fits, by bisection: the total grows with the number of columns. */
 static void fit_columns(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     uint32_t low = 1, high = pyramid->levels[0].image.tiles_across; /* one always fits */
@@ -289,6 +292,7 @@ static void fit_threads(tz_budget *b, const tz_output_pyramid *pyramid)
     b->threads = b->slots = 1;
 }
 
+/* The order of steps is described above; each keeps the total within b.allowed. */
 tz_result tz_budget_make(tz_budget *out, const tz_output_pyramid *pyramid,
                          const tz_row_source *source, tz_device *device, uint64_t device_available,
                          const tz_context *ctx)
@@ -334,6 +338,7 @@ tz_result tz_budget_make(tz_budget *out, const tz_output_pyramid *pyramid,
 
 /* ---- tile rows ---- */
 
+/* Looks for the last end of a chunk that is also the end of a row of tiles. */
 uint32_t tz_tile_row_end(const tz_budget *budget, const tz_image *image, uint32_t row)
 {
     const uint32_t height = image->spec.height;

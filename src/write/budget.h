@@ -67,7 +67,7 @@ tz_gpu_part_bytes tz_gpu_tile_bytes(const tz_budget *budget, const tz_image *ima
                                     bool is_mask);
 /* Plans device memory for batches of capacity tile positions; 0: of a single tile, the least. */
 void tz_gpu_budget_make(tz_budget *budget, const tz_output_pyramid *pyramid, uint64_t capacity);
-/* Sets the limit: at least what is planned, and more up to options->device_buffer_bytes and the
+/* Sets the limit: at least the planned bytes, and more up to options->device_buffer_bytes and the
  * free memory. TZ_ERR_LIMIT if less than the plan can be allocated. */
 tz_result tz_gpu_budget_allow(tz_budget *budget, const tz_output_pyramid *pyramid,
                               uint64_t device_available, const tz_context *ctx);

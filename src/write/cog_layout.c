@@ -85,6 +85,8 @@ void tz_cog_assign_offsets(const tz_image *image, const uint32_t *sizes, uint64_
 
 /* ---- the file ---- */
 
+/* Sums are capped: a file that is too large for 64 bits is reported as too large, not
+ * wrapped. */
 tz_cog_layout tz_cog_layout_make(const tz_output_pyramid *pyramid, const uint32_t *const *sizes,
                                  bool bigtiff, uint64_t directories)
 {

@@ -52,6 +52,7 @@ tz_result tz_cog_plan_find_block(const tz_cog_plan *plan, uint32_t level, uint64
     return TZ_OK;
 }
 
+/* The last blocks of a level end with the image, not with their tiles. */
 tz_window tz_cog_plan_block_window(const tz_cog_plan *plan, uint32_t level,
                                    const tz_block_tiles *tiles)
 {

@@ -54,6 +54,7 @@ typedef struct fields {
 
 /* ---- failures ---- */
 
+/* Keeps the first failure: later ones follow from it. */
 static void fail_field(fields *f, const char *what, uint64_t found)
 {
     if (f->result != TZ_OK)
@@ -238,6 +239,7 @@ static void field_geo_keys(fields *f, tz_geo *geo)
     }
 }
 
+/* The CRS is stored as GeoKeys, so no text of a CRS is needed. */
 static void geo_fields(fields *f, tz_geo *geo)
 {
     bool has_rpc = geo->rpc != NULL;

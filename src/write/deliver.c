@@ -62,6 +62,7 @@ static void queue_tile(tz_writer *w, delivery *queue, const tz_tile_slot *slot)
     add_buffer(queue, slot->bytes, slot->size);
 }
 
+/* Statistics are merged in the order of delivery, so sums do not depend on threads. */
 static void add_tile_results(tz_writer *w, const tz_tile_slot *slot)
 {
     const tz_writer_level *level = &w->levels[slot->level];

@@ -198,6 +198,7 @@ typedef struct spool_run {
     uint64_t size;
 } spool_run;
 
+/* Progress is checked for every run, so that a cancelled write stops also here. */
 static tz_result copy_run(ending *e, const spool_run *run)
 {
     tz_writer *w = e->writer;

@@ -164,6 +164,7 @@ static tz_result warn_of_nodata(const tz_output_pyramid *pyramid, const tz_conte
     return TZ_OK;
 }
 
+/* count is raised before a level is made, so that deinit releases also a level that failed. */
 tz_result tz_output_pyramid_make(tz_output_pyramid *out, const tz_image_spec *spec,
                                  const tz_write_options *options, const tz_context *ctx)
 {

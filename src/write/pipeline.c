@@ -47,6 +47,8 @@ struct tz_pipeline {
     pipeline_worker workers[]; /* threads other than the caller's */
 };
 
+/* The failure with the lowest number wins, so that the reported error does not depend on
+ * threads. */
 static void record_failure(tz_pipeline *pipeline, uint64_t number, tz_result result,
                            const tz_error *err)
 {
@@ -66,7 +68,7 @@ static bool can_deliver(const tz_pipeline *pipeline)
            pipeline->finished[pipeline->delivered % pipeline->slots];
 }
 
-/* Also notes what the next task waits for, so that its delivery wakes the threads. */
+/* Also notes the tasks that the next one waits for, so that their delivery wakes the threads. */
 static bool can_run(tz_pipeline *pipeline)
 {
     if (pipeline->failed != TZ_OK || pipeline->closing || pipeline->next == pipeline->added ||
@@ -144,6 +146,7 @@ static bool run_or_deliver(tz_pipeline *pipeline, unsigned worker)
 
 /* ---- threads ---- */
 
+/* Waits without a timeout: every change that gives work broadcasts. */
 static void *pipeline_worker_main(void *argument)
 {
     pipeline_worker *self = argument;
@@ -238,7 +241,7 @@ tz_result tz_pipeline_wait(tz_pipeline *pipeline, uint64_t number, tz_error *err
     while (pipeline->failed != TZ_OK && pipeline->busy > 0)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
     pipeline->awaited = 0;
-    pthread_cond_broadcast(&pipeline->changed); /* others continue where this thread stops */
+    pthread_cond_broadcast(&pipeline->changed); /* others may take the next task */
     const tz_result result = pipeline->failed;
     if (result != TZ_OK && err)
         *err = pipeline->error;
@@ -246,6 +249,7 @@ tz_result tz_pipeline_wait(tz_pipeline *pipeline, uint64_t number, tz_error *err
     return result;
 }
 
+/* Tasks that were added but not started are dropped. */
 void tz_pipeline_close(tz_pipeline *pipeline)
 {
     if (!pipeline)

@@ -118,6 +118,7 @@ tz_result tz_tile_encoder_open(tz_tile_encoder *e, const tz_context *ctx)
     return open_slots(e, ctx);
 }
 
+/* Workers that were not opened are zero. */
 void tz_tile_encoder_close(tz_tile_encoder *e)
 {
     for (unsigned i = 0; e->workers && i < e->budget->threads; i++) {
@@ -404,6 +405,8 @@ tz_result tz_tile_encode(const tz_tile_encoder *e, unsigned which, const tz_tile
                                      slot->bytes, &slot->size, call);
 }
 
+/* The bound is checked here because codecs are libraries: a larger tile has overwritten
+ * memory. */
 tz_result tz_tile_seal(const tz_tile_encoder *e, unsigned which, tz_tile_slot *slot,
                        const tz_codec_call *call)
 {

@@ -12,7 +12,7 @@
  * its last four bytes are repeated after them. */
 typedef struct tz_tile_slot {
     uint8_t *own;   /* TZ_LEADER bytes before it and TZ_TRAILER after the largest tile are free */
-    uint8_t *bytes; /* the encoded tile: own, or where the device's tiles are */
+    uint8_t *bytes; /* the encoded tile: own, or in the memory of a device's batch */
     size_t size;    /* 0: sparse */
     bool tile;      /* false: the task was not a tile, and there is nothing to deliver */
     uint32_t level;
@@ -35,7 +35,7 @@ typedef struct tz_encode_worker {
     void *states[TZ_ENCODINGS];
 } tz_encode_worker;
 
-/* What it points to belongs to its owner, and must not change while it is open. */
+/* The pointers belong to its owner, and their targets must not change while it is open. */
 typedef struct tz_tile_encoder {
     const tz_output_pyramid *pyramid;
     const tz_budget *budget; /* with the numbers of workers and slots */
@@ -67,7 +67,7 @@ tz_result tz_tile_make(const tz_tile_encoder *encoder, uint32_t level, const tz_
                        uint64_t index, unsigned worker, tz_tile_slot *slot, tz_error *err);
 
 /* The steps of tz_tile_make, for tiles that a device has extracted or encoded. The first one fills
- * in the slot, except its bytes and what depends on the pixels. */
+ * in the slot, except its bytes and the members that depend on the pixels. */
 void tz_tile_slot_begin(const tz_tile_encoder *encoder, uint32_t level,
                         const tz_tile_position *position, tz_tile_slot *slot);
 /* Encodes in to slot->own; slot->bytes becomes in itself if the encoder only copies. */

@@ -35,7 +35,7 @@ typedef struct tz_device_rows {
      * writer are counted in its report. */
     void (*count_begin)(tz_writer *writer);
     void (*count_end)(tz_writer *writer);
-    /* Divides memory, as tz_budget_make does, and opens what the device needs unless dry. May
+    /* Divides memory, as tz_budget_make does, and opens the memory of the device unless dry. May
      * decide that the CPU makes the tiles. */
     tz_result (*plan)(tz_writer *writer, const tz_row_source *source, bool dry);
     /* A slab has a host and a device copy of one layout. Before rows are added after the first

@@ -127,6 +127,8 @@ tz_result tz_check_rows(const tz_writer *w, const tz_buffer *rows, const tz_buff
 
 /* ---- slabs ---- */
 
+/* Planar images have a row of each band after the other; others have the bands of a pixel
+ * together. */
 void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, uint32_t width,
                      tz_tile_row *tile_row)
 {
@@ -159,6 +161,8 @@ void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, 
                                      .column_stride = 1};
 }
 
+/* A row of the slab's own layout is one copy; otherwise each band is gathered with its
+ * strides. */
 void tz_copy_row(const tz_buffer *from, uint64_t from_row, const tz_buffer *to, uint64_t to_row)
 {
     const size_t size = tz_dtype_size(to->dtype);

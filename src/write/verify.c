@@ -37,6 +37,8 @@ static uint64_t verified_tile(const tz_image *image, uint64_t index)
     return count == image->tile_count ? index : index * (image->tile_count - 1) / (count - 1);
 }
 
+/* The inverse of verified_tile: the smallest index whose tile is not before this one, if it
+ * is this one. */
 uint64_t tz_verified_index(const tz_image *image, uint64_t tile)
 {
     const uint64_t count = tz_verified_count(image);

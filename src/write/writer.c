@@ -144,6 +144,7 @@ static tz_result adopt_sink(tz_writer *w, tz_sink *sink)
     return tz_writer_assign_offsets(w);
 }
 
+/* After success no call is active, so ctx.err must not point to the caller's error. */
 static tz_result finish_create(tz_writer **out, tz_writer *w, tz_result result)
 {
     if (result != TZ_OK) {
@@ -239,6 +240,7 @@ static tz_result enter_call(tz_writer *w, tz_error *err)
                                                 : "the file is committed already");
 }
 
+/* A failed call ends the write: part of its rows may have been used. */
 static tz_result leave_call(tz_writer *w, tz_result result)
 {
     if (result != TZ_OK)
@@ -249,6 +251,7 @@ static tz_result leave_call(tz_writer *w, tz_result result)
     return result;
 }
 
+/* Progress is counted in rows of the image, by its delivered tiles. */
 static tz_result report_progress(void *opaque, uint64_t delivered, tz_error *err)
 {
     tz_writer *w = opaque;
@@ -413,6 +416,7 @@ tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err)
     return TZ_OK;
 }
 
+/* The pyramid comes late, because levels and encoder point into it. */
 void tz_discard(tz_writer *writer)
 {
     if (!writer || writer->owner != (long)getpid())

@@ -28,7 +28,7 @@ struct tz_task_batch {
     uint32_t level;            /* of the tiles, or of the rows that are made or kept */
     uint64_t first;            /* number of its first task */
     uint64_t after;            /* all tasks below are delivered before one of these runs */
-    tz_tile_row tile_row;      /* rows to encode; or where new or kept rows go */
+    tz_tile_row tile_row;      /* rows to encode, or destination of new or kept rows */
     tz_overview_source source; /* of new or kept rows */
     const tz_gpu_tile_batch *collected;
 };

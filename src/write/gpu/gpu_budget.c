@@ -200,6 +200,7 @@ uint64_t tz_gpu_budget_payload_bytes(const tz_gpu_budget *plan)
     return tz_add_capped(tz_add_capped(plan->part_bytes.masks, images), TZ_CODEC_SLACK);
 }
 
+/* Pinned memory: tables, and results and payload of two batches. */
 uint64_t tz_gpu_budget_host_bytes(const tz_budget *b, const tz_output_pyramid *pyramid)
 {
     const tz_gpu_budget *plan = &b->device;
@@ -251,6 +252,7 @@ tz_result tz_gpu_budget_allow(tz_budget *b, const tz_output_pyramid *pyramid,
     return TZ_OK;
 }
 
+/* A device may limit the size of one allocation as well as the sum. */
 bool tz_gpu_budget_fits(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     const tz_gpu_budget *plan = &b->device;

@@ -40,6 +40,7 @@ static const char *refusal(const tz_image *image)
     return format->samples > MAX_SAMPLES ? "the library encodes up to 4 bands" : NULL;
 }
 
+/* The number of tiles that the library encodes at once is limited here, with its memory. */
 bool tz_gpu_codestreams_choose(const tz_device *device, tz_output_level *level, char *missing,
                                size_t missing_size)
 {
@@ -138,6 +139,8 @@ typedef struct codestream_batch {
     uint64_t end;     /* of the used bytes of payload */
 } codestream_batch;
 
+/* The results were downloaded to the beginning of the batch's memory, the payload follows
+ * them. */
 static codestream_batch make_codestream_batch(tz_writer *w, const tz_gpu_tile_batch *tiles)
 {
     const tz_budget *b = &w->budget;

@@ -36,7 +36,7 @@ static bool find_library(const tz_device *device, tz_output_level *level, char *
         !tz_vendor_encode_find(device, &image->format, &image->choice, &level->library, missing,
                                missing_size))
         return false;
-    /* Scratch, the tile, its encoded form, and where that is moved to. */
+    /* Scratch, the tile, its encoded form, and its copy in the payload. */
     uint64_t least = tz_add_capped(tz_vendor_encode_scratch(library, 1), library->view);
     least = tz_add_capped(least, tz_mul_capped(tz_tile_bytes(&image->format), 2));
     if (least <= cap)

@@ -92,6 +92,8 @@ static tz_result copy_slab_rows(tz_writer *w, const tz_tile_row *slab, uint32_t 
                          : tz_device_sync(tz_writer_image(w)->options.device, 0, w->ctx.err);
 }
 
+/* Earlier rows of the slab that are on the other side are moved first, so that rows_in_place
+ * only ever grows from the first row on. */
 tz_result tz_gpu_fill_begin(tz_writer *w, const tz_tile_row *slab, bool on_device, uint32_t done,
                             tz_tile_row *into)
 {

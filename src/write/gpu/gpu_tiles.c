@@ -70,6 +70,7 @@ static bool fits_batch(const batch_launch *b, uint64_t images, uint64_t masks)
            masks * b->mask.masks <= part_bytes->masks;
 }
 
+/* Takes tiles in the order of delivery until one does not fit. */
 static void choose_batch_tiles(batch_launch *b, uint64_t end)
 {
     tz_gpu_tile_batch *t = b->tiles;
@@ -244,6 +245,7 @@ static tz_result encode_tiles(const batch_launch *b)
     return tz_compact_launch(&together, 0, b->writer->ctx.err);
 }
 
+/* Nothing is waited for here: the download of the results is queued as well. */
 tz_result tz_gpu_tile_batch_launch(tz_writer *w, tz_gpu_tile_batch *tiles, uint64_t end,
                                    uint64_t *count)
 {
