@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/minmax.h"
-#include "tiff/compression.h"
+#include "codec/codec.h"
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
