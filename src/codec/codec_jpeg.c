@@ -208,6 +208,8 @@ static tz_result check_jpeg_samples(const tz_jpeg_info *info, const tz_tile_form
     return TZ_OK;
 }
 
+/* Compares the sizes. A smaller stream is a warning, and the rest of the tile is 0; a larger one is
+ * an error, unless it is the last strip with as many rows as the others. */
 static tz_result check_jpeg_size(const tz_jpeg_info *info, const tz_tile_format *format,
                                  const tz_codec_call *call)
 {
@@ -251,6 +253,8 @@ static tz_result check_jpeg_sampling(const tz_jpeg_info *info, const tz_tile_for
     return TZ_OK;
 }
 
+/* The photometric interpretation decides about colours. A marker that contradicts it is a warning.
+ */
 static tz_result check_jpeg_color(const tz_jpeg_info *info, const tz_tile_format *format,
                                   const tz_codec_call *call)
 {
@@ -329,6 +333,8 @@ static void decode_jpeg_rows_12(struct jpeg_decompress_struct *decompressor,
 }
 #endif
 
+/* Decodes the stream of state->job. Colour spaces are set after the header was read, which sets
+ * libjpeg's guess. */
 static void decode_image_step(void *user)
 {
     jpeg_decoder *state = user;
@@ -463,6 +469,7 @@ static void start_destination(j_compress_ptr cinfo)
     state->destination.free_in_buffer = state->job.out_size;
 }
 
+/* libjpeg calls this when the buffer is full. The buffer cannot grow, so the step fails. */
 static boolean overflow_destination(j_compress_ptr cinfo)
 {
     jpeg_encoder *state = cinfo->client_data;
@@ -488,6 +495,8 @@ static void create_compressor_step(void *user)
     jpeg_create_compress(&state->compressor);
 }
 
+/* Sets all parameters but the height. libjpeg makes Huffman tables of a tile only for 12 bits,
+ * where the standard ones will not do. */
 static void set_up_compressor_step(void *user)
 {
     jpeg_encoder *state = user;

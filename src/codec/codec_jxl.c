@@ -78,6 +78,8 @@ static tz_result open_decoder(jxl_decoder *state, const tz_codec_call *call)
     return TZ_OK;
 }
 
+/* Runs libjxl up to its next event, which must be this one. The whole stream is its input, so a
+ * wish for more means that the stream is cut off. */
 static tz_result expect_status(const jxl_decode_job *job, JxlDecoderStatus expected)
 {
     JxlDecoderStatus status = JxlDecoderProcessInput(job->decoder);
@@ -112,6 +114,7 @@ static tz_result jxl_sample_type(const tz_tile_format *format, JxlDataType *out,
     return TZ_OK;
 }
 
+/* Compares the headers with the tile. Sizes and bits must be the same. */
 static tz_result check_jxl_info(const tz_jxl_info *info, const tz_tile_format *format,
                                 const tz_codec_call *call)
 {
@@ -409,6 +412,8 @@ static uint32_t exponent_bits(const tz_tile_format *format)
     return is_jxl_float(format) ? 8 : 0;
 }
 
+/* Describes the image. With uses_original_profile libjxl does not convert colours, which would not
+ * be lossless. */
 static bool set_jxl_image(const jxl_encode_job *job)
 {
     const tz_tile_format *format = job->format;
@@ -453,6 +458,7 @@ static bool describe_channel(const jxl_encode_job *job, JxlEncoderFrameSettings 
     return true;
 }
 
+/* Hands over the samples: colours and alpha together, then the planes of other channels. */
 static bool add_jxl_pixels(const jxl_encode_job *job, JxlEncoderFrameSettings *settings)
 {
     const tz_tile_format *format = job->format;

@@ -187,6 +187,7 @@ static tz_result check_sample_layout(lerc_sample_layout *out, const tz_lerc_head
                               "LERC: the number of values of a pixel is not that of the tile");
 }
 
+/* Compares a blob's header with the tile and with the header of the first blob. */
 static tz_result check_lerc_header(const tz_lerc_header *header, const lerc_sample_layout *layout,
                                    const tz_tile_format *format, size_t size,
                                    const tz_codec_call *call)
@@ -445,6 +446,8 @@ static const char *lerc_resolve_options(const tz_tile_format *format, tz_encode_
                                                      : NULL;
 }
 
+/* The largest output of liblerc, which stores values raw if nothing is smaller: they, a mask for
+ * each band with floats, and headers. */
 static uint64_t max_blob_size(const tz_tile_format *format)
 {
     const uint64_t pixels = (uint64_t)format->width * format->height;
@@ -607,6 +610,7 @@ static tz_result prepare_lerc_input(lerc_input *out, lerc_encoder *state,
  * Encoder: blobs
  * ------------------------------------------------------------------------------------------ */
 
+/* Encodes the samples to one blob for each band of the input. */
 static tz_result write_blob(const lerc_input *input, const tz_tile_format *format,
                             const tz_encode_options *options, uint8_t *out, size_t *out_size,
                             const tz_codec_call *call)

@@ -193,6 +193,7 @@ static tz_result fail_missing_library(const char *label, uint16_t compression, c
                    library);
 }
 
+/* Also for compressions of which only the name is known. */
 static tz_result fail_no_codec(uint16_t compression, const char *direction, const tz_context *ctx)
 {
     const char *name = tz_compression_name(compression);

@@ -172,6 +172,7 @@ static uint64_t webp_memory(const tz_tile_format *format, const tz_encode_option
     return planes + pixels * (format->samples == 4 ? 48 : 20);
 }
 
+/* libwebp's callback for a part of the stream; 0 makes it stop. */
 static int write_webp_bytes(const uint8_t *data, size_t size, const WebPPicture *picture)
 {
     webp_encode_job *job = picture->custom_ptr;

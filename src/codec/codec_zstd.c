@@ -96,6 +96,7 @@ static bool read_zstd_header(const uint8_t *in, size_t in_size, zstd_frame_heade
     return true;
 }
 
+/* Turns an error code of libzstd into one of ours. */
 static tz_result fail_zstd_decode(size_t code, const zstd_job *job, const tz_codec_call *call)
 {
     ZSTD_ErrorCode error = ZSTD_getErrorCode(code);
@@ -189,6 +190,7 @@ static const char *zstd_resolve_options(const tz_tile_format *format, tz_encode_
     return NULL;
 }
 
+/* The shortest match that libzstd's levels have for large inputs. */
 static int min_match(int32_t level)
 {
     if (level <= 2)

@@ -311,6 +311,8 @@ static tz_result read_tile_part(jp2_parser *w, uint8_t *seen)
     return TZ_OK;
 }
 
+/* Reads all tile parts. A stream without the marker at its end is complete if every tile was seen.
+ */
 static tz_result read_tile_parts(jp2_parser *w, uint8_t *seen)
 {
     uint16_t marker = MARKER_SOT;

@@ -107,6 +107,7 @@ static tz_result read_quantization_tables(jpeg_parser *p, tz_cursor segment)
     return TZ_OK;
 }
 
+/* Reads the description of a component in a frame header. */
 static tz_result read_jpeg_component(jpeg_parser *p, tz_cursor *segment, unsigned index)
 {
     tz_jpeg_component *component = &p->info.components[index];
@@ -127,6 +128,7 @@ static tz_result read_jpeg_component(jpeg_parser *p, tz_cursor *segment, unsigne
     return TZ_OK;
 }
 
+/* Reads the frame header, of which a stream has one. */
 static tz_result read_jpeg_frame(jpeg_parser *p, tz_cursor segment, uint8_t marker)
 {
     const char *unsupported_kind = unsupported_frame_kind(marker);

@@ -41,6 +41,7 @@ static tz_jpeg_memory *jpeg_memory_of(j_common_ptr cinfo)
     return cinfo->client_data;
 }
 
+/* Notes the failure for tz_jpeg_guard_fail, and leaves libjpeg. */
 _Noreturn static void fail_allocation(j_common_ptr cinfo, size_t size, bool over_limit)
 {
     tz_jpeg_memory *memory = jpeg_memory_of(cinfo);
@@ -177,6 +178,7 @@ static JSAMPARRAY access_samples(j_common_ptr cinfo, jvirt_sarray_ptr array, JDI
     fail_allocation(cinfo, 0, true);
 }
 
+/* Arrays are requested first and allocated together, when libjpeg knows all that it needs. */
 static jvirt_barray_ptr request_blocks(j_common_ptr cinfo, int pool, boolean zeroed,
                                        JDIMENSION width, JDIMENSION height, JDIMENSION access)
 {

@@ -147,6 +147,7 @@ enum {
  * Reading
  * ------------------------------------------------------------------------------------------ */
 
+/* The low four bits of a symbol are the number of bits of its value. */
 static uint32_t found_code(unsigned length, uint8_t symbol)
 {
     return (length + (symbol & 15u)) << 16 | length << 8 | symbol;
@@ -240,6 +241,7 @@ static bool flush_bits(token_bit_writer *writer)
     return true;
 }
 
+/* Assigns codes in order of length, as the standard does, for the symbols of one code. */
 static void assign_codes(written_code *out, const tz_jpeg_huffman *code)
 {
     uint32_t next = 0;

@@ -124,6 +124,7 @@ static uint32_t read_length(jxl_bits *bits, bool small)
     return small ? 8 * (jxl_read_bits(bits, 5) + 1) : jxl_read_u32(bits, distributions);
 }
 
+/* The width may be stored as a ratio of the height. */
 static void read_jxl_size(jxl_bits *bits, uint32_t *width, uint32_t *height)
 {
     static const uint8_t ratios[8][2] = {{1, 1}, {1, 1},  {12, 10}, {4, 3},
@@ -278,6 +279,7 @@ static bool is_visible(const jxl_frame *f)
     return f->type == FRAME_REGULAR || f->type == FRAME_SKIP_PROGRESSIVE;
 }
 
+/* Reads the passes of a progressive frame: only their number matters, for the table of contents. */
 static void read_passes(jxl_bits *bits, jxl_frame *f)
 {
     static const jxl_distribution counts[4] = {{0, 1}, {0, 2}, {0, 3}, {3, 4}};

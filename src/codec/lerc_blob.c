@@ -299,6 +299,9 @@ static tz_lerc_bits bits_at(const tz_cursor *cursor)
     return (tz_lerc_bits){cursor->at, tz_cursor_left(cursor) / 4, 0, 0};
 }
 
+/* Enters a code in the quick table, at all indices that begin with it, or in the list of longer
+ * ones.
+ */
 static void add_code(tz_lerc_huffman *huffman, tz_lerc_code code)
 {
     if (code.length > TZ_LERC_QUICK_BITS) {

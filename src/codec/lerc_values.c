@@ -263,6 +263,7 @@ static bool unpack_runs(tz_cursor packed, uint8_t *plane, size_t count)
     return filled == count;
 }
 
+/* Unpacks a plane of Huffman codes, whose table is stored as in version 5. */
 static bool unpack_codes(tz_cursor packed, tz_lerc_huffman *huffman, uint8_t *plane, size_t count)
 {
     if (packed.overrun || !tz_lerc_huffman_read(huffman, &packed, 5))
