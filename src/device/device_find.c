@@ -64,7 +64,7 @@ void tz_cpu_describe(tz_device_info *info)
     const long page = sysconf(_SC_PAGESIZE);
     *info = (tz_device_info){.id = "cpu",
                              .driver = "cores",
-                             .name = "the cores of this machine",
+                             .name = "the CPU of this machine",
                              .type = TZ_DEVICE_CPU,
                              .work = tz_device_all_caps(),
                              .usable = true};

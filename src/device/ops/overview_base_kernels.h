@@ -14,7 +14,7 @@
 #include "kernels/component.h"
 #include "kernels/kernel_entry.h"
 
-/* How samples are compared with nodata. */
+/* Values of TZ_OVERVIEW_TEST: the comparison of samples with nodata. */
 enum {
     TZ_NODATA_TEST_NEVER,
     TZ_NODATA_TEST_NUMBER /* as doubles */,
