@@ -1,35 +1,38 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "read/planned_request.h"
+/* SPDX-License-Identifier: Apache-2.0
+ * From a read request to a planned one: the tiles under its window, the formats of a tile (as it
+ * is, as its codec sees it, and of one row), the conversion of samples, and the shortcuts that the
+ * layout of the buffer allows. An item has a planned request for its pixels and, if another IFD or
+ * an alpha band fills its mask buffer, a second one for the mask.
+ *
+ * The decision that is not obvious: requests of one layer share the codec, the formats and the
+ * height of row ranges of the first one ("shared"). Only then can the wave find that they want the
+ * same bytes. */
+#include "read/read_request.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "codec/codec.h"
 #include "io/source.h"
+#include "pixel/row_ops.h"
 #include "tiff/file.h"
 #include "tiff/tags.h"
 
-/* Uncompressed tiles are read in parts of about this size: it stays in the second cache until it
- * has been placed, and gives several threads something to do in one large strip. */
+/* Uncompressed tiles are read in row ranges of about this size: it stays in the second cache until
+ * its pixels are stored, and gives several threads something to do in one large strip. */
 #define RAW_RANGE_BYTES ((size_t)1 << 18)
 
 /* A window this much narrower than the rows of a strip is read row by row. */
 enum { NARROW_ROW = 16384, NARROW_FACTOR = 4 };
 
-/* All tables that JPEG knows, 8 to 64 KiB each by the length of their segments. */
+/* Bytes of all tables that JPEG knows, 8 to 64 KiB each by the length of their segments. */
 #define MAX_JPEG_TABLES ((uint64_t)1 << 20)
 
 /* Buffers from this size on are written past the cache. */
 #define MIN_STREAM_BYTES ((uint64_t)1 << 23)
 
-bool tz_dtype_is_float(tz_dtype dtype)
-{
-    return dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_FLOAT64;
-}
-
-/* ---- which tiles ---- */
+/* ---- tiles ---- */
 
 static void set_tile_window(tz_planned_request *planned, const tz_window *window)
 {
@@ -49,7 +52,7 @@ static void set_tile_window(tz_planned_request *planned, const tz_window *window
     planned->tile_y1 = (planned->y1 - 1) / level->tile_height + 1;
 }
 
-/* The outcome's list goes by the tiles of the whole item. */
+/* The outcome's list has the tiles of the whole item, of which this may be a block. */
 static void set_status_grid(tz_planned_request *planned, const tz_read_request *request)
 {
     const tz_level *level = &planned->layer.shape;
@@ -77,7 +80,7 @@ static int compare_numbers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The different planes that the wanted samples are in. */
+/* Lists the planes that hold the wanted samples. */
 static tz_result set_planes(tz_planned_request *planned, tz_arena *arena, const tz_context *ctx)
 {
     const uint32_t wanted = planned->to_mask ? 1 : planned->band_count;
@@ -102,7 +105,7 @@ static tz_result set_planes(tz_planned_request *planned, tz_arena *arena, const 
     return TZ_OK;
 }
 
-/* Who shares tiles must cut them alike. */
+/* Requests that share tiles must have the same row ranges. */
 static void set_row_ranges(tz_planned_request *planned, const tz_planned_request *shared)
 {
     const uint32_t rows = planned->tile.height;
@@ -112,74 +115,43 @@ static void set_row_ranges(tz_planned_request *planned, const tz_planned_request
         const uint64_t wanted = (uint64_t)(planned->x1 - planned->x0) * NARROW_FACTOR;
         const bool narrow = row_bytes >= NARROW_ROW && wanted < planned->tile.width;
         const size_t fit = row_bytes < RAW_RANGE_BYTES ? RAW_RANGE_BYTES / row_bytes : 1;
-        planned->row_range_height = narrow ? 1 : fit < rows ? (uint32_t)fit : rows;
+        planned->row_range_height = narrow ? 1 : (uint32_t)tz_min_size(fit, rows);
     }
     planned->row_ranges = (rows - 1) / planned->row_range_height + 1;
 }
 
-/* ---- how tiles become pixels ---- */
+/* ---- formats ---- */
 
-static bool host_is_big_endian(void)
-{
-    const uint16_t probe = 1;
-    uint8_t first;
-    memcpy(&first, &probe, 1);
-    return first == 0;
-}
-
-static void set_codec_tables(tz_planned_request *planned, const uint8_t *bytes, size_t size)
-{
-    planned->tile.tables = bytes;
-    planned->tile.tables_size = size;
-    planned->stored.tables = bytes;
-    planned->stored.tables_size = size;
-}
-
-static tz_result load_old_jpeg(tz_planned_request *planned, tz_arena *arena, const tz_context *ctx)
-{
-    const uint8_t *bytes = NULL;
-    size_t size = 0;
-    TZ_TRY(tz_old_jpeg_headers(planned->file, planned->level, &planned->layer, TZ_CODEC_SLACK,
-                               arena, ctx, &bytes, &size));
-    set_codec_tables(planned, bytes, size);
-    return TZ_OK;
-}
-
+/* Loads the tables that all tiles of a JPEG share, or the headers that old JPEG leaves out. */
 static tz_result load_tables(tz_planned_request *planned, tz_arena *arena, const tz_context *ctx)
 {
-    if (planned->layer.shape.compression == TZ_COMPRESSION_OLD_JPEG)
-        return load_old_jpeg(planned, arena, ctx);
     const tz_tag_ref *value = &planned->layer.tables.jpeg_tables;
     const tz_container *container = &planned->file->containers[planned->layer.tables.container];
-    if (value->count == 0)
-        return TZ_OK;
-    if (value->count > MAX_JPEG_TABLES)
+    const uint8_t *tables = NULL;
+    size_t size = 0;
+    if (planned->layer.shape.compression == TZ_COMPRESSION_OLD_JPEG) {
+        TZ_TRY(tz_old_jpeg_headers(planned->file, planned->level, &planned->layer, TZ_CODEC_SLACK,
+                                   arena, ctx, &tables, &size));
+    } else if (value->count > MAX_JPEG_TABLES) {
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
                        tz_expecting(tz_at_tag(TZ_TAG_JPEG_TABLES, value->offset), MAX_JPEG_TABLES,
                                     value->count),
                        "more bytes than JPEG tables can have");
-    uint8_t *bytes = tz_arena_alloc(arena, (size_t)value->count + TZ_CODEC_SLACK);
-    if (!bytes)
-        return tz_fail_nomem(ctx, value->count);
-    TZ_TRY(tz_source_read(container->source, value->offset, (size_t)value->count, bytes, ctx));
-    set_codec_tables(planned, bytes, (size_t)value->count);
+    } else if (value->count > 0) {
+        size = (size_t)value->count;
+        uint8_t *bytes = tz_arena_alloc(arena, size + TZ_CODEC_SLACK);
+        if (!bytes)
+            return tz_fail_nomem(ctx, value->count);
+        TZ_TRY(tz_source_read(container->source, value->offset, size, bytes, ctx));
+        tables = bytes;
+    }
+    planned->tile.tables = planned->stored.tables = tables;
+    planned->tile.tables_size = planned->stored.tables_size = size;
     return TZ_OK;
 }
 
-static bool ends_with_alpha(const tz_info *info)
-{
-    return info->extra_sample_count > 0 && info->extra_samples[info->extra_sample_count - 1] == 2;
-}
-
-static bool is_subsampled(const tz_planned_request *planned)
-{
-    const uint16_t *step = planned->layer.tables.subsampling;
-    return planned->layer.shape.photometric == 6 && planned->layer.tables.planar != 2 &&
-           !(planned->codec->flags & TZ_DECODER_TO_RGB) && (step[0] > 1 || step[1] > 1);
-}
-
-/* The tile is stored as clumps of luminance with one pair of colours each: rows of bytes, as far as
- * the codec is concerned. NULL, or what is wrong with it. */
+/* The tile is stored as clumps of luminance with one pair of colours each: to the codec, rows of
+ * bytes. Returns NULL, or the property that is not supported. */
 static const char *set_subsampled(tz_planned_request *planned)
 {
     const uint16_t *step = planned->tile.subsampling;
@@ -196,21 +168,19 @@ static const char *set_subsampled(tz_planned_request *planned)
     return NULL;
 }
 
-/* The codec is told of the tile that the file has. */
-static void set_stored_size(tz_planned_request *planned)
-{
-    const tz_level *whole = tz_planned_request_stored_level(planned);
-    planned->stored.width = whole->tile_width;
-    planned->stored.height = whole->tile_height;
-    planned->stored.decode_reduction = planned->reduction;
-}
-
 static tz_result set_tile_format(tz_planned_request *planned, const tz_context *ctx)
 {
     const tz_level *level = &planned->layer.shape;
     const tz_level_tables *tables = &planned->layer.tables;
     const tz_container *container = &planned->file->containers[tables->container];
-    const uint16_t samples = tables->planar == 2 ? 1 : level->samples;
+    const tz_info *info = &planned->file->info;
+    const bool by_band = tables->planar == 2;
+    const uint16_t samples = by_band ? 1 : level->samples;
+    const bool ends_with_alpha =
+        info->extra_sample_count > 0 && info->extra_samples[info->extra_sample_count - 1] == 2;
+    const bool is_subsampled = level->photometric == TZ_PHOTOMETRIC_YCBCR && !by_band &&
+                               !(planned->codec->flags & TZ_DECODER_TO_RGB) &&
+                               (tables->subsampling[0] > 1 || tables->subsampling[1] > 1);
     planned->tile =
         (tz_tile_format){.width = level->tile_width,
                          .height = level->tile_height,
@@ -224,8 +194,7 @@ static tz_result set_tile_format(tz_planned_request *planned, const tz_context *
                          .lerc_compression = level->lerc_compression,
                          .fax_options = tables->fax_options,
                          .big_endian = container->big_endian,
-                         .alpha = tables->planar != 2 && !planned->layer.is_mask &&
-                                  ends_with_alpha(&planned->file->info)};
+                         .alpha = !by_band && !planned->layer.is_mask && ends_with_alpha};
     planned->stored = planned->tile;
     planned->row = (tz_row_format){.dtype = tables->dtype,
                                    .bits = level->bits_per_sample,
@@ -233,9 +202,13 @@ static tz_result set_tile_format(tz_planned_request *planned, const tz_context *
                                    .samples = samples,
                                    .predictor = level->predictor,
                                    .width = level->tile_width};
-    if (planned->reduction > 0)
-        set_stored_size(planned);
-    planned->row.swap = container->big_endian != host_is_big_endian();
+    if (planned->decode_reduction > 0) { /* the codec sees the tile that the file has */
+        const tz_level *whole = tz_planned_request_stored_level(planned);
+        planned->stored.width = whole->tile_width;
+        planned->stored.height = whole->tile_height;
+        planned->stored.decode_reduction = planned->decode_reduction;
+    }
+    planned->row.swap = container->big_endian == tz_host_is_little_endian();
     if (planned->codec->flags & TZ_DECODER_NATIVE_ENDIAN)
         planned->row.swap = false;
     if (planned->codec->flags & TZ_DECODER_NO_PREDICTOR && level->predictor != 1) {
@@ -245,7 +218,7 @@ static tz_result set_tile_format(tz_planned_request *planned, const tz_context *
             tz_expecting(tz_at_tag(TZ_TAG_PREDICTOR, level->ifd_offset), 1, level->predictor),
             "a predictor that does not go with the compression is ignored"));
     }
-    const char *unsupported = is_subsampled(planned) ? set_subsampled(planned) : NULL;
+    const char *unsupported = is_subsampled ? set_subsampled(planned) : NULL;
     if (!unsupported)
         unsupported = tz_row_unsupported(&planned->row);
     if (unsupported)
@@ -260,7 +233,7 @@ static tz_result check_readable(const tz_planned_request *planned, const tz_cont
     const tz_level *level = &planned->layer.shape;
     if (level->readable)
         return TZ_OK;
-    /* The warning that says why is among the file's; find it, to return the very same. */
+    /* Return the warning among the file's that says why. */
     const tz_info *info = &planned->file->info;
     for (uint32_t i = 0; i < info->warning_count; i++) {
         const tz_error *warning = &info->warnings[i];
@@ -278,7 +251,7 @@ static tz_result check_readable(const tz_planned_request *planned, const tz_cont
                    "this level cannot be read; the file's warnings say why");
 }
 
-/* ---- where pixels go ---- */
+/* ---- conversions ---- */
 
 static tz_result set_scales(double **out, const tz_read_request *request, tz_arena *arena,
                             const tz_context *ctx)
@@ -325,7 +298,8 @@ tz_conversion tz_conversion_of_band(const tz_conversion *how, const double *scal
     return out;
 }
 
-/* Nodata that the samples' type does not have matches no sample, so NaN is not left to placing. */
+/* Nodata outside the range of the samples' type matches no sample, so the conversion would not make
+ * NaN of it: NaN is stored here. */
 void tz_outside_sample(const tz_conversion *how, const tz_read_options *options, uint8_t *sample)
 {
     const bool has_nan = !options->has_fill && how->nodata_to_nan;
@@ -341,37 +315,29 @@ void tz_outside_sample(const tz_conversion *how, const tz_read_options *options,
     }
 }
 
-static bool is_every_band_in_order(const tz_planned_request *planned)
-{
-    if (planned->band_count != planned->row.samples)
-        return false;
-    for (uint32_t i = 0; planned->bands && i < planned->band_count; i++) {
-        if (planned->bands[i] != i)
-            return false;
-    }
-    return true;
-}
-
-/* Whether a row of the tile is a row of the buffer, sample for sample. */
+/* True if a row of the tile is a row of the buffer, sample for sample: the same type, and every
+ * band in order. */
 static bool has_same_rows(const tz_planned_request *planned)
 {
-    const tz_conversion *how = &planned->how;
+    const tz_conversion *how = &planned->conversion;
     const int64_t size = (int64_t)tz_dtype_size(how->to);
     if (planned->to_mask || tz_buffer_exists(&planned->mask) || how->from != how->to ||
         how->nodata_to_nan || planned->scales)
         return false;
     if (planned->row.samples == 1)
         return planned->into.column_stride == size && (planned->planes || planned->band_count == 1);
-    return is_every_band_in_order(planned) && planned->into.band_stride == size &&
+    for (uint32_t i = 0; planned->bands && i < planned->band_count; i++) {
+        if (planned->bands[i] != i)
+            return false;
+    }
+    return planned->band_count == planned->row.samples && planned->into.band_stride == size &&
            planned->into.column_stride == size * planned->row.samples;
 }
 
 static void set_row_shortcuts(tz_planned_request *planned)
 {
-    uint64_t bytes = 0;
-    if (!tz_mul((uint64_t)planned->into.width * planned->into.height,
-                planned->band_count * tz_dtype_size(planned->into.dtype), &bytes))
-        bytes = UINT64_MAX;
+    const uint64_t bytes = tz_mul_capped((uint64_t)planned->into.width * planned->into.height,
+                                         planned->band_count * tz_dtype_size(planned->into.dtype));
     planned->stream = bytes >= MIN_STREAM_BYTES;
     planned->same_rows = has_same_rows(planned);
     planned->straight = planned->same_rows && tz_row_is_plain(&planned->row);
@@ -385,26 +351,26 @@ static tz_result set_conversion(tz_planned_request *planned, const tz_read_reque
     planned->into = request->into;
     planned->mask = request->mask;
     if (planned->to_mask) {
-        planned->how = (tz_conversion){.from = planned->row.dtype, .to = planned->row.dtype};
-        planned->how.nodata.kind = TZ_NODATA_UINT; /* 0 */
+        planned->conversion = (tz_conversion){.from = planned->row.dtype, .to = planned->row.dtype};
+        planned->conversion.nodata.kind = TZ_NODATA_UINT; /* 0 */
         return TZ_OK;
     }
     if (tz_mask_source(request) != TZ_REQUEST_PIXELS)
-        planned->mask = (tz_buffer){0}; /* another target fills it */
-    return tz_read_request_conversion(request, how, &planned->how, &planned->scales, arena, ctx);
+        planned->mask = (tz_buffer){0}; /* another request fills it */
+    return tz_read_request_conversion(request, how, &planned->conversion, &planned->scales, arena,
+                                      ctx);
 }
 
 /* ---- masks ---- */
 
-/* The first extra sample that is alpha; TZ_NO_BAND: none. */
-#define TZ_NO_BAND UINT32_MAX
+/* The first extra sample that is alpha; UINT32_MAX: none. */
 static uint32_t alpha_band(const tz_info *info)
 {
     for (uint32_t i = 0; i < info->extra_sample_count && i < info->bands; i++) {
         if (info->extra_samples[i] == 1 || info->extra_samples[i] == 2)
             return info->bands - info->extra_sample_count + i;
     }
-    return TZ_NO_BAND;
+    return UINT32_MAX;
 }
 
 tz_request_kind tz_mask_source(const tz_read_request *request)
@@ -417,15 +383,6 @@ tz_request_kind tz_mask_source(const tz_read_request *request)
     return info->nodata.kind == TZ_NODATA_NONE && alpha_band(info) < info->bands
                ? TZ_REQUEST_ALPHA
                : TZ_REQUEST_PIXELS;
-}
-
-static void share_format(tz_planned_request *planned, const tz_planned_request *from)
-{
-    planned->codec = from->codec;
-    planned->tile = from->tile;
-    planned->stored = from->stored;
-    planned->subsampled = from->subsampled;
-    planned->row = from->row;
 }
 
 /* ---- outcomes ---- */
@@ -441,7 +398,7 @@ tz_result tz_planned_request_set_outcome(const tz_planned_request *planned, cons
     if (outcome->tile_room < outcome->tile_count)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                        tz_expecting(tz_no_location(), outcome->tile_count, outcome->tile_room),
-                       "the outcome's list has too little room for the item's tiles");
+                       "the outcome's list is too short for the item's tiles");
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t plane =
             planned->planes ? planned->planes[i / planned->status_across / planned->status_down]
@@ -464,7 +421,7 @@ tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request
     const uint32_t level = kind == TZ_REQUEST_MASK ? TZ_MASK_OF(request->level) : request->level;
     *out = (tz_planned_request){.file = request->file,
                                 .level = level,
-                                .reduction = request->reduction,
+                                .decode_reduction = request->decode_reduction,
                                 .layer = request->layer};
     out->to_mask = kind != TZ_REQUEST_PIXELS;
     if (kind == TZ_REQUEST_MASK)
@@ -473,7 +430,11 @@ tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request
         out->mask_sample = alpha_band(&request->file->info);
     at_level.ifd = out->layer.shape.ifd;
     if (shared) {
-        share_format(out, shared);
+        out->codec = shared->codec;
+        out->tile = shared->tile;
+        out->stored = shared->stored;
+        out->subsampled = shared->subsampled;
+        out->row = shared->row;
     } else {
         TZ_TRY(check_readable(out, &at_level));
         TZ_TRY(tz_decoder_find(out->layer.shape.compression, &at_level, &out->codec));
@@ -493,8 +454,8 @@ tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request
 
 const tz_level *tz_planned_request_stored_level(const tz_planned_request *planned)
 {
-    return planned->reduction > 0 ? &planned->file->info.levels[planned->level]
-                                  : &planned->layer.shape;
+    return planned->decode_reduction > 0 ? &planned->file->info.levels[planned->level]
+                                         : &planned->layer.shape;
 }
 
 bool tz_planned_request_is_raw(const tz_planned_request *planned)

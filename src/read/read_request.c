@@ -1,12 +1,19 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * From an item, as the caller gave it, to a read request in terms of the file:
+ *
+ *   window   of the upright image -> of the stored one -> of the chosen level -> in whole pixels
+ *   buffers  checked, strides resolved, turned so that rows and columns run as the file's do
+ *   level    given, or the smallest that has the pixels of the buffer; its tiles may be decoded at
+ *            a lower resolution on top
+ *
+ * The decision that is not obvious: the orientation is applied to the buffer, by its strides, and
+ * not to the pixels. After this file nobody knows about orientations. */
 #include "read/read_request.h"
 
 #include <math.h>
 
 #include "base/mem.h"
-#include "codec/codec.h"
 #include "pixel/axis.h"
-#include "read/planned_request.h"
 
 static tz_result fail_arg(const tz_context *ctx, const char *text, uint64_t expected,
                           uint64_t found)
@@ -15,9 +22,20 @@ static tz_result fail_arg(const tz_context *ctx, const char *text, uint64_t expe
                    "%s", text);
 }
 
+tz_result tz_fail_memory_limit(const tz_context *ctx, const char *subject, const char *limit,
+                               uint64_t allowed, uint64_t needed)
+{
+    const tz_result result =
+        tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_expecting(tz_no_location(), allowed, needed),
+                "%s needs more memory than tz_read_options.%s allows", subject, limit);
+    if (ctx->err)
+        ctx->err->limit = limit;
+    return result;
+}
+
 /* ---- buffers ---- */
 
-/* Strides of a packed buffer where the caller gave none. */
+/* Sets the strides of a packed buffer if the caller gave none. */
 static tz_result resolve_strides(tz_buffer *buffer, const tz_context *ctx)
 {
     const size_t size = tz_dtype_size(buffer->dtype);
@@ -41,7 +59,7 @@ static tz_result check_buffer(const tz_buffer *buffer, uint32_t bands, const tz_
     if (!tz_buffer_exists(buffer))
         return fail_arg(ctx, "the buffer has no memory", TZ_NONE, TZ_NONE);
     if (buffer->data && buffer->memory)
-        return fail_arg(ctx, "the buffer has memory of the host and of a device", TZ_NONE, TZ_NONE);
+        return fail_arg(ctx, "the buffer has host memory and device memory", TZ_NONE, TZ_NONE);
     if (buffer->bands != bands)
         return fail_arg(ctx, "the buffer has another number of bands than are read", bands,
                         buffer->bands);
@@ -69,15 +87,15 @@ tz_byte_extent tz_buffer_extent(const tz_buffer *buffer)
     return extent;
 }
 
-/* Memory of a device is of the one that reads, and the buffer lies within it. */
+/* Device memory must belong to the device that reads, and the buffer must lie within it. */
 static tz_result check_device_buffer(const tz_buffer *buffer, const tz_read_options *how,
                                      const tz_context *ctx)
 {
     if (!buffer->memory)
         return TZ_OK;
     if (!how->device)
-        return fail_arg(ctx, "the buffer is in a device's memory, and no device is to read",
-                        TZ_NONE, TZ_NONE);
+        return fail_arg(ctx, "the buffer is in device memory, and no device is to read", TZ_NONE,
+                        TZ_NONE);
     if (tz_device_of(buffer->memory) != how->device)
         return fail_arg(ctx, "the buffer is in the memory of another device", TZ_NONE, TZ_NONE);
     const tz_byte_extent extent = tz_buffer_extent(buffer);
@@ -128,7 +146,7 @@ static tz_result set_bands(tz_read_request *request, const tz_item *item, const 
 
 /* ---- orientation ---- */
 
-/* How the upright image's axes run through the stored one, by orientation 1 to 8. */
+/* Axes of the upright image within the stored one, by orientation 1 to 8. */
 typedef struct turn {
     bool swaps;       /* its rows are the stored columns */
     bool flip_column; /* stored columns run against it */
@@ -168,7 +186,7 @@ static void turn_buffer(tz_buffer *buffer, turn how)
         buffer->data = (uint8_t *)buffer->data + moved;
 }
 
-/* A window of the upright image as one of the stored one, which has the size of level. */
+/* Turns a window of the upright image to the stored one, which has the size of level. */
 static tz_window turn_window(tz_window window, turn how, const tz_level *level)
 {
     if (how.swaps)
@@ -180,38 +198,23 @@ static tz_window turn_window(tz_window window, turn how, const tz_level *level)
     return window;
 }
 
-static turn turn_of_item(const tz_item *item, const tz_read_options *how)
-{
-    const uint16_t orientation = item->file->info.orientation;
-    return turns[how->oriented && orientation >= 1 && orientation <= 8 ? orientation : 1];
-}
-
 /* ---- levels ---- */
 
-/* Whether a level has at least the pixels that the buffer asks for. */
-static bool is_fine_enough(const tz_level *level, const tz_level *full, const tz_window *window,
-                           const tz_buffer *into)
-{
-    return (uint64_t)level->width * window->width >= (uint64_t)into->width * full->width &&
-           (uint64_t)level->height * window->height >= (uint64_t)into->height * full->height;
-}
-
+/* The smallest level that has at least the pixels that the buffer asks for. */
 static uint32_t choose_level(const tz_file *file, const tz_window *window, const tz_buffer *into)
 {
     const tz_info *info = &file->info;
+    const tz_level *full = &info->levels[0];
     uint32_t best = 0;
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = &info->levels[i];
-        if (level->readable && is_fine_enough(level, &info->levels[0], window, into) &&
-            level->width <= info->levels[best].width)
+        const bool is_fine_enough =
+            (uint64_t)level->width * window->width >= (uint64_t)into->width * full->width &&
+            (uint64_t)level->height * window->height >= (uint64_t)into->height * full->height;
+        if (level->readable && is_fine_enough && level->width <= info->levels[best].width)
             best = i;
     }
     return best;
-}
-
-static bool is_auto(const tz_item *item)
-{
-    return item->level == TZ_LEVEL_AUTO;
 }
 
 /* ---- windows ---- */
@@ -250,7 +253,7 @@ static tz_result check_window(const tz_window *window, const tz_level *level, bo
                     (uint64_t)(right > level->width ? right : bottom));
 }
 
-/* The window in pixels of the level that was chosen, not rounded. */
+/* Sets the area of the window in pixels of the level that was chosen, not rounded. */
 static void set_box(tz_read_request *request, const tz_window *window, const tz_level *given)
 {
     const tz_level *level = &request->layer.shape;
@@ -274,7 +277,8 @@ static void set_resampled(tz_read_request *request)
                            request->y1 - request->y0 == request->into.height);
 }
 
-/* Outward to whole pixels; what resampling needs beyond the edge of the level is not there. */
+/* Rounds the area outward to whole pixels, with those around it that resampling needs. Beyond the
+ * edge of the level there are none. */
 static void set_pixel_window(tz_read_request *request, tz_resampling method)
 {
     const double rx = request->resampled
@@ -302,17 +306,16 @@ static tz_result check_resampling(const tz_read_request *request, const tz_read_
                         (uint64_t)how->resampling);
     if (!request->resampled)
         return TZ_OK;
+    if (how->resampling == TZ_RESAMPLE_NONE && request->window.width != request->into.width)
+        return fail_arg(ctx,
+                        "the buffer has another width than the window, and no resampling is "
+                        "chosen",
+                        request->window.width, request->into.width);
     if (how->resampling == TZ_RESAMPLE_NONE)
         return fail_arg(ctx,
-                        request->window.width == request->into.width
-                            ? "the buffer has another height than the window, and no resampling "
-                              "is chosen"
-                            : "the buffer has another width than the window, and no resampling "
-                              "is chosen",
-                        request->window.width == request->into.width ? request->window.height
-                                                                     : request->window.width,
-                        request->window.width == request->into.width ? request->into.height
-                                                                     : request->into.width);
+                        "the buffer has another height than the window, and no resampling is "
+                        "chosen",
+                        request->window.height, request->into.height);
     if (how->resampling != TZ_RESAMPLE_NEAREST &&
         (request->layer.tables.sample_format == 5 || request->layer.tables.sample_format == 6))
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
@@ -322,8 +325,8 @@ static tz_result check_resampling(const tz_read_request *request, const tz_read_
 
 /* ---- lower resolutions of tiles ---- */
 
-/* Whether samples may be mixed before they are looked at one by one: no numbers of colours, nothing
- * that says of single pixels that they are not valid, no method that picks some of many. */
+/* True if samples may be averaged by the codec before they are resampled: no palette, no nodata or
+ * mask that makes single pixels invalid, no method that picks some samples of many. */
 static bool may_be_reduced(const tz_read_request *request, const tz_read_options *how)
 {
     const tz_level *level = &request->layer.shape;
@@ -337,73 +340,60 @@ static bool may_be_reduced(const tz_read_request *request, const tz_read_options
            codec->flags & TZ_DECODER_REDUCTION;
 }
 
-/* Pixels of one tile must not become part of one of the next. */
-static bool tiles_can_be_reduced(const tz_level *level, unsigned reduction)
-{
-    const uint32_t rest = (1u << reduction) - 1;
-    return (level->tiles_across == 1 || (level->tile_width & rest) == 0) &&
-           (level->tiles_down == 1 || (level->tile_height & rest) == 0);
-}
-
-/* Where a side of the box ends that is start to end of length pixels. The last pixel of a level may
- * stand for fewer than the others: it is a whole one where the buffer counts it so. */
-static double reduced_end(double start, double end, uint32_t length, unsigned reduction,
+/* The end of one side of the area after a reduction; before it, the side is start to end of a level
+ * of length pixels. The last pixel of a reduced level may stand for fewer than the others: it is a
+ * whole one if the buffer counts it so. */
+static double reduced_end(double start, double end, uint32_t length, unsigned times,
                           uint32_t wanted)
 {
-    const double size = (double)(1u << reduction);
-    const double last = tz_reduced_size(length, reduction);
+    const double size = (double)(1u << times);
+    const double last = tz_reduced_size(length, times);
     return end == length && last - start / size == wanted ? last : end / size;
 }
 
-/* The view of a level that has been reduced; false: it has fewer pixels than the buffer. */
-static bool reduce_box(const tz_read_request *request, unsigned reduction, tz_read_request *out)
-{
-    const tz_level *level = &request->layer.shape;
-    const double size = (double)(1u << reduction);
-    *out = *request;
-    out->x0 = request->x0 / size;
-    out->y0 = request->y0 / size;
-    out->x1 = reduced_end(request->x0, request->x1, level->width, reduction, request->into.width);
-    out->y1 = reduced_end(request->y0, request->y1, level->height, reduction, request->into.height);
-    return out->x1 - out->x0 >= request->into.width && out->y1 - out->y0 >= request->into.height;
-}
-
-/* As often as the buffer allows it. */
-static void reduce_request(tz_read_request *request)
-{
-    const tz_level whole = request->layer.shape;
-    tz_level *level = &request->layer.shape;
-    tz_read_request reduced;
-    unsigned times = TZ_MAX_DECODE_REDUCTION;
-    while (times > 0 &&
-           !(tiles_can_be_reduced(&whole, times) && reduce_box(request, times, &reduced)))
-        times--;
-    if (times == 0)
-        return;
-    *request = reduced;
-    request->reduction = (uint8_t)times;
-    level->width = tz_reduced_size(whole.width, times);
-    level->height = tz_reduced_size(whole.height, times);
-    level->tile_width = tz_reduced_size(whole.tile_width, times);
-    level->tile_height = tz_reduced_size(whole.tile_height, times);
-}
-
-/* Another size that remains is an error without resampling, which then tells of the level's own
- * pixels. */
-static void try_reduced(tz_read_request *request, tz_resampling method)
+/* Decodes tiles at a lower resolution, halved as often as the buffer allows it. A pixel must not
+ * become part of one in the next tile, so the tiles' sides have to be divisible. If another size
+ * than the buffer's remains and no resampling is chosen, the request stays as it is: the error then
+ * speaks of the level's own pixels. */
+static void reduce_request(tz_read_request *request, tz_resampling method)
 {
     const tz_read_request whole = *request;
-    reduce_request(request);
-    set_resampled(request);
-    if (request->resampled && method == TZ_RESAMPLE_NONE)
+    const tz_level *level = &whole.layer.shape;
+    const tz_buffer *into = &whole.into;
+    unsigned times = TZ_MAX_DECODE_REDUCTION;
+    for (; times > 0; times--) {
+        const uint32_t rest = (1u << times) - 1;
+        const double size = (double)(1u << times);
+        request->x0 = whole.x0 / size;
+        request->y0 = whole.y0 / size;
+        request->x1 = reduced_end(whole.x0, whole.x1, level->width, times, into->width);
+        request->y1 = reduced_end(whole.y0, whole.y1, level->height, times, into->height);
+        if ((level->tiles_across == 1 || (level->tile_width & rest) == 0) &&
+            (level->tiles_down == 1 || (level->tile_height & rest) == 0) &&
+            request->x1 - request->x0 >= into->width && request->y1 - request->y0 >= into->height)
+            break;
+    }
+    if (times > 0) {
+        tz_level *reduced = &request->layer.shape;
+        request->decode_reduction = (uint8_t)times;
+        reduced->width = tz_reduced_size(level->width, times);
+        reduced->height = tz_reduced_size(level->height, times);
+        reduced->tile_width = tz_reduced_size(level->tile_width, times);
+        reduced->tile_height = tz_reduced_size(level->tile_height, times);
+        set_resampled(request);
+    }
+    if (times == 0 || (request->resampled && method == TZ_RESAMPLE_NONE))
         *request = whole;
 }
 
 tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
                                const tz_read_options *how, const tz_context *ctx)
 {
-    const turn turned = turn_of_item(item, how);
-    const uint32_t asked = is_auto(item) ? 0 : item->level;
+    const uint16_t orientation = item->file->info.orientation;
+    const turn turned =
+        turns[how->oriented && orientation >= 1 && orientation <= 8 ? orientation : 1];
+    const bool is_auto = item->level == TZ_LEVEL_AUTO;
+    const uint32_t asked = is_auto ? 0 : item->level;
     tz_context at_level = *ctx;
     tz_window window = item->window;
     *out = (tz_read_request){.file = item->file, .level = asked, .outcome = item->outcome};
@@ -419,13 +409,13 @@ tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
     TZ_TRY(set_buffers(out, item, how, &at_level));
     turn_buffer(&out->into, turned);
     turn_buffer(&out->mask, turned);
-    if (is_auto(item)) {
+    if (is_auto) {
         out->level = choose_level(item->file, &window, &out->into);
         TZ_TRY(tz_file_layer(item->file, out->level, ctx, &out->layer));
     }
     set_box(out, &window, &given);
     if (may_be_reduced(out, how))
-        try_reduced(out, how->resampling);
+        reduce_request(out, how->resampling);
     set_resampled(out);
     set_pixel_window(out, how->resampling);
     return check_resampling(out, how, &at_level);

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What an item of a request means for the file: which level, which of its pixels, and buffers whose
- * rows and columns run as the file's do. */
+ * Requests, in two stages. A read request is an item in terms of its file: the level, the pixels of
+ * it, and buffers whose rows and columns run as the file's do. A planned request is one grid of
+ * tiles under its window and the destination of their pixels: the item's pixels, or its mask. */
 #ifndef TZ_READ_READ_REQUEST_H
 #define TZ_READ_READ_REQUEST_H
 
 #include <terrazzo/terrazzo.h>
 
+#include "base/arena.h"
 #include "base/error.h"
+#include "codec/codec.h"
 #include "pixel/pixel.h"
 #include "tiff/file.h"
+
+/* ---- read requests ---- */
 
 typedef struct tz_read_request {
     const tz_file *file;
     tz_layer layer;
-    uint32_t level;    /* with TZ_MASK_OF where a mask's own samples are wanted */
-    uint8_t reduction; /* layer is the level's, reduced so often by its tiles' own resolutions */
-    double x0, y0, x1, y1; /* what the buffer shows, in pixels of the level */
-    tz_window window;      /* the same in whole pixels, with what the resampling needs around */
-    tz_window item_window; /* window of the item that this view is, or is a part of */
+    uint32_t level; /* with TZ_MASK_OF where a mask's own samples are wanted */
+    /* layer is the level's, halved this often by the lower resolutions that its tiles hold */
+    uint8_t decode_reduction;
+    double x0, y0, x1, y1; /* area of the buffer, in pixels of the level */
+    tz_window window;      /* the same in whole pixels, and those that resampling needs around it */
+    tz_window item_window; /* window of the whole item, of which this may be a block */
     bool resampled;        /* the buffer has other pixels than the level */
     const uint32_t *bands; /* NULL: 0, 1, 2, ... */
     uint32_t band_count;
@@ -29,20 +35,116 @@ typedef struct tz_read_request {
 tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
                                const tz_read_options *how, const tz_context *ctx);
 
-/* Whether there is a buffer at all: memory of the host, or of a device. */
+/* True if there is a buffer at all, in host or in device memory. */
 static inline bool tz_buffer_exists(const tz_buffer *buffer)
 {
     return buffer->data || buffer->memory;
 }
 
-/* Bytes before and behind where the first sample of a buffer with resolved strides begins;
- * UINT64_MAX: more than there can be. */
+/* Bytes before and from the first sample of a buffer with resolved strides; UINT64_MAX: more than
+ * memory has. */
 typedef struct tz_byte_extent {
     uint64_t before, after;
 } tz_byte_extent;
 tz_byte_extent tz_buffer_extent(const tz_buffer *buffer);
 
-/* Where a window lies within the level: clipped, false when nothing is left. */
+static inline bool tz_dtype_is_float(tz_dtype dtype)
+{
+    return dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_FLOAT64;
+}
+
+/* Fails because the subject needs more memory than the named limit of tz_read_options allows. */
+tz_result tz_fail_memory_limit(const tz_context *ctx, const char *subject, const char *limit,
+                               uint64_t allowed, uint64_t needed);
+
+/* Clips a window to the level; false if nothing is left. */
 bool tz_window_clip(const tz_window *window, const tz_level *level, tz_window *out);
+
+/* ---- planned requests ---- */
+
+typedef struct tz_planned_request {
+    const tz_file *file;
+    uint32_t level;           /* with TZ_MASK_OF for a mask */
+    uint8_t decode_reduction; /* of its tiles; layer, tile and row are those after it */
+    /* the first planned request of the same file, level and reduction: they share tiles */
+    uint32_t layer_id;
+    tz_layer layer;
+    const tz_decoder *codec;
+    tz_tile_format tile;   /* of a full tile */
+    tz_tile_format stored; /* the same as the codec sees it */
+    bool subsampled;       /* YCbCr in clumps */
+    tz_row_format row;
+
+    uint32_t x0, y0, x1, y1;   /* the window within the level */
+    uint32_t tile_x0, tile_x1; /* columns of tiles it touches, the last one excluded */
+    uint32_t tile_y0, tile_y1;
+    uint32_t *planes;          /* stored by band: the planes that are wanted, ascending */
+    uint32_t plane_count;      /* 1 when stored by pixel */
+    uint32_t row_range_height; /* rows of an uncompressed tile that are read at once; else all */
+    uint32_t row_ranges;       /* of one tile */
+    uint64_t tile_read_count;  /* row ranges of all tiles under the window */
+    int64_t column_shift, row_shift; /* buffer position = level position - shift */
+
+    tz_buffer into;        /* strides resolved */
+    tz_buffer mask;        /* may not exist */
+    bool to_mask;          /* samples become 0 or 255 in every band of mask; into is not used */
+    uint32_t mask_sample;  /* to_mask: the sample of a pixel that decides */
+    const uint32_t *bands; /* NULL: 0, 1, 2, ... */
+    uint32_t band_count;
+    tz_conversion conversion;
+    double *scales; /* scale and offset of each wanted band; NULL: none */
+    bool same_rows; /* prepared rows are the buffer's: same samples, in the same order */
+    bool straight;  /* and so are decoded ones */
+    bool stream;    /* the buffer is too large to stay in the cache */
+
+    tz_outcome *outcome;   /* NULL, or without a list: a bad tile is an error */
+    uint64_t status_first; /* of this request's tiles in the outcome's list */
+    uint32_t status_x0, status_y0, status_across, status_down; /* grid of tiles in that list */
+} tz_planned_request;
+
+typedef enum tz_request_kind {
+    TZ_REQUEST_PIXELS,
+    TZ_REQUEST_MASK, /* the file's own mask */
+    TZ_REQUEST_ALPHA /* a band that says which pixels are valid */
+} tz_request_kind;
+
+/* The kind of request that fills the mask buffer of a read request. */
+tz_request_kind tz_mask_source(const tz_read_request *request);
+
+/* The conversion of samples on their way to the buffer; scales as in tz_planned_request. */
+tz_result tz_read_request_conversion(const tz_read_request *request, const tz_read_options *how,
+                                     tz_conversion *out, double **scales, tz_arena *arena,
+                                     const tz_context *ctx);
+
+/* The conversion of one band's samples; scales as in tz_planned_request. */
+tz_conversion tz_conversion_of_band(const tz_conversion *how, const double *scales, uint32_t band);
+
+/* The sample, of the buffer's type, that a boundless read has outside the level; 16 bytes. how is
+ * the conversion of the band. */
+void tz_outside_sample(const tz_conversion *how, const tz_read_options *options, uint8_t *sample);
+
+/* shared is the first planned request of the same file, level and reduction, or NULL. */
+tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request *request,
+                                  tz_request_kind kind, const tz_planned_request *shared,
+                                  const tz_read_options *how, tz_arena *arena,
+                                  const tz_context *ctx);
+
+/* Tiles under the window of the whole item, of its pixels or of its mask: entries in an outcome's
+ * list. */
+uint64_t tz_planned_request_status_count(const tz_planned_request *planned);
+
+/* Sets the outcome's number of tiles, and resets its list. */
+tz_result tz_planned_request_set_outcome(const tz_planned_request *planned, const tz_context *ctx);
+
+static inline tz_source *tz_planned_request_source(const tz_planned_request *planned)
+{
+    return planned->file->containers[planned->layer.tables.container].source;
+}
+
+/* The level as it is in the file. */
+const tz_level *tz_planned_request_stored_level(const tz_planned_request *planned);
+
+/* True if a tile's bytes in the file are its rows: such tiles are read in row ranges. */
+bool tz_planned_request_is_raw(const tz_planned_request *planned);
 
 #endif

@@ -2,7 +2,7 @@
  * The buffer is cut into blocks of rows (and of columns, where memory is short). The pixels that a
  * block looks at are read as they are stored, many blocks at a time in one plan, so that tiles
  * which several of them need are decoded once; then all rows of these blocks are resampled. */
-#include "read/resampled_read.h"
+#include "read/plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "pixel/resample_row.h"
-#include "read/cpu_read.h"
 
 /* Blocks are read this many bytes at a time: enough that few tiles are decoded twice at the seams.
  */
@@ -28,7 +27,7 @@ typedef struct block {
     tz_buffer valid;                     /* data NULL: all are */
     tz_axis across;
     void *across_memory;
-    tz_conversion how;
+    tz_conversion conversion;
     double *scales;
 } block;
 
@@ -222,9 +221,9 @@ static tz_resampler resampler_of(const block *b, tz_resampling method, const ban
 /* Where nothing was valid: nodata, or NaN, or 0. */
 static void fill_invalid_pixels(const block *b, const row_memory *m)
 {
-    const tz_nodata *nodata = &b->how.nodata;
+    const tz_nodata *nodata = &b->conversion.nodata;
     double none = tz_dtype_is_float(b->request->layer.tables.dtype) ? (double)NAN : 0;
-    if (b->how.nodata_to_nan)
+    if (b->conversion.nodata_to_nan)
         none = (double)NAN;
     else if (nodata->kind != TZ_NODATA_NONE)
         tz_row_fill(TZ_DTYPE_FLOAT64, nodata, (uint8_t *)&none, 0, 1);
@@ -241,7 +240,7 @@ static void fill_outside_pixels(const block *b, const tz_axis *down, const tz_re
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
     const tz_buffer *into = &b->request->into;
     const tz_buffer *mask = &b->request->mask;
-    const tz_conversion how = tz_conversion_of_band(&b->how, b->scales, band);
+    const tz_conversion how = tz_conversion_of_band(&b->conversion, b->scales, band);
     const size_t size = tz_dtype_size(into->dtype);
     uint8_t sample[16];
     tz_outside_sample(&how, options, sample);
@@ -285,9 +284,9 @@ static void resample_row(const block_batch *ba, const tz_resampler *r, const tz_
         fill_invalid_pixels(b, m);
     }
     if (r->method == TZ_RESAMPLE_NEAREST) {
-        store_resampled_row(b, from->band, row, m->picked, b->how, m->valid);
+        store_resampled_row(b, from->band, row, m->picked, b->conversion, m->valid);
     } else {
-        const tz_conversion how = {.from = TZ_DTYPE_FLOAT64, .to = b->how.to};
+        const tz_conversion how = {.from = TZ_DTYPE_FLOAT64, .to = b->conversion.to};
         store_resampled_row(b, from->band, row, (const uint8_t *)m->values.values, how, m->valid);
     }
     if (ba->how->boundless)
@@ -405,7 +404,8 @@ static tz_result allocate_block(block_batch *ba, block *b)
     tz_axis_make(&b->across, &across, b->column, b->width, b->across_memory);
     tz_context ctx = ba->ctx;
     ctx.name = b->request->file->info.name;
-    return tz_read_request_conversion(b->request, ba->how, &b->how, &b->scales, &ba->arena, &ctx);
+    return tz_read_request_conversion(b->request, ba->how, &b->conversion, &b->scales, &ba->arena,
+                                      &ctx);
 }
 
 /* ---- running a batch ---- */

@@ -1,4 +1,17 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * One tile on the CPU. Its bytes are decoded to rows, a row is prepared (byte order, predictor,
+ * whole samples), and the part of the row that each request wants is converted into its buffer:
+ *
+ *   bytes -codec-> rows -tz_row_prepare-> samples -tz_row_convert-> buffer and mask
+ *
+ * Steps are left out where they would only copy: a codec may decode straight into the buffer
+ * (tile_in_buffer), rows may be prepared there (store_rows_in_place), uncompressed neighbours are
+ * copied row by row across tiles (copy_joined), and a whole fetch may be read to its destination
+ * (tz_fetch_destination).
+ *
+ * The decision that is not obvious: a tile is decoded once and its rows are then handed to every
+ * request that wants it, so that the shortcuts apply only if a single request does. All memory is
+ * the worker's; no tile allocates. */
 #include "read/tile.h"
 
 #include <string.h>
@@ -6,25 +19,92 @@
 #include "base/mem.h"
 #include "kernels/ycbcr.h"
 
-/* ---- placing ---- */
+/* ---- workers ---- */
+
+static size_t codec_index(const tz_decoder *codec)
+{
+    size_t index = 0;
+    while (tz_codecs[index].decoder != codec)
+        index++;
+    return index;
+}
+
+static tz_result init_worker(tz_worker *worker, const tz_plan *plan)
+{
+    size_t size = 64; /* for aligning the first buffer */
+    const size_t input = tz_codec_buffer_offset(&size, tz_plan_input_bytes(plan));
+    const size_t output = tz_codec_buffer_offset(&size, plan->output_size);
+    const size_t row = tz_codec_buffer_offset(&size, plan->row_size);
+    const size_t scratch = tz_codec_buffer_offset(&size, plan->scratch_size);
+    worker->memory = tz_alloc(size);
+    if (!worker->memory)
+        return tz_fail_nomem(&plan->ctx, size);
+    uint8_t *base = worker->memory + (64 - (uintptr_t)worker->memory % 64) % 64;
+    worker->input = base + input - 64;
+    worker->output = base + output - 64;
+    worker->row = base + row - 64;
+    worker->scratch = base + scratch - 64;
+    for (size_t i = 0; i < plan->request_count; i++) {
+        const tz_decoder *codec = plan->requests[i].codec;
+        void **state = &worker->states[codec_index(codec)];
+        if (*state || codec->state_size == 0)
+            continue;
+        *state = tz_alloc_zeroed(1, codec->state_size);
+        if (!*state)
+            return tz_fail_nomem(&plan->ctx, codec->state_size);
+        if (codec->init)
+            TZ_TRY(codec->init(*state, &plan->ctx));
+    }
+    return TZ_OK;
+}
+
+tz_result tz_workers_init(tz_workers *workers, const tz_plan *plan)
+{
+    workers->list = tz_alloc_zeroed(plan->threads, sizeof *workers->list);
+    if (!workers->list)
+        return tz_fail_nomem(&plan->ctx, plan->threads * sizeof *workers->list);
+    workers->count = plan->threads;
+    for (unsigned i = 0; i < workers->count; i++)
+        TZ_TRY(init_worker(&workers->list[i], plan));
+    return TZ_OK;
+}
+
+void tz_workers_deinit(tz_workers *workers)
+{
+    for (unsigned i = 0; i < workers->count; i++) {
+        tz_worker *worker = &workers->list[i];
+        for (size_t c = 0; c < TZ_CODEC_COUNT; c++) {
+            if (worker->states[c] && tz_codecs[c].decoder->deinit)
+                tz_codecs[c].decoder->deinit(worker->states[c]);
+            tz_free(worker->states[c]);
+        }
+        tz_warnings_deinit(&worker->warnings);
+        tz_free(worker->memory);
+    }
+    tz_free(workers->list);
+}
+
+/* ---- one tile ---- */
 
 typedef struct tile_job {
     const tz_plan *plan;
     tz_worker *w;
     const tz_tile_read *tile_read;
-    const tz_wanted_tile *wanted;      /* the same tile, once for each target */
-    const tz_planned_request *request; /* the first of them: what the tile is */
+    const tz_wanted_tile *wanted;      /* the same tile, one entry for each request */
+    const tz_planned_request *request; /* the first of them: it describes the tile */
     uint32_t x, y;                     /* of its first pixel in the level */
     uint32_t plane;
-    uint32_t band; /* of the first target: the only one that rows of the tile go to, when they can
-                      be copied; NO_BAND: none */
+    /* of the only request: the band of the buffer that rows of the tile can be copied to; NO_BAND:
+     * none */
+    uint32_t band;
     tz_context ctx;
-    tz_location place;
+    tz_location location;
 } tile_job;
 
 #define NO_BAND UINT32_MAX
 
-/* Prepared rows of the target are rows of its buffer: of which band? */
+/* Returns the band of the buffer whose rows are prepared rows of the plane; NO_BAND: none, or more
+ * than one. */
 static uint32_t only_band(const tz_planned_request *request, uint32_t plane)
 {
     uint32_t found = NO_BAND;
@@ -42,23 +122,12 @@ static uint32_t only_band(const tz_planned_request *request, uint32_t plane)
     return found;
 }
 
-tz_tile_origin tz_tile_read_origin(const tz_plan *plan, const tz_tile_read *tile_read)
-{
-    const tz_wanted_tile *wanted = &plan->wave.wanted[tile_read->first];
-    const tz_level *level = &plan->requests[wanted->request].layer.shape;
-    const uint64_t row = wanted->tile / level->tiles_across;
-    return (tz_tile_origin){(uint32_t)(wanted->tile % level->tiles_across) * level->tile_width,
-                            (uint32_t)(row % level->tiles_down) * level->tile_height,
-                            (uint32_t)(row / level->tiles_down)};
-}
-
 static tile_job make_tile_job(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
                               tz_error *err)
 {
-    const tz_wanted_tile *wanted = &plan->wave.wanted[tile_read->first];
+    const tz_wanted_tile *wanted = tz_tile_read_wanted(&plan->wave, tile_read, 0);
     const tz_planned_request *request = &plan->requests[wanted->request];
-    const tz_level *level = &request->layer.shape;
-    const tz_tile_origin origin = tz_tile_read_origin(plan, tile_read);
+    const tz_tile_origin origin = tz_tile_read_origin(&plan->wave, tile_read);
     tile_job job = {
         .plan = plan, .w = worker, .tile_read = tile_read, .wanted = wanted, .request = request};
     job.x = origin.x;
@@ -66,13 +135,15 @@ static tile_job make_tile_job(const tz_plan *plan, tz_worker *worker, const tz_t
     job.plane = origin.plane;
     job.band = tile_read->count == 1 ? only_band(request, job.plane) : NO_BAND;
     job.ctx = tz_file_context(request->file, err);
-    job.ctx.ifd = level->ifd;
+    job.ctx.ifd = request->layer.shape.ifd;
     job.ctx.warnings = worker ? &worker->warnings : NULL;
-    job.place = tz_at_tile(request->level, wanted->tile, wanted->span.offset);
+    job.location = tz_at_tile(request->level, wanted->tile, wanted->span.offset);
     return job;
 }
 
-/* The part of a row that one target wants. */
+/* ---- storing rows ---- */
+
+/* The part of a row that one request wants. */
 typedef struct row_segment {
     uint32_t x0, count;  /* in the level */
     int64_t row, column; /* in the buffer */
@@ -84,9 +155,8 @@ static bool find_segment(const tile_job *job, const tz_planned_request *request,
     const uint64_t level_row = (uint64_t)job->y + tile_row;
     if (level_row < request->y0 || level_row >= request->y1)
         return false;
-    const uint32_t x0 = job->x > request->x0 ? job->x : request->x0;
-    const uint64_t tile_end = (uint64_t)job->x + request->tile.width;
-    const uint32_t x1 = tile_end < request->x1 ? (uint32_t)tile_end : request->x1;
+    const uint32_t x0 = tz_max_u32(job->x, request->x0);
+    const uint32_t x1 = (uint32_t)tz_min((uint64_t)job->x + request->tile.width, request->x1);
     *out = (row_segment){.x0 = x0,
                          .count = x1 - x0,
                          .row = (int64_t)level_row - request->row_shift,
@@ -94,52 +164,37 @@ static bool find_segment(const tile_job *job, const tz_planned_request *request,
     return true;
 }
 
-/* A sample that is 0 makes the pixel invalid in every band. */
-static void store_mask_row(const tz_planned_request *request, const uint8_t *samples,
-                           ptrdiff_t step, const row_segment *segment)
-{
-    for (uint32_t band = 0; band < request->band_count; band++)
-        tz_row_convert(&request->how, samples, step, NULL, 0, segment->count,
-                       tz_buffer_at(&request->mask, band, segment->row, segment->column),
-                       (ptrdiff_t)request->mask.column_stride);
-}
-
-static void store_band_row(const tz_planned_request *request, uint32_t band, const uint8_t *samples,
-                           ptrdiff_t step, const row_segment *segment)
-{
-    const tz_conversion how = tz_conversion_of_band(&request->how, request->scales, band);
-    uint8_t *mask = request->mask.data
-                        ? tz_buffer_at(&request->mask, band, segment->row, segment->column)
-                        : NULL;
-    tz_row_convert(&how, samples, step,
-                   tz_buffer_at(&request->into, band, segment->row, segment->column),
-                   (ptrdiff_t)request->into.column_stride, segment->count, mask,
-                   (ptrdiff_t)request->mask.column_stride);
-}
-
-/* Samples of a prepared row, which starts at the unit's column first; or, with repeat, the same
- * sample everywhere. */
+/* Stores a prepared row, which starts at the tile's column first, for one request; or, with repeat,
+ * the same sample everywhere. For a mask, a sample that is 0 makes the pixel invalid in every
+ * band. */
 static void store_tile_row(const tile_job *job, const tz_planned_request *request,
                            uint32_t tile_row, const uint8_t *samples, uint32_t first, bool repeat)
 {
-    row_segment segment;
-    if (!find_segment(job, request, tile_row, &segment))
+    row_segment at;
+    if (!find_segment(job, request, tile_row, &at))
         return;
     const size_t size = tz_dtype_size(request->row.dtype);
     const size_t pixel = repeat ? 0 : size * request->row.samples;
-    const uint8_t *from = samples + (segment.x0 - job->x - first) * pixel;
+    const uint8_t *from = samples + (at.x0 - job->x - first) * pixel;
     const bool by_sample = !request->planes && !repeat;
-    if (request->to_mask) {
-        store_mask_row(request, from + (by_sample ? request->mask_sample * size : 0),
-                       (ptrdiff_t)pixel, &segment);
-        return;
-    }
+    const tz_buffer *into = &request->into;
+    const tz_buffer *mask = &request->mask;
     for (uint32_t i = 0; i < request->band_count; i++) {
+        if (request->to_mask) {
+            tz_row_convert(&request->conversion,
+                           from + (by_sample ? request->mask_sample * size : 0), (ptrdiff_t)pixel,
+                           NULL, 0, at.count, tz_buffer_at(mask, i, at.row, at.column),
+                           (ptrdiff_t)mask->column_stride);
+            continue;
+        }
         const uint32_t band = request->bands ? request->bands[i] : i;
         if (request->planes && band != job->plane)
             continue;
-        store_band_row(request, i, from + (by_sample ? band * size : 0), (ptrdiff_t)pixel,
-                       &segment);
+        const tz_conversion how = tz_conversion_of_band(&request->conversion, request->scales, i);
+        tz_row_convert(&how, from + (by_sample ? band * size : 0), (ptrdiff_t)pixel,
+                       tz_buffer_at(into, i, at.row, at.column), (ptrdiff_t)into->column_stride,
+                       at.count, mask->data ? tz_buffer_at(mask, i, at.row, at.column) : NULL,
+                       (ptrdiff_t)mask->column_stride);
     }
 }
 
@@ -151,10 +206,10 @@ static void store_row_for_all(const tile_job *job, uint32_t tile_row, const uint
                        repeat);
 }
 
-/* Shorter stretches are better left to the cache. */
+/* Shorter runs are better left to the cache. */
 enum { MIN_STREAMED_BYTES = 512 };
 
-/* The unit's first wanted pixel in row tile_row, where its rows are rows of the buffer. */
+/* The first wanted pixel of row tile_row, if rows of the tile are rows of the buffer. */
 static uint8_t *pixel_in_buffer(const tile_job *job, uint32_t tile_row)
 {
     const tz_planned_request *request = job->request;
@@ -162,7 +217,7 @@ static uint8_t *pixel_in_buffer(const tile_job *job, uint32_t tile_row)
                         (int64_t)job->x + job->tile_read->column0 - request->column_shift);
 }
 
-/* Rows that are the buffer's once they are prepared: straight to their place. */
+/* Stores rows that are the buffer's once they are prepared, with one copy or none. */
 static void store_rows_in_place(const tile_job *job, uint8_t *rows, uint32_t first, uint32_t count)
 {
     const tz_planned_request *request = job->request;
@@ -186,7 +241,7 @@ static void store_rows_in_place(const tile_job *job, uint8_t *rows, uint32_t fir
         tz_row_copy_end();
 }
 
-/* Rows of the tile as they were decoded, the first of them row number first. */
+/* Stores rows of the tile as they were decoded, the first of them row number first. */
 static void store_rows(const tile_job *job, uint8_t *rows, uint32_t first, uint32_t count)
 {
     const tz_row_format *format = &job->request->row;
@@ -204,12 +259,6 @@ static void store_rows(const tile_job *job, uint8_t *rows, uint32_t first, uint3
 
 /* ---- tiles without data ---- */
 
-static void store_constant(const tile_job *job, const uint8_t *sample)
-{
-    for (uint32_t row = job->tile_read->row0; row < job->tile_read->row1; row++)
-        store_row_for_all(job, row, sample, 0, true);
-}
-
 void tz_planned_request_missing_sample(const tz_planned_request *request, uint8_t *sample)
 {
     const tz_nodata *nodata = &request->file->info.nodata;
@@ -222,24 +271,22 @@ static void store_missing(const tile_job *job)
 {
     uint8_t sample[16];
     tz_planned_request_missing_sample(job->request, sample);
-    store_constant(job, sample);
-}
-
-static tz_result fail_short_tile(const tile_job *job)
-{
-    const uint64_t needed = (uint64_t)job->tile_read->row1 * tz_row_bytes(&job->request->row);
-    return tz_fail(&job->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
-                   tz_expecting(job->place, needed, job->wanted->span.size),
-                   "the tile has too few bytes for its pixels");
+    for (uint32_t row = job->tile_read->row0; row < job->tile_read->row1; row++)
+        store_row_for_all(job, row, sample, 0, true);
 }
 
 tz_result tz_tile_check_empty(const tz_plan *plan, const tz_tile_read *tile_read, tz_error *err)
 {
     const tile_job job = make_tile_job(plan, NULL, tile_read, err);
+    const uint64_t needed = (uint64_t)tile_read->row1 * tz_row_bytes(&job.request->row);
     if (job.wanted->result != TZ_OK)
         return tz_fail(&job.ctx, (tz_result)job.wanted->result, (tz_cause)job.wanted->cause,
-                       job.place, "the tile's entry in the table is wrong");
-    return job.wanted->span.size > 0 ? fail_short_tile(&job) : TZ_OK;
+                       job.location, "the tile's entry in the table is wrong");
+    if (job.wanted->span.size == 0)
+        return TZ_OK;
+    return tz_fail(&job.ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                   tz_expecting(job.location, needed, job.wanted->span.size),
+                   "the tile has too few bytes for its pixels");
 }
 
 tz_result tz_tile_store_empty(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
@@ -257,7 +304,8 @@ tz_result tz_tile_read_record_failure(tz_plan *plan, pthread_mutex_t *lock,
 {
     bool is_new;
     pthread_mutex_lock(lock);
-    const bool noted = tz_tile_read_mark_failed(plan, tile_read, result, err->cause, &is_new);
+    const bool noted =
+        tz_tile_read_mark_failed(&plan->wave, tile_read, result, err->cause, &is_new);
     plan->report.tiles_failed += is_new;
     pthread_mutex_unlock(lock);
     return noted ? TZ_OK : result;
@@ -278,10 +326,10 @@ bool tz_planned_request_tile_window(const tz_planned_request *request, uint64_t 
     const tz_level *level = &request->layer.shape;
     const uint64_t x = tile % level->tiles_across * level->tile_width;
     const uint64_t y = tile / level->tiles_across % level->tiles_down * level->tile_height;
-    const uint64_t x0 = x > request->x0 ? x : request->x0;
-    const uint64_t y0 = y > request->y0 ? y : request->y0;
-    const uint64_t x1 = x + level->tile_width < request->x1 ? x + level->tile_width : request->x1;
-    const uint64_t y1 = y + level->tile_height < request->y1 ? y + level->tile_height : request->y1;
+    const uint64_t x0 = tz_max(x, request->x0);
+    const uint64_t y0 = tz_max(y, request->y0);
+    const uint64_t x1 = tz_min(x + level->tile_width, request->x1);
+    const uint64_t y1 = tz_min(y + level->tile_height, request->y1);
     if (x0 >= x1 || y0 >= y1)
         return false;
     *out = (tz_window){(int64_t)x0, (int64_t)y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};
@@ -319,14 +367,14 @@ void tz_tile_store_failed(const tz_plan *plan, tz_worker *worker, const tz_tile_
 
 /* ---- decoding ---- */
 
-/* Uncompressed: the bytes are those of the unit's rows and, when it is a single narrow one, of its
- * columns only. */
+/* Stores an uncompressed tile: the bytes are those of the tile read's rows and, if it is a single
+ * narrow one, of its columns only. */
 static void store_raw(const tile_job *job, uint8_t *bytes)
 {
     const tz_planned_request *request = job->request;
     const tz_tile_read *tile_read = job->tile_read;
     const size_t row_bytes = tz_row_bytes(&request->row);
-    const size_t size = (size_t)tz_tile_read_range(job->plan, tile_read).size;
+    const size_t size = (size_t)tz_tile_read_range(&job->plan->wave, tile_read).size;
     const bool reversed = request->tile.fill_order == 2;
     if (reversed)
         tz_codec_reverse_bits(bytes, size);
@@ -342,7 +390,7 @@ static void store_raw(const tile_job *job, uint8_t *bytes)
         tz_codec_reverse_bits(bytes, size); /* another tile may have the same bytes */
 }
 
-/* Bytes behind the pixels of an uncompressed tile; its first part tells. */
+/* True if an uncompressed tile has bytes after its pixels; its first row range reports them. */
 static bool has_extra_bytes(const tile_job *job)
 {
     return job->wanted->row_range == 0 &&
@@ -351,22 +399,22 @@ static bool has_extra_bytes(const tile_job *job)
 
 static tz_result warn_extra_bytes(const tile_job *job)
 {
-    const tz_codec_call call = {.ctx = &job->ctx, .location = job->place};
+    const tz_codec_call call = {.ctx = &job->ctx, .location = job->location};
     const uint64_t needed = tz_layer_tile_bytes(&job->request->layer, job->wanted->tile);
     if (!has_extra_bytes(job))
         return TZ_OK;
     return tz_codec_check_end(&call, (size_t)needed, (size_t)job->wanted->span.size);
 }
 
-/* A strip is cut at the lower edge of the image, a tile is not; some writers do the one or the
- * other all the same, and the codec is told. */
+/* A strip ends at the lower edge of the image, a tile does not. Some writers do the one or the
+ * other all the same, so the codec is given both heights. */
 static tz_tile_format codec_format(const tile_job *job)
 {
     const tz_planned_request *request = job->request;
     const tz_level *level = tz_planned_request_stored_level(request);
     const uint32_t step = request->subsampled ? request->tile.subsampling[1] : 1;
     const uint32_t left =
-        (uint32_t)tz_ceil_div(level->height - (job->y << request->reduction), step);
+        (uint32_t)tz_ceil_div(level->height - (job->y << request->decode_reduction), step);
     tz_tile_format format = request->stored;
     if (left >= format.height)
         return format;
@@ -379,8 +427,9 @@ static tz_tile_format codec_format(const tile_job *job)
     return format;
 }
 
-/* Where the whole tile may be decoded so that it need not be placed; NULL: nowhere. The codec may
- * write some bytes behind packed rows unless it says otherwise, and behind others not. */
+/* Returns the destination in the buffer that the whole tile can be decoded to; NULL: none. A codec
+ * may write some bytes after packed rows unless its flags say otherwise; after rows with a stride
+ * it may not. */
 static uint8_t *tile_in_buffer(const tile_job *job, const tz_tile_format *format)
 {
     const tz_planned_request *request = job->request;
@@ -391,7 +440,7 @@ static uint8_t *tile_in_buffer(const tile_job *job, const tz_tile_format *format
                            (uint64_t)job->x + tz_tile_columns(format) <= request->x1 &&
                            (uint64_t)job->y + tz_tile_rows(format) <= request->y1;
     if (request->stream && request->codec->flags & TZ_DECODER_MEMORY_BOUND)
-        return NULL; /* from the cache it can be written past the cache */
+        return NULL; /* decoded in the cache, its rows can be written past the cache */
     if (!request->straight || !is_inside || request->subsampled || format->image_rows ||
         !(request->codec->flags & needed) || request->into.row_stride < 0 || job->band == NO_BAND)
         return NULL;
@@ -405,71 +454,65 @@ bool tz_tile_is_direct(const tz_plan *plan, const tz_tile_read *tile_read)
     return job.request->into.data && tile_in_buffer(&job, &format) != NULL;
 }
 
-static void store_subsampled(const tile_job *job)
+/* Converts one row of a subsampled tile in the worker's output to RGB. */
+static void convert_ycbcr_row(const tile_job *job, uint32_t row, uint8_t *out)
 {
-    const tz_planned_request *request = job->request;
-    const uint16_t *step = request->tile.subsampling;
-    const size_t stride = tz_tile_row_bytes(&request->stored);
-    for (uint32_t row = job->tile_read->row0; row < job->tile_read->row1; row++) {
-        tz_ycbcr_row(job->w->output + row / step[1] * stride, job->w->row, job->tile_read->column1,
-                     step[0], step[1], row % step[1]);
-        store_row_for_all(job, row, job->w->row, 0, false);
-    }
+    const uint16_t *step = job->request->tile.subsampling;
+    const size_t stride = tz_tile_row_bytes(&job->request->stored);
+    tz_ycbcr_row(job->w->output + row / step[1] * stride, out, job->tile_read->column1, step[0],
+                 step[1], row % step[1]);
 }
 
-static void store_decoded(const tile_job *job)
-{
-    const size_t stride = tz_row_bytes(&job->request->row);
-    if (job->request->subsampled)
-        store_subsampled(job);
-    else
-        store_rows(job, job->w->output + job->tile_read->row0 * stride, job->tile_read->row0,
-                   job->tile_read->row1 - job->tile_read->row0);
-    job->w->tiles_decoded++;
-}
-
-/* Decode the tile's bytes, with their bits as the codec wants them. */
+/* Decodes the tile's bytes, with their bits in the order that the codec expects. */
 static tz_result decode_tile_bytes(const tile_job *job, const tz_tile_format *format,
                                    uint8_t *bytes, uint8_t *out, size_t stride)
 {
     const tz_decoder *codec = job->request->codec;
     const size_t size = (size_t)job->wanted->span.size;
-    const tz_codec_call call = {.ctx = &job->ctx, .location = job->place};
+    const tz_codec_call call = {.ctx = &job->ctx, .location = job->location};
     const bool reversed = format->fill_order == 2 && !(codec->flags & TZ_DECODER_ANY_FILL_ORDER);
     if (reversed)
         tz_codec_reverse_bits(bytes, size);
-    const tz_result result = tz_decode_tile(codec, tz_worker_state(job->w, codec), format, bytes,
-                                            size, out, stride, &call);
+    const tz_result result = tz_decode_tile(codec, job->w->states[codec_index(codec)], format,
+                                            bytes, size, out, stride, &call);
     if (reversed)
         tz_codec_reverse_bits(bytes, size); /* another tile may have the same bytes */
     return result;
-}
-
-static tz_result decode_and_store(const tile_job *job, uint8_t *bytes)
-{
-    const tz_tile_format format = codec_format(job);
-    uint8_t *own = tile_in_buffer(job, &format);
-    const size_t stride =
-        own ? (size_t)job->request->into.row_stride : tz_tile_row_bytes(&job->request->stored);
-    TZ_TRY(decode_tile_bytes(job, &format, bytes, own ? own : job->w->output, stride));
-    if (own)
-        job->w->tiles_direct++;
-    else
-        store_decoded(job);
-    return TZ_OK;
 }
 
 tz_result tz_tile_store(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
                         uint8_t *bytes, tz_error *err)
 {
     const tile_job job = make_tile_job(plan, worker, tile_read, err);
-    if (!tz_planned_request_is_raw(job.request))
-        return decode_and_store(&job, bytes);
-    store_raw(&job, bytes);
-    return warn_extra_bytes(&job);
+    const tz_planned_request *request = job.request;
+    if (tz_planned_request_is_raw(request)) {
+        store_raw(&job, bytes);
+        return warn_extra_bytes(&job);
+    }
+    const tz_tile_format format = codec_format(&job);
+    const size_t stride = tz_tile_row_bytes(&request->stored);
+    uint8_t *destination = tile_in_buffer(&job, &format);
+    if (destination) {
+        TZ_TRY(
+            decode_tile_bytes(&job, &format, bytes, destination, (size_t)request->into.row_stride));
+        worker->tiles_direct++;
+        return TZ_OK;
+    }
+    TZ_TRY(decode_tile_bytes(&job, &format, bytes, worker->output, stride));
+    if (request->subsampled) {
+        for (uint32_t row = tile_read->row0; row < tile_read->row1; row++) {
+            convert_ycbcr_row(&job, row, worker->row);
+            store_row_for_all(&job, row, worker->row, 0, false);
+        }
+    } else {
+        store_rows(&job, worker->output + tile_read->row0 * tz_row_bytes(&request->row),
+                   tile_read->row0, tile_read->row1 - tile_read->row0);
+    }
+    worker->tiles_decoded++;
+    return TZ_OK;
 }
 
-/* ---- rows that someone else places ---- */
+/* ---- rows that a device stores ---- */
 
 size_t tz_planned_request_row_bytes(const tz_planned_request *request)
 {
@@ -490,22 +533,10 @@ size_t tz_tile_read_decoded_bytes(const tz_plan *plan, const tz_tile_read *tile_
 
 size_t tz_tile_read_rows_bytes(const tz_plan *plan, const tz_tile_read *tile_read)
 {
-    const tz_planned_request *request =
-        &plan->requests[plan->wave.wanted[tile_read->first].request];
+    const tz_planned_request *request = tz_tile_read_request(&plan->wave, tile_read, 0);
     if (tz_planned_request_is_raw(request))
-        return (size_t)tz_tile_read_range(plan, tile_read).size;
+        return (size_t)tz_tile_read_range(&plan->wave, tile_read).size;
     return tz_planned_request_row_bytes(request) * request->tile.height;
-}
-
-static void convert_subsampled(const tile_job *job, uint8_t *rows)
-{
-    const tz_planned_request *request = job->request;
-    const uint16_t *step = request->tile.subsampling;
-    const size_t stride = tz_tile_row_bytes(&request->stored);
-    for (uint32_t row = job->tile_read->row0; row < job->tile_read->row1; row++)
-        tz_ycbcr_row(job->w->output + row / step[1] * stride,
-                     rows + row * tz_planned_request_row_bytes(request), job->tile_read->column1,
-                     step[0], step[1], row % step[1]);
 }
 
 tz_result tz_tile_check_raw(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
@@ -521,7 +552,7 @@ tz_result tz_tile_decode(const tz_plan *plan, tz_worker *worker, const tz_tile_r
     const tile_job job = make_tile_job(plan, worker, tile_read, err);
     const tz_planned_request *request = job.request;
     if (tz_planned_request_is_raw(request)) {
-        const size_t size = (size_t)tz_tile_read_range(plan, tile_read).size;
+        const size_t size = (size_t)tz_tile_read_range(&plan->wave, tile_read).size;
         memcpy(rows, bytes, size);
         if (request->tile.fill_order == 2)
             tz_codec_reverse_bits(rows, size);
@@ -530,8 +561,8 @@ tz_result tz_tile_decode(const tz_plan *plan, tz_worker *worker, const tz_tile_r
     const tz_tile_format format = codec_format(&job);
     uint8_t *out = request->subsampled ? worker->output : rows;
     TZ_TRY(decode_tile_bytes(&job, &format, bytes, out, tz_tile_row_bytes(&request->stored)));
-    if (request->subsampled)
-        convert_subsampled(&job, rows);
+    for (uint32_t row = tile_read->row0; request->subsampled && row < tile_read->row1; row++)
+        convert_ycbcr_row(&job, row, rows + row * tz_planned_request_row_bytes(request));
     worker->tiles_decoded++;
     return TZ_OK;
 }
@@ -540,7 +571,7 @@ tz_result tz_tile_decode(const tz_plan *plan, tz_worker *worker, const tz_tile_r
 
 enum { MAX_JOINED = 16 };
 
-/* Whether rows of the job's tile only have to be copied. */
+/* True if rows of the job's tile only have to be copied. */
 static bool is_only_copied(const tile_job *job)
 {
     const tz_planned_request *request = job->request;
@@ -548,7 +579,7 @@ static bool is_only_copied(const tile_job *job)
            request->tile.fill_order != 2 && request->row_range_height > 1;
 }
 
-/* Whether next lies right of job in the buffer, with the same rows. */
+/* True if next lies right of job in the buffer, with the same rows. */
 static bool is_beside(const tile_job *job, const tile_job *next)
 {
     return next->request == job->request && next->y == job->y && next->plane == job->plane &&
@@ -557,7 +588,7 @@ static bool is_beside(const tile_job *job, const tile_job *next)
            next->tile_read->row1 == job->tile_read->row1;
 }
 
-/* Row by row across all tiles: long stretches of the buffer are written one after the other. */
+/* Copies row by row across all tiles, so that the buffer is written in long runs. */
 static void copy_joined(const tile_job *jobs, const uint8_t *const *bytes, size_t count)
 {
     const tz_planned_request *request = jobs[0].request;
@@ -584,7 +615,7 @@ uint8_t *tz_fetch_destination(const tz_plan *plan, tz_worker *worker, const tz_s
     const tz_indexed_range *ranges = &plan->wave.ranges[fetch->first];
     uint8_t *first = NULL;
     for (size_t i = 0; i < fetch->count; i++) {
-        const tz_tile_read *tile_read = &plan->wave.tile_reads[ranges[i].index];
+        const tz_tile_read *tile_read = tz_fetch_tile_read(&plan->wave, fetch, i);
         const tile_job job = make_tile_job(plan, worker, tile_read, NULL);
         const tz_planned_request *request = job.request;
         const size_t row = tz_row_bytes(&request->row);
@@ -592,11 +623,11 @@ uint8_t *tz_fetch_destination(const tz_plan *plan, tz_worker *worker, const tz_s
             tile_read->column1 != request->tile.width || request->into.row_stride != (int64_t)row ||
             has_extra_bytes(&job))
             return NULL;
-        uint8_t *place = pixel_in_buffer(&job, tile_read->row0);
+        uint8_t *pixel = pixel_in_buffer(&job, tile_read->row0);
         if (i == 0)
-            first = place;
-        /* what is one piece of the file must be one piece of the buffer */
-        if (place - first != (ptrdiff_t)(ranges[i].offset - fetch->offset))
+            first = pixel;
+        /* one run of bytes in the file must be one run in the buffer */
+        if (pixel - first != (ptrdiff_t)(ranges[i].offset - fetch->offset))
             return NULL;
         if (i + 1 < fetch->count && ranges[i + 1].offset != ranges[i].offset + ranges[i].size)
             return NULL;
@@ -639,7 +670,7 @@ static void fill_row_outside(const tz_planned_request *request, uint32_t band,
                     (ptrdiff_t)request->mask.column_stride, count);
 }
 
-/* Whole rows, and both ends of the others. */
+/* Fills whole rows above and below the level, and both ends of the others. */
 static void fill_band_outside(const tz_planned_request *request, uint32_t band,
                               const uint8_t *sample)
 {
@@ -659,7 +690,8 @@ void tz_planned_request_fill_outside(const tz_planned_request *request,
 {
     uint8_t sample[16];
     for (uint32_t band = 0; band < request->band_count; band++) {
-        const tz_conversion how = tz_conversion_of_band(&request->how, request->scales, band);
+        const tz_conversion how =
+            tz_conversion_of_band(&request->conversion, request->scales, band);
         tz_outside_sample(&how, options, sample);
         fill_band_outside(request, band, sample);
     }

@@ -10,12 +10,14 @@
 static const tz_gpu_request *gpu_request_of(const tz_plan *plan, const tz_tile_read *tile_read,
                                             uint32_t index)
 {
-    return &plan->device->requests[plan->wave.wanted[tile_read->first + index].request];
+    return &plan->gpu->requests[plan->wave.wanted[tile_read->first + index].request];
 }
 
-tz_tile_route tz_tile_read_route(const tz_plan *plan, const tz_tile_read *tile_read, bool by_cpu)
+tz_tile_route tz_gpu_fetch_route(const tz_plan *plan, const tz_span *fetch,
+                                 const tz_gpu_cursor *cursor)
 {
-    return by_cpu ? TZ_ROUTE_CPU : gpu_request_of(plan, tile_read, 0)->route;
+    return cursor->by_cpu ? TZ_ROUTE_CPU
+                          : tz_tile_read_route(plan, tz_fetch_tile_read(&plan->wave, fetch, 0));
 }
 
 bool tz_route_stays_on_host(tz_tile_route route)
@@ -49,7 +51,7 @@ bool tz_gpu_rect_make(const tz_plan *plan, const tz_tile_read *tile_read, uint32
 {
     const tz_planned_request *request =
         &plan->requests[plan->wave.wanted[tile_read->first + index].request];
-    const tz_tile_origin tile = tz_tile_read_origin(plan, tile_read);
+    const tz_tile_origin tile = tz_tile_read_origin(&plan->wave, tile_read);
     const uint32_t x0 = later(tile.x, request->x0);
     const uint32_t x1 = sooner((uint64_t)tile.x + request->tile.width, request->x1);
     const uint32_t y0 = later(tile.y + tile_read->row0, request->y0);
@@ -151,10 +153,9 @@ static void add_conversion_need(const tz_plan *plan, const tz_tile_read *tile_re
     }
 }
 
-static void add_tile_need(const tz_plan *plan, const tz_tile_read *tile_read, bool by_cpu,
+static void add_tile_need(const tz_plan *plan, const tz_tile_read *tile_read, tz_tile_route route,
                           tz_gpu_need *need)
 {
-    const tz_tile_route route = tz_tile_read_route(plan, tile_read, by_cpu);
     const tz_gpu_request *how = gpu_request_of(plan, tile_read, 0);
     need->tile_reads++;
     if (route == TZ_ROUTE_CPU && tz_tile_read_is_for_host(plan, tile_read))
@@ -163,7 +164,7 @@ static void add_tile_need(const tz_plan *plan, const tz_tile_read *tile_read, bo
     if (route == TZ_ROUTE_DEVICE) {
         const uint64_t decoded = tz_tile_read_decoded_bytes(plan, tile_read);
         tz_decode_need_add(&need->decodes[how->codec],
-                           plan->wave.wanted[tile_read->first].span.size, decoded);
+                           tz_tile_read_wanted(&plan->wave, tile_read, 0)->span.size, decoded);
         need->rows += tz_gpu_slab_bytes(decoded);
     } else if (route == TZ_ROUTE_CODESTREAMS) {
         tz_gpu_codestreams_add_need(plan, tile_read, need);
@@ -177,21 +178,19 @@ static void add_tile_need(const tz_plan *plan, const tz_tile_read *tile_read, bo
 static void add_fetch_need(const tz_plan *plan, const tz_span *fetch, const tz_gpu_cursor *cursor,
                            tz_gpu_need *need)
 {
-    const bool by_cpu = cursor->by_cpu;
-    const tz_indexed_range *ranges = &plan->wave.ranges[fetch->first];
-    const tz_tile_read *first = &plan->wave.tile_reads[ranges[0].index];
+    const tz_tile_route route = tz_gpu_fetch_route(plan, fetch, cursor);
     const uint64_t bytes = tz_gpu_slab_bytes(fetch->size);
-    const tz_direct_file *file = tz_direct_file_of(plan, fetch, by_cpu);
+    const tz_direct_file *file = tz_direct_file_of(plan, fetch, route);
     need->fetches++;
-    need->bounced += tz_direct_bounced(plan, fetch, by_cpu);
+    need->bounced += tz_direct_bounced(plan, fetch, route);
     if (file)
         (void)tz_direct_space_add(&need->direct, file, fetch);
-    else if (tz_route_stays_on_host(tz_tile_read_route(plan, first, by_cpu)))
+    else if (tz_route_stays_on_host(route))
         need->host_input += cursor->at ? 0 : bytes;
     else
         need->input += bytes;
     for (size_t i = 0; i < fetch->count; i++)
-        add_tile_need(plan, &plan->wave.tile_reads[ranges[i].index], by_cpu, need);
+        add_tile_need(plan, tz_fetch_tile_read(&plan->wave, fetch, i), route, need);
 }
 
 static void add_empty_need(const tz_plan *plan, const tz_tile_read *tile_read, tz_gpu_need *need)
@@ -265,7 +264,7 @@ tz_gpu_cursor tz_gpu_cursor_of_wave(const tz_plan *plan)
 static bool extend_batch(const tz_plan *plan, const tz_gpu_sizes *budget, const tz_gpu_need *more,
                          tz_gpu_batch *batch)
 {
-    const tz_gpu_layout layout = tz_gpu_layout_make(plan->device, more);
+    const tz_gpu_layout layout = tz_gpu_layout_make(plan->gpu, more);
     const bool fits = layout.size.device <= budget->device && layout.size.pinned <= budget->pinned;
     if (!fits && batch->need.tile_reads > 0)
         return false;

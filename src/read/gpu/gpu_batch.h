@@ -6,14 +6,6 @@
 #include "device/ops/decode.h"
 #include "read/gpu/gpu_direct.h"
 
-/* How tiles become rows. */
-typedef enum tz_tile_route {
-    TZ_ROUTE_RAW,         /* they are rows */
-    TZ_ROUTE_DEVICE,      /* the device decodes them */
-    TZ_ROUTE_CODESTREAMS, /* a library does, whose streams stay in memory of the host */
-    TZ_ROUTE_CPU          /* the cores do */
-} tz_tile_route;
-
 enum { TZ_GPU_MAX_CODECS = 8 };
 
 /* Bytes of a device and of pinned memory. */
@@ -80,7 +72,8 @@ bool tz_gpu_batch_next(const tz_plan *plan, tz_gpu_cursor *cursor, const tz_gpu_
 
 /* Which way a unit goes, and whether all who want it have buffers of the host: then the device is
  * not asked where the cores have decoded it. */
-tz_tile_route tz_tile_read_route(const tz_plan *plan, const tz_tile_read *tile_read, bool by_cpu);
+tz_tile_route tz_gpu_fetch_route(const tz_plan *plan, const tz_span *fetch,
+                                 const tz_gpu_cursor *cursor);
 bool tz_tile_read_is_for_host(const tz_plan *plan, const tz_tile_read *tile_read);
 /* Whether its bytes are not sent to the device. */
 bool tz_route_stays_on_host(tz_tile_route route);

@@ -49,7 +49,7 @@ static void note_lossy(tz_gpu_plan *gpu, uint16_t compression, uint64_t samples)
 
 bool tz_gpu_codestreams_accept(tz_plan *plan, const tz_planned_request *request, uint32_t *library)
 {
-    tz_gpu_plan *gpu = plan->device;
+    tz_gpu_plan *gpu = plan->gpu;
     const tz_tile_format *format = &request->stored;
     /* as stored: what a library needs for a lower resolution is not said to be less */
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
@@ -65,7 +65,7 @@ bool tz_gpu_codestreams_accept(tz_plan *plan, const tz_planned_request *request,
 
 static void fall_back_all(tz_plan *plan)
 {
-    tz_gpu_plan *gpu = plan->device;
+    tz_gpu_plan *gpu = plan->gpu;
     for (size_t i = 0; i < plan->request_count; i++) {
         if (gpu->requests[i].route == TZ_ROUTE_CODESTREAMS)
             gpu->requests[i].route = TZ_ROUTE_CPU;
@@ -76,7 +76,7 @@ static void fall_back_all(tz_plan *plan)
 
 tz_result tz_gpu_codestreams_reserve(tz_plan *plan)
 {
-    tz_gpu_plan *gpu = plan->device;
+    tz_gpu_plan *gpu = plan->gpu;
     for (uint32_t i = 0; i < gpu->library_count; i++)
         gpu->library_bytes = tz_add_capped(gpu->library_bytes, gpu->libraries[i].codec.bytes);
     if (gpu->library_bytes <= gpu->device_budget / 2) {
@@ -97,9 +97,9 @@ tz_result tz_gpu_codestreams_reserve(tz_plan *plan)
 
 uint64_t tz_gpu_codestream_bytes(const tz_plan *plan, const tz_tile_read *tile_read)
 {
-    const size_t capacity =
-        tz_standalone_buffer_size(&tz_tile_read_request(plan, tile_read)->stored,
-                                  (size_t)plan->wave.wanted[tile_read->first].span.size);
+    const size_t capacity = tz_standalone_buffer_size(
+        &tz_tile_read_request(&plan->wave, tile_read, 0)->stored,
+        (size_t)tz_tile_read_wanted(&plan->wave, tile_read, 0)->span.size);
     return capacity > 0 ? tz_gpu_slab_bytes(capacity) : 0;
 }
 
@@ -115,7 +115,7 @@ void tz_gpu_codestreams_add_need(const tz_plan *plan, const tz_tile_read *tile_r
 
 static size_t max_codestreams(const tz_gpu_plan *gpu)
 {
-    return gpu->library_count > 0 ? gpu->tile_reads : 0;
+    return gpu->library_count > 0 ? gpu->max_tile_reads : 0;
 }
 
 uint64_t tz_gpu_codestream_list_bytes(const tz_gpu_plan *gpu)
@@ -163,7 +163,7 @@ static void fall_back(tz_gpu_run *run, tz_gpu_slot *slot, tz_gpu_tile_read *tile
     if (why == TZ_GPU_FALLBACK_FAILED)
         atomic_fetch_add_explicit(&run->redone, 1, memory_order_relaxed);
     else
-        run->fallback++;
+        run->fallback_count++;
 }
 
 static tz_gpu_fallback examine_codestream(const tz_gpu_run *run, const tz_gpu_slot *slot,
@@ -174,9 +174,9 @@ static tz_gpu_fallback examine_codestream(const tz_gpu_run *run, const tz_gpu_sl
     const tz_tile_format format = tz_tile_read_format(plan, planned);
     tz_standalone_stream stream;
     if (!tz_standalone_find(&stream, &format, tz_gpu_slot_pinned(slot, tile_read->bytes),
-                            (size_t)plan->wave.wanted[planned->first].span.size,
+                            (size_t)tz_tile_read_wanted(&plan->wave, planned, 0)->span.size,
                             tz_gpu_slot_pinned(slot, tile_read->stream),
-                            &tz_tile_read_request(plan, planned)->file->limits))
+                            &tz_tile_read_request(&plan->wave, planned, 0)->file->limits))
         return TZ_GPU_FALLBACK_STREAM;
     *out = (tz_codestream){.bytes = stream.bytes,
                            .size = stream.size,
@@ -271,8 +271,8 @@ tz_result tz_gpu_fail_strict_codestream(const tz_gpu_run *run, const tz_gpu_slot
 {
     const tz_plan *plan = run->plan;
     const tz_tile_read *planned = &plan->wave.tile_reads[tile_read->tile_read];
-    const tz_wanted_tile *wanted = &plan->wave.wanted[planned->first];
-    const tz_planned_request *request = tz_tile_read_request(plan, planned);
+    const tz_wanted_tile *wanted = tz_tile_read_wanted(&plan->wave, planned, 0);
+    const tz_planned_request *request = tz_tile_read_request(&plan->wave, planned, 0);
     tz_context ctx = tz_file_context(request->file, err);
     const tz_location place = tz_at_tile(request->level, wanted->tile, wanted->span.offset);
     ctx.ifd = request->layer.shape.ifd;
@@ -280,7 +280,7 @@ tz_result tz_gpu_fail_strict_codestream(const tz_gpu_run *run, const tz_gpu_slot
                           worker->output, err));
     if (tile_read->fallback == TZ_GPU_FALLBACK_FAILED)
         return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, place,
-                       "the device could not decode the tile, and the cores are not to");
+                       "the device could not decode the tile, and the CPU may not (strict_device)");
     return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, place,
                    tile_read->fallback == TZ_GPU_FALLBACK_LOSSY
                        ? "the tile is lossy, and the device decodes it with lossy_on_device only"

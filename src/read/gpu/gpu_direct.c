@@ -76,23 +76,22 @@ static const tz_gpu_request *gpu_request_of_fetch(const tz_plan *plan, const tz_
 {
     const tz_wave *wave = &plan->wave;
     const tz_tile_read *tile_read = &wave->tile_reads[wave->ranges[fetch->first].index];
-    return &plan->device->requests[wave->wanted[tile_read->first].request];
+    return &plan->gpu->requests[wave->wanted[tile_read->first].request];
 }
 
-const tz_direct_file *tz_direct_file_of(const tz_plan *plan, const tz_span *fetch, bool by_cpu)
+const tz_direct_file *tz_direct_file_of(const tz_plan *plan, const tz_span *fetch,
+                                        tz_tile_route route)
 {
-    const tz_gpu_plan *gpu = plan->device;
+    const tz_gpu_plan *gpu = plan->gpu;
     const tz_gpu_request *how = gpu_request_of_fetch(plan, fetch);
-    const bool is_direct =
-        !by_cpu && sends_bytes(how->route) && how->file > 0 && fetch->size >= MIN_DIRECT_BYTES;
+    const bool is_direct = sends_bytes(route) && how->file > 0 && fetch->size >= MIN_DIRECT_BYTES;
     return is_direct ? &gpu->files[how->file - 1] : NULL;
 }
 
-uint64_t tz_direct_bounced(const tz_plan *plan, const tz_span *fetch, bool by_cpu)
+uint64_t tz_direct_bounced(const tz_plan *plan, const tz_span *fetch, tz_tile_route route)
 {
-    const bool counts =
-        plan->device->has_files && !by_cpu && sends_bytes(gpu_request_of_fetch(plan, fetch)->route);
-    return counts && !tz_direct_file_of(plan, fetch, by_cpu) ? fetch->size : 0;
+    const bool counts = plan->gpu->has_files && sends_bytes(route);
+    return counts && !tz_direct_file_of(plan, fetch, route) ? fetch->size : 0;
 }
 
 static uint32_t find_direct_file(const tz_gpu_plan *gpu, const tz_source *source)
@@ -139,7 +138,7 @@ static tz_result open_direct_file(tz_plan *plan, const tz_planned_request *reque
         return TZ_OK;
     }
     const tz_result result =
-        tz_device_open_file(plan->device->device, tz_source_descriptor(source), handle, &err);
+        tz_device_open_file(plan->gpu->device, tz_source_descriptor(source), handle, &err);
     if (result == TZ_ERR_NOMEM)
         return tz_propagate_error(&plan->ctx, &err);
     if (result != TZ_OK)
@@ -149,7 +148,7 @@ static tz_result open_direct_file(tz_plan *plan, const tz_planned_request *reque
 
 static tz_result add_direct_file(tz_plan *plan, const tz_planned_request *request, uint32_t *number)
 {
-    tz_gpu_plan *gpu = plan->device;
+    tz_gpu_plan *gpu = plan->gpu;
     void *handle = NULL;
     if (gpu->file_count == gpu->file_capacity) {
         const uint32_t space = gpu->file_capacity ? gpu->file_capacity * 2 : 4;
@@ -171,10 +170,10 @@ static tz_result open_request_file(tz_plan *plan, const tz_planned_request *requ
                                    tz_gpu_request *how)
 {
     tz_source *source = tz_planned_request_source(request);
-    uint32_t number = find_direct_file(plan->device, source);
+    uint32_t number = find_direct_file(plan->gpu, source);
     if (number == 0)
         TZ_TRY(add_direct_file(plan, request, &number));
-    how->file = plan->device->files[number - 1].handle ? number : 0;
+    how->file = plan->gpu->files[number - 1].handle ? number : 0;
     return TZ_OK;
 }
 
@@ -185,7 +184,7 @@ static bool is_local(const tz_plan *plan, size_t i)
 
 static bool wants_bytes(const tz_plan *plan, size_t i)
 {
-    return plan->requests[i].tile_read_count > 0 && sends_bytes(plan->device->requests[i].route);
+    return plan->requests[i].tile_read_count > 0 && sends_bytes(plan->gpu->requests[i].route);
 }
 
 static bool can_read_directly(tz_plan *plan)
@@ -197,7 +196,7 @@ static bool can_read_directly(tz_plan *plan)
         any = wants_bytes(plan, i) && is_local(plan, i);
     if (!any)
         tz_direct_note_reason(&plan->report.device, "no tile for the device is in a local file");
-    else if (!tz_device_find_files(plan->device->device, name, sizeof name, reason, sizeof reason))
+    else if (!tz_device_find_files(plan->gpu->device, name, sizeof name, reason, sizeof reason))
         tz_direct_note_reason(&plan->report.device, reason);
     else
         return true;
@@ -206,7 +205,7 @@ static bool can_read_directly(tz_plan *plan)
 
 tz_result tz_direct_open(tz_plan *plan)
 {
-    tz_gpu_plan *gpu = plan->device;
+    tz_gpu_plan *gpu = plan->gpu;
     if (!can_read_directly(plan))
         return TZ_OK;
     for (size_t i = 0; i < plan->request_count; i++) {

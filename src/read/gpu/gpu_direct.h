@@ -36,9 +36,10 @@ tz_result tz_direct_open(tz_plan *plan);
 void tz_direct_close(tz_gpu_plan *gpu);
 
 /* Whether a read goes straight to the device, and from which file; NULL: it does not. */
-const tz_direct_file *tz_direct_file_of(const tz_plan *plan, const tz_span *fetch, bool by_cpu);
+const tz_direct_file *tz_direct_file_of(const tz_plan *plan, const tz_span *fetch,
+                                        tz_tile_route route);
 /* Bytes of one that could, were it of another file, or larger; 0: it is none of these. */
-uint64_t tz_direct_bounced(const tz_plan *plan, const tz_span *fetch, bool by_cpu);
+uint64_t tz_direct_bounced(const tz_plan *plan, const tz_span *fetch, tz_tile_route route);
 
 /* The first reason why not is kept. */
 void tz_direct_note_reason(tz_device_use *use, const char *reason);

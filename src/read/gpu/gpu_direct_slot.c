@@ -121,10 +121,11 @@ tz_result tz_direct_alloc(tz_gpu_run *run, tz_gpu_slot *slot)
 {
     const tz_gpu_plan *gpu = run->gpu;
     tz_error err = {.result = TZ_OK};
-    TZ_TRY(tz_device_reuse_shared(gpu->device, gpu->slot.device, &slot->slab, run->plan->ctx.err));
+    TZ_TRY(tz_device_reuse_shared(gpu->device, gpu->slot_size.device, &slot->slab,
+                                  run->plan->ctx.err));
     if (slot->slab)
         return TZ_OK;
-    TZ_TRY(tz_device_alloc(gpu->device, gpu->slot.device, &slot->slab, run->plan->ctx.err));
+    TZ_TRY(tz_device_alloc(gpu->device, gpu->slot_size.device, &slot->slab, run->plan->ctx.err));
     const tz_result result = tz_device_share(slot->slab, &err);
     if (result == TZ_ERR_IO) {
         tz_direct_note_reason(&run->use, err.message);

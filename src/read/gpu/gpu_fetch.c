@@ -79,10 +79,10 @@ static tz_result fetch_tiles_apart(tz_gpu_run *run, tz_gpu_slot *slot, const tz_
         const tz_indexed_range *range = &plan->wave.ranges[fetch->span.first + i];
         tz_gpu_tile_read *tile_read = &slot->tile_reads[fetch->first + i];
         const tz_result result = tz_tile_read_from_file(
-            plan, &plan->wave.tile_reads[tile_read->tile_read], range->offset, range->size,
+            &plan->wave, &plan->wave.tile_reads[tile_read->tile_read], range->offset, range->size,
             tz_gpu_slot_pinned(slot, tile_read->bytes), err);
         if (result != TZ_OK)
-            TZ_TRY(tz_gpu_record_failure(run, &run->workers[0], tile_read, result, err));
+            TZ_TRY(tz_gpu_record_failure(run, &run->workers.list[0], tile_read, result, err));
     }
     return TZ_OK;
 }
@@ -93,9 +93,10 @@ tz_result tz_gpu_fetch_retry(tz_gpu_run *run, tz_gpu_slot *slot, const tz_gpu_fe
     const tz_tile_read *tile_read =
         &plan->wave.tile_reads[slot->tile_reads[fetch->first].tile_read];
     tz_error err = {.result = TZ_OK};
-    tz_result result = tz_tile_read_from_file(plan, tile_read, fetch->span.offset, fetch->span.size,
-                                              tz_gpu_slot_pinned(slot, fetch->at), &err);
-    if (result != TZ_OK && tz_fetch_may_fail(plan, &fetch->span))
+    tz_result result =
+        tz_tile_read_from_file(&plan->wave, tile_read, fetch->span.offset, fetch->span.size,
+                               tz_gpu_slot_pinned(slot, fetch->at), &err);
+    if (result != TZ_OK && tz_fetch_may_fail(&plan->wave, &fetch->span))
         result = fetch_tiles_apart(run, slot, fetch, &err);
     if (result != TZ_OK && plan->ctx.err)
         *plan->ctx.err = err;

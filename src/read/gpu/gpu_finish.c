@@ -86,14 +86,15 @@ static uint32_t decode_status(const tz_gpu_slot *slot, const tz_gpu_tile_read *t
 static tz_result fail_strict_decode(const tz_gpu_run *run, const tz_tile_read *tile_read,
                                     uint32_t status, tz_error *err)
 {
-    const tz_planned_request *request = tz_tile_read_request(run->plan, tile_read);
-    const tz_wanted_tile *wanted = &run->plan->wave.wanted[tile_read->first];
+    const tz_planned_request *request = tz_tile_read_request(&run->plan->wave, tile_read, 0);
+    const tz_wanted_tile *wanted = tz_tile_read_wanted(&run->plan->wave, tile_read, 0);
     tz_context ctx = tz_file_context(request->file, err);
     ctx.ifd = request->layer.shape.ifd;
-    return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE,
-                   tz_at_tile(request->level, wanted->tile, wanted->span.offset),
-                   "the device could not decode the tile (status %u), and the cores are not to",
-                   (unsigned)status);
+    return tz_fail(
+        &ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE,
+        tz_at_tile(request->level, wanted->tile, wanted->span.offset),
+        "the device could not decode the tile (status %u), and the CPU may not (strict_device)",
+        (unsigned)status);
 }
 
 /* The cores say what is wrong with it, and have its pixels where there are any. */
@@ -149,8 +150,8 @@ static tz_result finish_fetch(void *user, uint64_t index, unsigned worker, tz_er
         count = slot->fetches[index].span.count;
     }
     for (size_t i = first; i < first + count; i++)
-        TZ_TRY(finish_tile_read(job->run, slot, &job->run->workers[worker], &slot->tile_reads[i],
-                                err));
+        TZ_TRY(finish_tile_read(job->run, slot, &job->run->workers.list[worker],
+                                &slot->tile_reads[i], err));
     return TZ_OK;
 }
 
@@ -201,7 +202,7 @@ static void list_redo(const tz_gpu_run *run, tz_gpu_slot *slot)
     }
     if (slot->redo_count == 0)
         return;
-    const uint64_t shift = run->gpu->slot.pinned - TZ_CODEC_SLACK - end;
+    const uint64_t shift = run->gpu->slot_size.pinned - TZ_CODEC_SLACK - end;
     memmove(tz_gpu_slot_pinned(slot, first + shift), tz_gpu_slot_pinned(slot, first), end - first);
     slot->redo_first = first + shift;
     for (size_t i = 0; i < slot->redo_count; i++)

@@ -137,7 +137,7 @@ static bool is_tile_too_large(tz_gpu_plan *gpu, const tz_planned_request *reques
 
 static tz_tile_route choose_route(tz_plan *plan, const tz_planned_request *request, uint32_t *codec)
 {
-    tz_gpu_plan *gpu = plan->device;
+    tz_gpu_plan *gpu = plan->gpu;
     const bool reversed = request->tile.fill_order == 2;
     if (tz_planned_request_is_raw(request))
         return reversed ? TZ_ROUTE_CPU : TZ_ROUTE_RAW;
@@ -164,7 +164,7 @@ static tz_result set_band_conversion(tz_gpu_plan *gpu, const tz_planned_request 
                                      tz_gpu_request *out, uint32_t band, const tz_context *ctx)
 {
     const tz_row_format row = decoded_row_format(request);
-    const tz_conversion how = tz_conversion_of_band(&request->how, request->scales, band);
+    const tz_conversion how = tz_conversion_of_band(&request->conversion, request->scales, band);
     const tz_convert_format format = tz_convert_format_make(&row, &how);
     const bool is_next = band > 0;
     uint8_t missing[16];
@@ -185,8 +185,8 @@ static tz_result set_band_conversion(tz_gpu_plan *gpu, const tz_planned_request 
 static tz_result set_outside_fill(tz_plan *plan, const tz_planned_request *request,
                                   tz_gpu_request *out, uint32_t band)
 {
-    tz_gpu_plan *gpu = plan->device;
-    const tz_conversion how = tz_conversion_of_band(&request->how, request->scales, band);
+    tz_gpu_plan *gpu = plan->gpu;
+    const tz_conversion how = tz_conversion_of_band(&request->conversion, request->scales, band);
     uint32_t number;
     tz_gpu_constant constant = {{0}, 0, {0}};
     gpu->fills = true;
@@ -205,7 +205,7 @@ static bool exceeds_level(const tz_planned_request *request)
 static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *request,
                                  tz_gpu_request *out)
 {
-    tz_gpu_plan *gpu = plan->device;
+    tz_gpu_plan *gpu = plan->gpu;
     const tz_row_format row = decoded_row_format(request);
     const tz_gpu_memory_pair pair = {request->to_mask ? NULL : memory_of_buffer(&request->into),
                                      memory_of_buffer(&request->mask)};
@@ -236,7 +236,7 @@ static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *reques
 
 static tz_result set_gpu_requests(tz_plan *plan)
 {
-    tz_gpu_plan *gpu = plan->device;
+    tz_gpu_plan *gpu = plan->gpu;
     gpu->requests = tz_arena_array(&plan->arena, plan->request_count, sizeof *gpu->requests);
     if (!gpu->requests)
         return tz_fail_nomem(&plan->ctx, plan->request_count * sizeof *gpu->requests);
@@ -256,12 +256,12 @@ static tz_result fail_strict_codec(const tz_plan *plan, const tz_planned_request
 {
     tz_context ctx = tz_file_context(request->file, plan->ctx.err);
     const char *name = tz_compression_name(request->tile.compression);
-    const char *why = tz_standalone_is_possible(&request->stored) ? plan->device->library_reason
-                                                                  : plan->device->tile_reason;
+    const char *why = tz_standalone_is_possible(&request->stored) ? plan->gpu->library_reason
+                                                                  : plan->gpu->tile_reason;
     ctx.ifd = request->layer.shape.ifd;
     return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                    "the device %s does not decode such tiles: compression %u (%s)%s%s%s%s",
-                   device_id(plan->device), (unsigned)request->tile.compression,
+                   device_id(plan->gpu), (unsigned)request->tile.compression,
                    name ? name : "unknown", request->subsampled ? ", subsampled" : "",
                    request->tile.fill_order == 2 ? ", fill order 2" : "", why[0] ? "; " : "", why);
 }
@@ -269,8 +269,7 @@ static tz_result fail_strict_codec(const tz_plan *plan, const tz_planned_request
 static tz_result check_strict(const tz_plan *plan)
 {
     for (size_t i = 0; plan->options.strict_device && i < plan->request_count; i++) {
-        if (plan->requests[i].tile_read_count > 0 &&
-            plan->device->requests[i].route == TZ_ROUTE_CPU)
+        if (plan->requests[i].tile_read_count > 0 && plan->gpu->requests[i].route == TZ_ROUTE_CPU)
             return fail_strict_codec(plan, &plan->requests[i]);
     }
     return TZ_OK;
@@ -279,7 +278,7 @@ static tz_result check_strict(const tz_plan *plan)
 /* Formats that the device cannot place are the cores' for all items. */
 static tz_result check_formats(tz_plan *plan)
 {
-    const tz_gpu_plan *gpu = plan->device;
+    const tz_gpu_plan *gpu = plan->gpu;
     const char *reason = gpu->has_long_rows ? "rows of tiles are too long for kernels" : NULL;
     for (uint32_t i = 0; !reason && i < gpu->format_count; i++) {
         if (!tz_device_converts(gpu->device, &gpu->formats[i]))
@@ -296,7 +295,7 @@ static tz_result check_formats(tz_plan *plan)
 /* Whether any tile or pixel is the device's work. */
 static bool has_work(const tz_plan *plan)
 {
-    const tz_gpu_plan *gpu = plan->device;
+    const tz_gpu_plan *gpu = plan->gpu;
     bool any = gpu->fills;
     for (size_t i = 0; !any && i < plan->request_count; i++)
         any = plan->requests[i].tile_read_count > 0 &&
@@ -307,9 +306,9 @@ static bool has_work(const tz_plan *plan)
 static void drop_idle_plan(tz_plan *plan)
 {
     char reason[sizeof plan->report.device.reason] = "there is nothing to decode";
-    const tz_gpu_plan *gpu = plan->device;
+    const tz_gpu_plan *gpu = plan->gpu;
     const char *more = gpu->tile_reason[0] ? gpu->tile_reason : gpu->library_reason;
-    if (plan->tile_read_count > 0)
+    if (plan->wave.total > 0)
         tz_device_textf(reason, sizeof reason, "the device decodes no tile of these files%s%s",
                         more[0] ? ": " : "", more);
     tz_gpu_plan_drop(plan, reason);
@@ -322,8 +321,9 @@ void tz_gpu_plan_drop(tz_plan *plan, const char *reason)
     tz_device_use *use = &plan->report.device;
     *use = (tz_device_use){0};
     tz_device_text(use->reason, sizeof use->reason, reason);
-    tz_gpu_plan_free(plan->device);
-    plan->device = NULL;
+    tz_gpu_plan_free(plan->gpu);
+    plan->gpu = NULL;
+    plan->runner = TZ_RUN_CPU;
 }
 
 bool tz_device_is_gpu(const tz_device *device)
@@ -333,25 +333,26 @@ bool tz_device_is_gpu(const tz_device *device)
 
 tz_result tz_gpu_plan_make(tz_plan *plan)
 {
-    plan->device = tz_alloc_zeroed(1, sizeof *plan->device);
-    if (!plan->device)
-        return tz_fail_nomem(&plan->ctx, sizeof *plan->device);
-    plan->device->device = plan->options.device;
+    plan->gpu = tz_alloc_zeroed(1, sizeof *plan->gpu);
+    if (!plan->gpu)
+        return tz_fail_nomem(&plan->ctx, sizeof *plan->gpu);
+    plan->runner = TZ_RUN_GPU;
+    plan->gpu->device = plan->options.device;
     TZ_TRY(set_gpu_requests(plan));
     TZ_TRY(check_strict(plan));
     TZ_TRY(check_formats(plan));
-    if (!plan->device)
+    if (!plan->gpu)
         return TZ_OK;
     if (!has_work(plan)) {
         drop_idle_plan(plan);
         return TZ_OK;
     }
-    tz_device_text(plan->report.device.id, sizeof plan->report.device.id, device_id(plan->device));
+    tz_device_text(plan->report.device.id, sizeof plan->report.device.id, device_id(plan->gpu));
     tz_device_text(plan->report.device.reason, sizeof plan->report.device.reason,
-                   plan->device->tile_reason);
+                   plan->gpu->tile_reason);
     TZ_TRY(tz_direct_open(plan));
     TZ_TRY(tz_gpu_plan_set_budget(plan));
-    if (plan->device && !has_work(plan))
+    if (plan->gpu && !has_work(plan))
         drop_idle_plan(plan);
     return TZ_OK;
 }

@@ -75,12 +75,12 @@ struct tz_gpu_plan {
     bool fills;                /* pixels outside of a level are its work */
     uint64_t device_budget;    /* bytes of the device that there are for all of it */
     tz_gpu_sizes batch_budget; /* that a wave may take */
-    tz_gpu_sizes slot;         /* that the largest takes */
-    tz_gpu_sizes redo; /* that the CPU takes for one tile that the device could not decode */
+    tz_gpu_sizes slot_size;    /* that the largest takes */
+    tz_gpu_sizes redo_size; /* that the CPU takes for one tile that the device could not decode */
     uint64_t redo_waiting_bytes; /* the most bytes of a wave's tiles that wait meanwhile */
-    size_t tile_reads;           /* of the largest */
-    size_t fetches;              /* the same */
-    size_t reads;                /* the same, that go straight to the device; 0: none does */
+    size_t max_tile_reads;       /* of the largest */
+    size_t max_fetches;          /* the same */
+    size_t max_reads;            /* the same, that go straight to the device; 0: none does */
     uint64_t fill_capacity;      /* entries of a table for what no tile fills */
     unsigned slots;              /* waves under way at the same time */
     uint64_t by_cpu;             /* tiles that it leaves to the cores */
@@ -89,7 +89,7 @@ struct tz_gpu_plan {
 /* Whether it is a device other than the cores. NULL is none. */
 bool tz_device_is_gpu(const tz_device *device);
 
-/* Of the targets of a plan. Where the device has nothing to do, or cannot do it, plan->device is
+/* Of the targets of a plan. Where the device has nothing to do, or cannot do it, plan->gpu is
  * NULL afterwards and the report has the reason. */
 tz_result tz_gpu_plan_make(tz_plan *plan);
 void tz_gpu_plan_free(tz_gpu_plan *gpu); /* NULL is fine */
@@ -100,13 +100,19 @@ tz_result tz_gpu_plan_set_budget(tz_plan *plan);
 /* Cut the wave at hand, and note the largest part and what it all costs. */
 void tz_gpu_plan_measure(tz_plan *plan);
 
-/* After all waves: how many lanes of which size. *again: they have to be measured once more, with
- * smaller reads or a single lane, or for the cores. */
-tz_result tz_gpu_plan_fit(tz_plan *plan, bool *redo);
+typedef enum tz_gpu_fit {
+    TZ_GPU_FITS,
+    TZ_GPU_FIT_AGAIN, /* measure again, with smaller fetches or a single slot */
+    TZ_GPU_FIT_CPU,   /* dropped: measure again, for the CPU */
+    TZ_GPU_FIT_BOUNCE /* dropped: the CPU has to fill buffers in device memory */
+} tz_gpu_fit;
 
-/* Plan again for half of the device memory, after that of the plan could not be allocated. False:
- * one tile needs as much, or another error; plan->device may be NULL then. */
-bool tz_gpu_plan_shrink(tz_plan *plan);
+/* Chooses the number and size of slots, after all waves were measured. */
+tz_result tz_gpu_plan_fit(tz_plan *plan, tz_gpu_fit *out);
+
+/* Halves the device memory of the plan, after that of the plan could not be allocated. The plan has
+ * to be measured again. */
+void tz_gpu_plan_halve(tz_plan *plan);
 
 /* Leave all of it to the CPU, buffers in device memory included. */
 void tz_gpu_plan_give_up(tz_plan *plan, const char *reason);

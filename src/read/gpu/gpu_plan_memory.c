@@ -36,7 +36,7 @@ static uint64_t or_unlimited(uint64_t value)
 /* Of the plan's lanes: each gets a part of what there is. */
 static void set_batch_budget(tz_plan *plan)
 {
-    tz_gpu_plan *gpu = plan->device;
+    tz_gpu_plan *gpu = plan->gpu;
     const tz_device_limits *limits = &tz_device_get_info(gpu->device)->limits;
     const uint64_t piece = or_unlimited(limits->max_allocation);
     const uint64_t memory = plan->options.max_memory / 2;
@@ -54,19 +54,20 @@ static bool falls_back(const tz_plan *plan, tz_result result, const tz_error *fa
 {
     const bool is_full =
         tz_device_is_full(result, failed) || (result == TZ_ERR_LIMIT && !failed->limit);
-    const bool is_lost = result == TZ_ERR_DEVICE && !plan->device->on_device;
+    const bool is_lost = result == TZ_ERR_DEVICE && !plan->gpu->on_device;
     return (is_full || is_lost) && !plan->options.strict_device;
 }
 
 void tz_gpu_plan_give_up(tz_plan *plan, const char *reason)
 {
-    plan->needs_bounce = plan->device->on_device;
+    const bool on_device = plan->gpu->on_device;
     tz_gpu_plan_drop(plan, reason);
+    plan->runner = on_device ? TZ_RUN_BOUNCED : TZ_RUN_CPU;
 }
 
 tz_result tz_gpu_plan_set_budget(tz_plan *plan)
 {
-    tz_gpu_plan *gpu = plan->device;
+    tz_gpu_plan *gpu = plan->gpu;
     tz_error failed = {.result = TZ_OK};
     uint64_t bytes = 0;
     const tz_result result = tz_device_free_memory(gpu->device, &bytes, &failed);
@@ -102,9 +103,9 @@ static void measure_redo_tiles(tz_plan *plan)
         for (size_t k = 0; k < wave->fetches[i].count; k++) {
             const size_t piece = wave->fetches[i].first + k;
             const tz_tile_read *tile_read = &wave->tile_reads[wave->ranges[piece].index];
-            const tz_tile_route route = tz_tile_read_route(plan, tile_read, false);
+            const tz_tile_route route = tz_tile_read_route(plan, tile_read);
             const tz_wanted_tile *wanted = &wave->wanted[tile_read->first];
-            plan->device->by_cpu += route == TZ_ROUTE_CPU && wanted->row_range == 0;
+            plan->gpu->by_cpu += route == TZ_ROUTE_CPU && wanted->row_range == 0;
             if (route != TZ_ROUTE_DEVICE || tz_tile_read_is_for_host(plan, tile_read))
                 continue;
             const tz_span span = {wave->ranges[piece].offset, wave->ranges[piece].size, piece, 1};
@@ -112,8 +113,8 @@ static void measure_redo_tiles(tz_plan *plan)
             tz_gpu_cursor cursor = {
                 .fetches = &span, .fetch_count = 1, .by_cpu = true, .at = &nowhere};
             tz_gpu_batch batch;
-            (void)tz_gpu_batch_next(plan, &cursor, &plan->device->batch_budget, &batch);
-            widen_sizes(&plan->device->redo, &batch.layout.size);
+            (void)tz_gpu_batch_next(plan, &cursor, &plan->gpu->batch_budget, &batch);
+            widen_sizes(&plan->gpu->redo_size, &batch.layout.size);
         }
     }
 }
@@ -143,20 +144,20 @@ static void count_batch(tz_gpu_plan *gpu, tz_device_use *use, const tz_gpu_batch
 
 void tz_gpu_plan_measure(tz_plan *plan)
 {
-    tz_gpu_plan *gpu = plan->device;
+    tz_gpu_plan *gpu = plan->gpu;
     tz_gpu_cursor cursor = tz_gpu_cursor_of_wave(plan);
     tz_gpu_batch batch;
     while (tz_gpu_batch_next(plan, &cursor, &gpu->batch_budget, &batch)) {
         count_batch(gpu, &plan->report.device, &batch);
-        widen_sizes(&gpu->slot, &batch.layout.size);
+        widen_sizes(&gpu->slot_size, &batch.layout.size);
         gpu->redo_waiting_bytes =
             most(gpu->redo_waiting_bytes, batch.layout.mirrored - batch.layout.input);
-        gpu->tile_reads = tz_max_size(gpu->tile_reads, (size_t)batch.need.tile_reads);
-        gpu->fetches = tz_max_size(gpu->fetches, (size_t)batch.need.fetches);
-        gpu->reads = tz_max_size(gpu->reads, (size_t)batch.need.direct.reads);
+        gpu->max_tile_reads = tz_max_size(gpu->max_tile_reads, (size_t)batch.need.tile_reads);
+        gpu->max_fetches = tz_max_size(gpu->max_fetches, (size_t)batch.need.fetches);
+        gpu->max_reads = tz_max_size(gpu->max_reads, (size_t)batch.need.direct.reads);
     }
     if (gpu->on_device && gpu->codec_count > 0)
-        gpu->fetches = gpu->tile_reads; /* decoded again, each tile is a fetch of its own */
+        gpu->max_fetches = gpu->max_tile_reads; /* decoded again, each tile is a fetch of its own */
     measure_redo_tiles(plan);
     plan->report.device.tiles_by_cores = gpu->by_cpu;
 }
@@ -173,72 +174,40 @@ static void measure_fills(tz_gpu_plan *gpu)
     }
     gpu->fill_capacity = need.conversions;
     if (gpu->on_device)
-        widen_sizes(&gpu->slot, &layout.size);
-}
-
-/* Pinned memory for one tile that is decoded again, beside the bytes of all others that wait. */
-static void measure_redo_slot(tz_gpu_plan *gpu)
-{
-    tz_gpu_sizes redo = gpu->redo;
-    if (redo.device > 0)
-        redo.pinned = tz_add_capped(redo.pinned, gpu->redo_waiting_bytes + TZ_CODEC_SLACK);
-    widen_sizes(&gpu->slot, &redo);
+        widen_sizes(&gpu->slot_size, &layout.size);
 }
 
 /* ---- the guard ---- */
 
-static tz_result fail_gpu_limit(const tz_plan *plan, uint64_t allowed, uint64_t needed,
-                                const char *limit_name)
-{
-    const tz_result result = tz_fail(
-        &plan->ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_expecting(tz_no_location(), allowed, needed),
-        "a single tile needs more memory than tz_read_options.%s allows", limit_name);
-    if (plan->ctx.err)
-        plan->ctx.err->limit = limit_name;
-    return result;
-}
-
 static tz_result admit_memory(const tz_plan *plan)
 {
-    const tz_gpu_plan *gpu = plan->device;
-    const uint64_t sizes[TZ_QUEUES + 1] = {gpu->library_bytes, gpu->slot.device, gpu->slot.device};
+    const tz_gpu_plan *gpu = plan->gpu;
+    const uint64_t sizes[TZ_QUEUES + 1] = {gpu->library_bytes, gpu->slot_size.device,
+                                           gpu->slot_size.device};
     const bool has_library = gpu->library_bytes > 0;
     const uint64_t bytes = plan->options.device_bytes;
-    if (bytes && gpu->slot.device > bytes)
-        return fail_gpu_limit(plan, bytes, gpu->slot.device, "device_bytes");
-    if (gpu->slot.device > 0)
+    if (bytes && gpu->slot_size.device > bytes)
+        return tz_fail_memory_limit(&plan->ctx, "a single tile", "device_bytes", bytes,
+                                    gpu->slot_size.device);
+    if (gpu->slot_size.device > 0)
         TZ_TRY(tz_device_admit(gpu->device, sizes + !has_library, gpu->slots + has_library,
                                plan->ctx.err));
-    if (gpu->slot.pinned > or_unlimited(tz_device_get_info(gpu->device)->limits.max_allocation))
-        return tz_device_admit(gpu->device, &gpu->slot.pinned, 1, plan->ctx.err);
-    if (gpu->slot.pinned > gpu->batch_budget.pinned)
-        return fail_gpu_limit(plan, gpu->batch_budget.pinned, gpu->slot.pinned, "max_memory");
+    if (gpu->slot_size.pinned >
+        or_unlimited(tz_device_get_info(gpu->device)->limits.max_allocation))
+        return tz_device_admit(gpu->device, &gpu->slot_size.pinned, 1, plan->ctx.err);
+    if (gpu->slot_size.pinned > gpu->batch_budget.pinned)
+        return tz_fail_memory_limit(&plan->ctx, "a single tile", "max_memory",
+                                    gpu->batch_budget.pinned, gpu->slot_size.pinned);
     return TZ_OK;
-}
-
-static tz_result admit_or_fall_back(tz_plan *plan, bool *fell_back)
-{
-    tz_error failed = {.result = TZ_OK}, *err = plan->ctx.err;
-    plan->ctx.err = &failed;
-    const tz_result result = admit_memory(plan);
-    plan->ctx.err = err;
-    *fell_back = falls_back(plan, result, &failed);
-    if (*fell_back) {
-        tz_gpu_plan_give_up(plan, failed.message);
-        return TZ_OK;
-    }
-    if (result != TZ_OK && err)
-        *err = failed;
-    return result;
 }
 
 /* A device that was not named has to be worth it. */
 static bool is_gpu_worthwhile(tz_plan *plan)
 {
-    const tz_gpu_plan *gpu = plan->device;
+    const tz_gpu_plan *gpu = plan->gpu;
     const tz_report *report = &plan->report;
     const uint16_t compression = plan->requests[0].tile.compression;
-    const uint64_t pinned = gpu->slot.pinned * (report->device.waves > 1 ? gpu->slots : 1);
+    const uint64_t pinned = gpu->slot_size.pinned * (report->device.waves > 1 ? gpu->slots : 1);
     tz_vendor_decoder decoder;
     const tz_device_job job = {
         .bytes_compressed = report->bytes_compressed,
@@ -257,58 +226,64 @@ static bool is_gpu_worthwhile(tz_plan *plan)
     return false;
 }
 
-static bool is_over_budget(const tz_gpu_plan *gpu)
-{
-    return gpu->slot.device > gpu->batch_budget.device ||
-           gpu->slot.pinned > gpu->batch_budget.pinned;
-}
-
 static void reset_measurements(tz_plan *plan)
 {
-    tz_gpu_plan *gpu = plan->device;
-    gpu->slot = (tz_gpu_sizes){0};
-    gpu->redo = (tz_gpu_sizes){0};
+    tz_gpu_plan *gpu = plan->gpu;
+    gpu->slot_size = (tz_gpu_sizes){0};
+    gpu->redo_size = (tz_gpu_sizes){0};
     gpu->redo_waiting_bytes = 0;
-    gpu->tile_reads = 0;
-    gpu->fetches = 0;
-    gpu->reads = 0;
+    gpu->max_tile_reads = 0;
+    gpu->max_fetches = 0;
+    gpu->max_reads = 0;
     gpu->by_cpu = 0;
     set_batch_budget(plan);
 }
 
-tz_result tz_gpu_plan_fit(tz_plan *plan, bool *redo)
+tz_result tz_gpu_plan_fit(tz_plan *plan, tz_gpu_fit *out)
 {
-    tz_gpu_plan *gpu = plan->device;
-    *redo = !is_gpu_worthwhile(plan);
-    if (*redo)
+    tz_gpu_plan *gpu = plan->gpu;
+    *out = TZ_GPU_FIT_CPU;
+    if (!is_gpu_worthwhile(plan))
         return TZ_OK;
     measure_fills(gpu);
-    measure_redo_slot(gpu);
-    if (is_over_budget(gpu) && (plan->fetch_size > 1 || gpu->slots > 1)) {
+    tz_gpu_sizes redo = gpu->redo_size;
+    if (redo.device > 0) /* the bytes of all other tiles wait in pinned memory meanwhile */
+        redo.pinned = tz_add_capped(redo.pinned, gpu->redo_waiting_bytes + TZ_CODEC_SLACK);
+    widen_sizes(&gpu->slot_size, &redo);
+    const bool is_over_budget = gpu->slot_size.device > gpu->batch_budget.device ||
+                                gpu->slot_size.pinned > gpu->batch_budget.pinned;
+    if (is_over_budget && (plan->fetch_size > 1 || gpu->slots > 1)) {
         gpu->slots = plan->fetch_size > 1 ? gpu->slots : 1;
         plan->fetch_size = 1;
         reset_measurements(plan);
-        *redo = true;
+        *out = TZ_GPU_FIT_AGAIN;
         return TZ_OK;
     }
     if (plan->report.device.waves <= 1)
         gpu->slots = 1;
-    TZ_TRY(admit_or_fall_back(plan, redo));
-    if (!*redo)
-        plan->report.device.memory = gpu->library_bytes + gpu->slots * gpu->slot.device;
-    return TZ_OK;
+    tz_error failed = {.result = TZ_OK}, *err = plan->ctx.err;
+    plan->ctx.err = &failed;
+    const tz_result result = admit_memory(plan);
+    plan->ctx.err = err;
+    if (falls_back(plan, result, &failed)) {
+        tz_gpu_plan_give_up(plan, failed.message);
+        *out = plan->runner == TZ_RUN_BOUNCED ? TZ_GPU_FIT_BOUNCE : TZ_GPU_FIT_CPU;
+        return TZ_OK;
+    }
+    *out = TZ_GPU_FITS;
+    if (result == TZ_OK)
+        plan->report.device.memory = gpu->library_bytes + gpu->slots * gpu->slot_size.device;
+    else if (err)
+        *err = failed;
+    return result;
 }
 
-bool tz_gpu_plan_shrink(tz_plan *plan)
+void tz_gpu_plan_halve(tz_plan *plan)
 {
-    tz_gpu_plan *gpu = plan->device;
-    const uint64_t held = gpu->slots * gpu->slot.device;
-    gpu->device_budget = held / 2;
+    tz_gpu_plan *gpu = plan->gpu;
+    gpu->device_budget = gpu->slots * gpu->slot_size.device / 2;
     gpu->slots = TZ_QUEUES;
     reset_measurements(plan);
-    if (tz_plan_measure(plan) != TZ_OK || !plan->device)
-        return false;
-    return gpu->slots * gpu->slot.device < held;
 }
 
 uint64_t tz_gpu_plan_host_bytes(const tz_gpu_plan *gpu)
@@ -317,5 +292,5 @@ uint64_t tz_gpu_plan_host_bytes(const tz_gpu_plan *gpu)
                            gpu->constant_capacity * sizeof *gpu->constants +
                            gpu->file_capacity * sizeof *gpu->files +
                            gpu->pair_capacity * sizeof *gpu->pairs;
-    return lists + gpu->slots * tz_add_capped(gpu->slot.pinned, tz_gpu_slot_host_bytes(gpu));
+    return lists + gpu->slots * tz_add_capped(gpu->slot_size.pinned, tz_gpu_slot_host_bytes(gpu));
 }

@@ -1,37 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Waves go to lanes in turn, so that the bytes of the next are read and sent up while the device
  * works on the one before: begin A, begin B, finish A, begin A, finish B, ... */
-#include "read/gpu/gpu_run.h"
+#include "read/plan.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "read/cpu_read.h"
 #include "read/gpu/gpu_slot.h"
 #include "read/read_report.h"
 #include "read/tile.h"
 
-/* Where the read is, for progress: positions of the plan's units. */
-typedef struct progress_position {
-    uint64_t at0, at1;   /* of the wave at hand */
-    uint64_t tile_reads; /* of it that are done */
-} progress_position;
-
-static tz_result report_gpu_progress(const tz_gpu_run *run, const progress_position *at)
+/* Reports progress in positions of the plan; done: tile reads of the wave. */
+static tz_result report_gpu_progress(const tz_gpu_run *run, uint64_t done)
 {
     const tz_plan *plan = run->plan;
-    const double fraction = plan->wave.tile_read_count > 0
-                                ? (double)at->tile_reads / (double)plan->wave.tile_read_count
-                                : 1;
+    const tz_wave *wave = &plan->wave;
+    const double fraction =
+        wave->tile_read_count > 0 ? (double)done / (double)wave->tile_read_count : 1;
     return tz_check_progress(&plan->ctx, &plan->options.progress,
-                             at->at0 + (uint64_t)(fraction * (double)(at->at1 - at->at0)),
-                             plan->tile_read_count);
+                             wave->begin + (uint64_t)(fraction * (double)(wave->end - wave->begin)),
+                             wave->total);
 }
 
 /* The CPU decodes what the device could not, and the device stores it. */
 static tz_result redo_failed(tz_gpu_run *run, tz_gpu_slot *slot)
 {
-    const tz_gpu_sizes budget = {run->gpu->slot.device, slot->redo_first};
+    const tz_gpu_sizes budget = {run->gpu->slot_size.device, slot->redo_first};
     tz_gpu_cursor cursor = {.fetches = slot->redo,
                             .fetch_count = slot->redo_count,
                             .by_cpu = true,
@@ -44,63 +38,34 @@ static tz_result redo_failed(tz_gpu_run *run, tz_gpu_slot *slot)
     return TZ_OK;
 }
 
-static tz_result finish_slot(tz_gpu_run *run, tz_gpu_slot *slot, progress_position *at)
+static tz_result finish_slot(tz_gpu_run *run, tz_gpu_slot *slot, uint64_t *done)
 {
     if (!slot->is_taken)
         return TZ_OK;
     slot->is_taken = false;
-    at->tile_reads += slot->tile_read_count;
+    *done += slot->tile_read_count;
     TZ_TRY(tz_gpu_batch_finish(run, slot));
     if (slot->redo_count > 0)
         TZ_TRY(redo_failed(run, slot));
-    return report_gpu_progress(run, at);
+    return report_gpu_progress(run, *done);
 }
 
 /* The lists of the plan's wave are used until its last part is done. */
-static tz_result run_gpu_wave(tz_gpu_run *run, progress_position *at)
+static tz_result run_gpu_wave(tz_gpu_run *run)
 {
     tz_gpu_cursor cursor = tz_gpu_cursor_of_wave(run->plan);
     tz_gpu_batch batch;
     unsigned next = 0;
-    at->tile_reads = 0;
+    uint64_t done = 0;
     for (; tz_gpu_batch_next(run->plan, &cursor, &run->gpu->batch_budget, &batch);
          next = (next + 1) % run->gpu->slots) {
         tz_gpu_slot *slot = &run->slots[next];
-        TZ_TRY(finish_slot(run, slot, at));
+        TZ_TRY(finish_slot(run, slot, &done));
         slot->is_taken = true;
         TZ_TRY(tz_gpu_batch_begin(run, slot, &cursor, &batch));
     }
     for (unsigned i = 0; i < run->gpu->slots; i++)
-        TZ_TRY(finish_slot(run, &run->slots[(next + i) % run->gpu->slots], at));
-    return TZ_OK;
-}
-
-static tz_result run_gpu_waves(tz_gpu_run *run)
-{
-    tz_plan *plan = run->plan;
-    progress_position at = {0};
-    if (plan->one_wave) {
-        at.at1 = plan->tile_read_count;
-        return run_gpu_wave(run, &at);
-    }
-    for (; at.at1 < plan->tile_read_count; at.at0 = at.at1) {
-        TZ_TRY(tz_wave_next(plan, &at.at1));
-        TZ_TRY(run_gpu_wave(run, &at));
-    }
-    return TZ_OK;
-}
-
-/* ---- beginning and end ---- */
-
-static tz_result init_workers(tz_gpu_run *run)
-{
-    tz_plan *plan = run->plan;
-    run->workers = tz_alloc_zeroed(plan->threads, sizeof *run->workers);
-    if (!run->workers)
-        return tz_fail_nomem(&plan->ctx, plan->threads * sizeof *run->workers);
-    run->worker_count = plan->threads;
-    for (unsigned i = 0; i < plan->threads; i++)
-        TZ_TRY(tz_worker_init(&run->workers[i], plan));
+        TZ_TRY(finish_slot(run, &run->slots[(next + i) % run->gpu->slots], &done));
     return TZ_OK;
 }
 
@@ -108,12 +73,12 @@ static void finish_gpu_report(tz_gpu_run *run)
 {
     tz_report *report = &run->plan->report;
     const tz_device_use planned = report->device;
-    tz_report_finish(run->plan, run->workers, run->worker_count, run->use.tiles);
+    tz_report_finish(run->plan, &run->workers, run->use.tiles);
     report->device = run->use;
     memcpy(report->device.id, planned.id, sizeof planned.id);
     memcpy(report->device.reason, planned.reason, sizeof planned.reason);
     report->device.memory = planned.memory;
-    report->device.tiles_by_cores = planned.tiles_by_cores + run->fallback;
+    report->device.tiles_by_cores = planned.tiles_by_cores + run->fallback_count;
     report->device.tiles_redone = run->redone;
     tz_direct_note_reason(&report->device, planned.direct_reason);
 }
@@ -121,7 +86,7 @@ static void finish_gpu_report(tz_gpu_run *run)
 static tz_result read_all_on_gpu(tz_gpu_run *run)
 {
     tz_plan *plan = run->plan;
-    TZ_TRY(init_workers(run));
+    TZ_TRY(tz_workers_init(&run->workers, plan));
     if (run->gpu->on_device)
         TZ_TRY(tz_device_wait_for_stream(run->gpu->device, plan->ctx.err));
     for (uint32_t i = 0; i < run->gpu->slots; i++)
@@ -129,7 +94,10 @@ static tz_result read_all_on_gpu(tz_gpu_run *run)
     run->has_memory = true;
     for (size_t i = 0; plan->options.boundless && i < plan->request_count; i++)
         tz_planned_request_fill_outside(&plan->requests[i], &plan->options);
-    TZ_TRY(run_gpu_waves(run));
+    for (uint64_t at = 0; at < plan->wave.total; at = plan->wave.end) {
+        TZ_TRY(tz_plan_list_wave(plan, at));
+        TZ_TRY(run_gpu_wave(run));
+    }
     TZ_TRY(tz_gpu_fill_untiled(run));
     TZ_TRY(tz_plan_check_unchanged(plan));
     finish_gpu_report(run);
@@ -151,13 +119,11 @@ static tz_result read_on_cpu(tz_plan *plan)
 
 static tz_result read_once_on_gpu(tz_plan *plan, bool *has_memory)
 {
-    tz_gpu_run run = {.plan = plan, .gpu = plan->device, .lock = PTHREAD_MUTEX_INITIALIZER};
+    tz_gpu_run run = {.plan = plan, .gpu = plan->gpu, .lock = PTHREAD_MUTEX_INITIALIZER};
     const tz_result result = read_all_on_gpu(&run);
     for (uint32_t i = 0; i < TZ_QUEUES; i++)
         tz_gpu_slot_deinit(&run, &run.slots[i]);
-    for (unsigned i = 0; i < run.worker_count; i++)
-        tz_worker_deinit(&run.workers[i]);
-    tz_free(run.workers);
+    tz_workers_deinit(&run.workers);
     *has_memory = run.has_memory;
     return result;
 }
@@ -175,7 +141,11 @@ static tz_result read_in_smaller_batches(tz_plan *plan, bool *is_full)
         if (has_memory || !*is_full)
             return result;
         plan->ctx.err = &ignored;
-        const bool is_less = tz_gpu_plan_shrink(plan) && tz_plan_check_memory(plan) == TZ_OK;
+        const uint64_t held = plan->gpu->slots * plan->gpu->slot_size.device;
+        tz_gpu_plan_halve(plan);
+        const bool is_less = tz_plan_measure(plan) == TZ_OK && plan->gpu &&
+                             plan->gpu->slots * plan->gpu->slot_size.device < held &&
+                             tz_plan_check_memory(plan) == TZ_OK;
         plan->ctx.err = err;
         if (!is_less)
             return result;
@@ -184,7 +154,7 @@ static tz_result read_in_smaller_batches(tz_plan *plan, bool *is_full)
 
 tz_result tz_gpu_read(tz_plan *plan)
 {
-    const bool on_device = plan->device->on_device;
+    const bool on_device = plan->gpu->on_device;
     tz_error failed = {.result = TZ_OK}, *err = plan->ctx.err;
     bool is_full;
     plan->ctx.err = &failed;
@@ -192,8 +162,8 @@ tz_result tz_gpu_read(tz_plan *plan)
     plan->ctx.err = err;
     const bool is_lost = result == TZ_ERR_DEVICE && !on_device;
     if ((is_full || is_lost) && !plan->options.strict_device) {
-        plan->needs_bounce = on_device;
         tz_gpu_plan_drop(plan, failed.message);
+        plan->runner = on_device ? TZ_RUN_BOUNCED : TZ_RUN_CPU;
         return on_device ? TZ_OK : read_on_cpu(plan);
     }
     if (result != TZ_OK && err)

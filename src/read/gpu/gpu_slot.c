@@ -12,22 +12,22 @@ uint64_t tz_gpu_slot_host_bytes(const tz_gpu_plan *gpu)
     const uint64_t tile_read = sizeof(tz_gpu_tile_read) + sizeof(tz_span) + sizeof(uint64_t);
     const uint64_t fetch =
         sizeof(tz_gpu_fetch) + sizeof(tz_range) + sizeof(tz_request) + sizeof(bool);
-    return gpu->tile_reads * tile_read + gpu->fetches * fetch +
-           gpu->reads * sizeof(tz_direct_read) + gpu->pair_count * sizeof(uint64_t) +
+    return gpu->max_tile_reads * tile_read + gpu->max_fetches * fetch +
+           gpu->max_reads * sizeof(tz_direct_read) + gpu->pair_count * sizeof(uint64_t) +
            tz_gpu_codestream_list_bytes(gpu);
 }
 
 static tz_result allocate_slot_lists(const tz_gpu_run *run, tz_gpu_slot *slot)
 {
     const tz_gpu_plan *gpu = run->gpu;
-    slot->tile_reads = tz_alloc_array(gpu->tile_reads, sizeof *slot->tile_reads);
-    slot->redo = tz_alloc_array(gpu->tile_reads, sizeof *slot->redo);
-    slot->redo_offsets = tz_alloc_array(gpu->tile_reads, sizeof *slot->redo_offsets);
-    slot->fetches = tz_alloc_array(gpu->fetches, sizeof *slot->fetches);
-    slot->reads = tz_alloc_array(gpu->reads, sizeof *slot->reads);
-    slot->ranges = tz_alloc_array(gpu->fetches, sizeof *slot->ranges);
-    slot->source_requests = tz_alloc_array(gpu->fetches, sizeof *slot->source_requests);
-    slot->is_read = tz_alloc_array(gpu->fetches, sizeof *slot->is_read);
+    slot->tile_reads = tz_alloc_array(gpu->max_tile_reads, sizeof *slot->tile_reads);
+    slot->redo = tz_alloc_array(gpu->max_tile_reads, sizeof *slot->redo);
+    slot->redo_offsets = tz_alloc_array(gpu->max_tile_reads, sizeof *slot->redo_offsets);
+    slot->fetches = tz_alloc_array(gpu->max_fetches, sizeof *slot->fetches);
+    slot->reads = tz_alloc_array(gpu->max_reads, sizeof *slot->reads);
+    slot->ranges = tz_alloc_array(gpu->max_fetches, sizeof *slot->ranges);
+    slot->source_requests = tz_alloc_array(gpu->max_fetches, sizeof *slot->source_requests);
+    slot->is_read = tz_alloc_array(gpu->max_fetches, sizeof *slot->is_read);
     slot->pair_ends = tz_alloc_array(gpu->pair_count, sizeof *slot->pair_ends);
     if (!slot->tile_reads || !slot->redo || !slot->redo_offsets || !slot->fetches || !slot->reads ||
         !slot->ranges || !slot->source_requests || !slot->is_read || !slot->pair_ends)
@@ -42,13 +42,13 @@ tz_result tz_gpu_slot_init(tz_gpu_run *run, tz_gpu_slot *slot, uint32_t queue)
     slot->queue = queue;
     TZ_TRY(allocate_slot_lists(run, slot));
     TZ_TRY(tz_gpu_codestream_list_init(run, slot));
-    if (gpu->reads > 0)
+    if (gpu->max_reads > 0)
         TZ_TRY(tz_direct_alloc(run, slot));
-    else if (gpu->slot.device > 0)
-        TZ_TRY(tz_device_alloc_own(gpu->device, gpu->slot.device, &slot->slab, err));
-    run->use.peak += gpu->slot.device;
-    if (gpu->slot.pinned > 0)
-        TZ_TRY(tz_device_alloc_pinned(gpu->device, gpu->slot.pinned, &slot->pinned, err));
+    else if (gpu->slot_size.device > 0)
+        TZ_TRY(tz_device_alloc_own(gpu->device, gpu->slot_size.device, &slot->slab, err));
+    run->use.peak += gpu->slot_size.device;
+    if (gpu->slot_size.pinned > 0)
+        TZ_TRY(tz_device_alloc_pinned(gpu->device, gpu->slot_size.pinned, &slot->pinned, err));
     return TZ_OK;
 }
 
@@ -76,7 +76,7 @@ void tz_gpu_slot_deinit(tz_gpu_run *run, tz_gpu_slot *slot)
 
 tz_result tz_gpu_run_parallel(tz_gpu_run *run, uint64_t count, tz_pool_job job, void *user)
 {
-    return tz_pool_run_shared(run->worker_count, count, job, user, NULL, &run->plan->ctx);
+    return tz_pool_run_shared(run->workers.count, count, job, user, NULL, &run->plan->ctx);
 }
 
 tz_result tz_gpu_record_failure(tz_gpu_run *run, tz_worker *worker, tz_gpu_tile_read *tile_read,
@@ -125,7 +125,7 @@ static tz_result run_cpu_fetch(void *user, uint64_t index, unsigned worker, tz_e
     const slot_job *job = user;
     tz_gpu_run *run = job->run;
     const tz_gpu_fetch *fetch = &job->slot->fetches[index];
-    tz_worker *w = &run->workers[worker];
+    tz_worker *w = &run->workers.list[worker];
     for (size_t i = 0; i < fetch->span.count; i++) {
         tz_gpu_tile_read *tile_read = &job->slot->tile_reads[fetch->first + i];
         if (tile_read->state != TZ_GPU_TILE_ROWS || !is_for_cpu(tile_read))
@@ -141,7 +141,7 @@ static tz_result check_empty_tile(void *user, uint64_t index, unsigned worker, t
 {
     const slot_job *job = user;
     tz_gpu_run *run = job->run;
-    tz_worker *w = &run->workers[worker];
+    tz_worker *w = &run->workers.list[worker];
     tz_gpu_tile_read *tile_read = &job->slot->tile_reads[job->slot->first_empty + index];
     const tz_tile_read *planned = &run->plan->wave.tile_reads[tile_read->tile_read];
     const tz_result result = tile_read->on_host ? tz_tile_store_empty(run->plan, w, planned, err)
@@ -226,15 +226,16 @@ static void lay_out_fetch(const tz_plan *plan, tz_gpu_slot *slot, const tz_gpu_c
                           size_t index, slab_offsets *at)
 {
     const tz_span *span = &cursor->fetches[index];
-    const bool by_cpu = cursor->by_cpu;
-    const tz_tile_read *first = &plan->wave.tile_reads[plan->wave.ranges[span->first].index];
-    const tz_direct_file *file = tz_direct_file_of(plan, span, by_cpu);
+    const tz_tile_route route = tz_gpu_fetch_route(plan, span, cursor);
+    const tz_tile_read *first = tz_fetch_tile_read(&plan->wave, span, 0);
+    const tz_direct_file *file = tz_direct_file_of(plan, span, route);
     tz_gpu_fetch *fetch = &slot->fetches[slot->fetch_count++];
-    *fetch = (tz_gpu_fetch){.span = *span,
-                            .source = tz_planned_request_source(tz_tile_read_request(plan, first)),
-                            .route = tz_tile_read_route(plan, first, by_cpu),
-                            .is_direct = file != NULL,
-                            .first = slot->tile_read_count};
+    *fetch = (tz_gpu_fetch){
+        .span = *span,
+        .source = tz_planned_request_source(tz_tile_read_request(&plan->wave, first, 0)),
+        .route = route,
+        .is_direct = file != NULL,
+        .first = slot->tile_read_count};
     if (cursor->at) {
         fetch->at = cursor->at[index];
     } else if (file) {

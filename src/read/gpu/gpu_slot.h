@@ -8,7 +8,7 @@
 
 #include "base/pool.h"
 #include "read/gpu/gpu_plan.h"
-#include "read/worker.h"
+#include "read/tile.h"
 
 typedef enum tz_gpu_tile_state {
     TZ_GPU_TILE_ROWS,    /* its rows are, or will be, in the slab */
@@ -86,15 +86,14 @@ typedef struct tz_gpu_slot {
 typedef struct tz_gpu_run {
     tz_plan *plan;
     tz_gpu_plan *gpu;
-    tz_worker *workers;
-    unsigned worker_count;
+    tz_workers workers;
     pthread_mutex_t lock; /* of the outcomes */
     tz_gpu_slot slots[TZ_QUEUES];
     bool has_memory;    /* all of it is allocated */
     tz_device_use use;  /* counted */
     bool direct_is_off; /* nothing goes straight to the device any more */
     _Atomic uint64_t redone;
-    uint64_t fallback; /* tiles that a library was not given */
+    uint64_t fallback_count; /* tiles that a library was not given */
 } tz_gpu_run;
 
 /* Bytes of the host that a lane of such units and fetches takes beside pinned memory. */

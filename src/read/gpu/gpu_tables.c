@@ -94,7 +94,7 @@ static void set_entry_source(const tz_gpu_run *run, const tz_gpu_slot *slot,
     const bool is_raw = tz_planned_request_is_raw(request);
     const bool is_narrow =
         is_raw && request->row_range_height == 1 &&
-        tz_tile_read_range(run->plan, planned).size < tz_row_bytes(&request->row);
+        tz_tile_read_range(&run->plan->wave, planned).size < tz_row_bytes(&request->row);
     const uint32_t samples = request->row.samples;
     const uint32_t sample = request->planes    ? 0
                             : request->to_mask ? request->mask_sample
@@ -230,11 +230,11 @@ static void add_decode_entry(const tz_gpu_run *run, const tz_gpu_slot *slot,
     const uint32_t codec = gpu_request_of_tile(run, tile_read)->codec;
     tz_decode_entry *entries =
         (tz_decode_entry *)(void *)tz_gpu_slot_pinned(slot, slot->batch.layout.decodes[codec]);
-    entries[tile_read->status - slot->first_status[codec]] =
-        (tz_decode_entry){.from = tile_read->bytes,
-                          .to = tile_read->rows,
-                          .from_size = (uint32_t)plan->wave.wanted[planned->first].span.size,
-                          .to_size = (uint32_t)tz_tile_read_decoded_bytes(plan, planned)};
+    entries[tile_read->status - slot->first_status[codec]] = (tz_decode_entry){
+        .from = tile_read->bytes,
+        .to = tile_read->rows,
+        .from_size = (uint32_t)tz_tile_read_wanted(&plan->wave, planned, 0)->span.size,
+        .to_size = (uint32_t)tz_tile_read_decoded_bytes(plan, planned)};
 }
 
 static tz_unpredict_entry *add_unpredict_entries(const tz_gpu_run *run,

@@ -80,7 +80,7 @@ static void buffers_lie_within_their_memory(void **state)
     item.into.memory = memory;
     refuse(&item, NULL, "no device is to read");
     item.into.data = host;
-    refuse(&item, test_device, "of the host and of a device");
+    refuse(&item, test_device, "host memory and device memory");
     item = none;
     item.into.memory = foreign;
     refuse(&item, test_device, "another device");

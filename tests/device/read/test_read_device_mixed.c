@@ -163,7 +163,7 @@ typedef struct fault {
     uint64_t chunk;       /* of nvCOMP's */
     int32_t code;
     harm harm;
-    const char *message; /* of the error where the cores are not to */
+    const char *message; /* of the error where the CPU may not */
 } fault;
 
 static const fault faults[] = {
@@ -176,17 +176,17 @@ static const fault faults[] = {
     {"nvcompBatchedDeflateDecompressAsync", 0, 11, NO_HARM, NULL}, /* it does not support it */
     {"nvcompBatchedZstdDecompressAsync", 0, 11, NO_HARM, NULL},
     {"nvcompBatchedLZ4DecompressAsync", 0, 11, NO_HARM, NULL},
-    {"nvjpeg2kStreamParse", 0, 3, HARMS_TILES, "the cores are not to"},
-    {"nvjpeg2kDecodeImage", 0, 5, HARMS_TILES, "the cores are not to"},
-    {"nvjpegDecodeBatchedInitialize", 0, 5, HARMS_TILES, "the cores are not to"},
-    {"nvjpegDecodeBatched", 0, 4, HARMS_TILES, "the cores are not to"},
+    {"nvjpeg2kStreamParse", 0, 3, HARMS_TILES, "the CPU may not"},
+    {"nvjpeg2kDecodeImage", 0, 5, HARMS_TILES, "the CPU may not"},
+    {"nvjpegDecodeBatchedInitialize", 0, 5, HARMS_TILES, "the CPU may not"},
+    {"nvjpegDecodeBatched", 0, 4, HARMS_TILES, "the CPU may not"},
     {"nvcompBatchedDeflateDecompressAsync", 0, 1000, NO_HARM, NULL}, /* it misbehaves */
     {"nvcompBatchedZstdDecompressAsync", 0, 1000, NO_HARM, NULL},
     {"nvcompBatchedLZ4DecompressAsync", 0, 10000, NO_HARM, NULL},
-    {"nvjpegDecodeBatched", 0, 6, HARMS_TILES, "the cores are not to"},
-    {"nvjpeg2kDecodeImage", 0, 6, HARMS_TILES, "the cores are not to"},
-    {"nvjpeg2kDecodeImage", 0, 7, HARMS_TILES, "the cores are not to"},
-    {"nvjpeg2kDecodeImage", 0, 8, HARMS_TILES, "the cores are not to"},
+    {"nvjpegDecodeBatched", 0, 6, HARMS_TILES, "the CPU may not"},
+    {"nvjpeg2kDecodeImage", 0, 6, HARMS_TILES, "the CPU may not"},
+    {"nvjpeg2kDecodeImage", 0, 7, HARMS_TILES, "the CPU may not"},
+    {"nvjpeg2kDecodeImage", 0, 8, HARMS_TILES, "the CPU may not"},
     {"nvcompBatchedDeflateDecompressAsync", 0, 700, HARMS_DEVICE, "700"},
     {"cuMemcpyHtoDAsync_v2", 0, 700, HARMS_DEVICE, "700"},
     {"cuLaunchKernel", 0, 719, HARMS_DEVICE, "719"},

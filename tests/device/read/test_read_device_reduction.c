@@ -265,7 +265,7 @@ static void other_sizes(void **state)
         assert_int_equal(codestream_try(&list, 1, &how, on_device, &report, &err), TZ_OK);
         codestream_check(&image);
         assert_int_equal(report.tiles_reduced, 6);
-        assert_string_equal(report.device.reason, "the cores resample what is read");
+        assert_string_equal(report.device.reason, "the CPU resamples the pixels that are read");
     }
     codestream_free(&image);
     codestream_close(device);
