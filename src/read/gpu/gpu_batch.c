@@ -1,65 +1,42 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Forms batches of a wave and assigns the offsets of their data.
+ *
+ *   tz_gpu_batch_next     adds fetch after fetch, then tile reads without data, and lays the sum
+ * out after each, until the layout exceeds the budget tz_gpu_batch_lay_out  gives each fetch and
+ * tile read of the batch its offsets in that layout
+ *
+ * The first is used for planning and for running, with the same answers: the plan knows every batch
+ * before one is begun. The decision that is not obvious: both walk the batch in the same order and
+ * add the same sizes, so that the second needs no list of offsets from the first. Sizes therefore
+ * come from the functions of this file only. */
 #include "read/gpu/gpu_batch.h"
 
 #include "base/mem.h"
-#include "read/gpu/gpu_codestreams.h"
-#include "read/tile.h"
 
-/* ---- units ---- */
-
-static const tz_gpu_request *gpu_request_of(const tz_plan *plan, const tz_tile_read *tile_read,
-                                            uint32_t index)
-{
-    return &plan->gpu->requests[plan->wave.wanted[tile_read->first + index].request];
-}
-
-tz_tile_route tz_gpu_fetch_route(const tz_plan *plan, const tz_span *fetch,
-                                 const tz_gpu_cursor *cursor)
-{
-    return cursor->by_cpu ? TZ_ROUTE_CPU
-                          : tz_tile_read_route(plan, tz_fetch_tile_read(&plan->wave, fetch, 0));
-}
-
-bool tz_route_stays_on_host(tz_tile_route route)
-{
-    return route == TZ_ROUTE_CODESTREAMS || route == TZ_ROUTE_CPU;
-}
+/* ---- the part of a tile read that one request wants ---- */
 
 bool tz_tile_read_is_for_host(const tz_plan *plan, const tz_tile_read *tile_read)
 {
     for (uint32_t i = 0; i < tile_read->count; i++) {
-        if (gpu_request_of(plan, tile_read, i)->on_device)
+        if (tz_gpu_request_of(plan, tile_read, i)->on_device)
             return false;
     }
     return true;
 }
 
-/* ---- rectangles ---- */
-
-static uint32_t later(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint32_t sooner(uint64_t a, uint32_t b)
-{
-    return a < b ? (uint32_t)a : b;
-}
-
 bool tz_gpu_rect_make(const tz_plan *plan, const tz_tile_read *tile_read, uint32_t index,
                       tz_gpu_rect *out)
 {
-    const tz_planned_request *request =
-        &plan->requests[plan->wave.wanted[tile_read->first + index].request];
+    const tz_planned_request *request = tz_tile_read_request(&plan->wave, tile_read, index);
     const tz_tile_origin tile = tz_tile_read_origin(&plan->wave, tile_read);
-    const uint32_t x0 = later(tile.x, request->x0);
-    const uint32_t x1 = sooner((uint64_t)tile.x + request->tile.width, request->x1);
-    const uint32_t y0 = later(tile.y + tile_read->row0, request->y0);
-    const uint32_t y1 = sooner((uint64_t)tile.y + tile_read->row1, request->y1);
+    const uint32_t x0 = tz_max_u32(tile.x, request->x0);
+    const uint32_t x1 = (uint32_t)tz_min((uint64_t)tile.x + request->tile.width, request->x1);
+    const uint32_t y0 = tz_max_u32(tile.y + tile_read->row0, request->y0);
+    const uint32_t y1 = (uint32_t)tz_min((uint64_t)tile.y + tile_read->row1, request->y1);
     if (x0 >= x1 || y0 >= y1)
         return false;
     *out = (tz_gpu_rect){.request = request,
-                         .how = gpu_request_of(plan, tile_read, index),
+                         .how = tz_gpu_request_of(plan, tile_read, index),
                          .x = x0 - tile.x,
                          .y = y0 - tile.y,
                          .columns = x1 - x0,
@@ -106,10 +83,12 @@ uint32_t tz_gpu_rect_samples(const tz_gpu_rect *rect)
     return rect->columns * (whole ? rect->request->row.samples : 1u);
 }
 
-uint64_t tz_gpu_entry_count(uint32_t rows, uint32_t columns)
+uint64_t tz_gpu_rect_entries(const tz_gpu_rect *rect)
 {
-    const uint32_t across = tz_min_u32(columns, TZ_CONVERT_MAX_PIXELS);
-    return tz_ceil_div(columns, across) * tz_ceil_div(rows, TZ_CONVERT_MAX_PIXELS / across);
+    const uint32_t samples = tz_gpu_rect_samples(rect);
+    const uint32_t across = tz_min_u32(samples, TZ_CONVERT_MAX_PIXELS);
+    return tz_gpu_rect_bands(rect) *
+           (tz_ceil_div(samples, across) * tz_ceil_div(rect->rows, TZ_CONVERT_MAX_PIXELS / across));
 }
 
 static uint64_t align_to_64(uint64_t size)
@@ -128,17 +107,16 @@ uint64_t tz_gpu_rect_staged_pixels(const tz_gpu_rect *rect)
 
 uint64_t tz_gpu_rect_staged_mask(const tz_gpu_rect *rect)
 {
-    const tz_planned_request *request = rect->request;
     const uint64_t pixels = (uint64_t)tz_gpu_rect_bands(rect) * rect->rows * rect->columns;
-    return request->mask.data ? align_to_64(pixels) : 0;
+    return rect->request->mask.data ? align_to_64(pixels) : 0;
 }
-
-/* ---- what a wave needs ---- */
 
 uint64_t tz_gpu_slab_bytes(uint64_t size)
 {
     return align_to_64(tz_add_capped(size, TZ_CODEC_SLACK));
 }
+
+/* ---- needs ---- */
 
 static void add_conversion_need(const tz_plan *plan, const tz_tile_read *tile_read,
                                 tz_gpu_need *need)
@@ -147,8 +125,7 @@ static void add_conversion_need(const tz_plan *plan, const tz_tile_read *tile_re
     for (uint32_t i = 0; i < tile_read->count; i++) {
         if (!tz_gpu_rect_make(plan, tile_read, i, &rect))
             continue;
-        need->conversions +=
-            tz_gpu_rect_bands(&rect) * tz_gpu_entry_count(rect.rows, tz_gpu_rect_samples(&rect));
+        need->conversions += tz_gpu_rect_entries(&rect);
         need->staged += tz_gpu_rect_staged_pixels(&rect) + tz_gpu_rect_staged_mask(&rect);
     }
 }
@@ -156,7 +133,7 @@ static void add_conversion_need(const tz_plan *plan, const tz_tile_read *tile_re
 static void add_tile_need(const tz_plan *plan, const tz_tile_read *tile_read, tz_tile_route route,
                           tz_gpu_need *need)
 {
-    const tz_gpu_request *how = gpu_request_of(plan, tile_read, 0);
+    const tz_gpu_request *how = tz_gpu_request_of(plan, tile_read, 0);
     need->tile_reads++;
     if (route == TZ_ROUTE_CPU && tz_tile_read_is_for_host(plan, tile_read))
         return;
@@ -175,17 +152,31 @@ static void add_tile_need(const tz_plan *plan, const tz_tile_read *tile_read, tz
         need->unpredicts += tz_ceil_div(tile_read->row1 - tile_read->row0, TZ_UNPREDICT_MAX_ROWS);
 }
 
-static void add_fetch_need(const tz_plan *plan, const tz_span *fetch, const tz_gpu_cursor *cursor,
+/* The route of all tiles of a fetch, which are of one layer. */
+static tz_tile_route fetch_route(const tz_plan *plan, const tz_gpu_cursor *cursor,
+                                 const tz_span *fetch)
+{
+    return cursor->by_cpu ? TZ_ROUTE_CPU
+                          : tz_tile_read_route(plan, tz_fetch_tile_read(&plan->wave, fetch, 0));
+}
+
+/* True if the stored bytes are not uploaded. */
+static bool stays_on_host(tz_tile_route route)
+{
+    return route == TZ_ROUTE_CODESTREAMS || route == TZ_ROUTE_CPU;
+}
+
+static void add_fetch_need(const tz_plan *plan, const tz_gpu_cursor *cursor, const tz_span *fetch,
                            tz_gpu_need *need)
 {
-    const tz_tile_route route = tz_gpu_fetch_route(plan, fetch, cursor);
-    const uint64_t bytes = tz_gpu_slab_bytes(fetch->size);
+    const tz_tile_route route = fetch_route(plan, cursor, fetch);
     const tz_direct_file *file = tz_direct_file_of(plan, fetch, route);
+    const uint64_t bytes = tz_gpu_slab_bytes(fetch->size);
     need->fetches++;
     need->bounced += tz_direct_bounced(plan, fetch, route);
     if (file)
         (void)tz_direct_space_add(&need->direct, file, fetch);
-    else if (tz_route_stays_on_host(route))
+    else if (stays_on_host(route))
         need->host_input += cursor->at ? 0 : bytes;
     else
         need->input += bytes;
@@ -193,14 +184,7 @@ static void add_fetch_need(const tz_plan *plan, const tz_span *fetch, const tz_g
         add_tile_need(plan, tz_fetch_tile_read(&plan->wave, fetch, i), route, need);
 }
 
-static void add_empty_need(const tz_plan *plan, const tz_tile_read *tile_read, tz_gpu_need *need)
-{
-    need->tile_reads++;
-    if (!tz_tile_read_is_for_host(plan, tile_read))
-        add_conversion_need(plan, tile_read, need);
-}
-
-/* ---- where it lies ---- */
+/* ---- layouts ---- */
 
 static uint64_t reserve_slab(uint64_t *at, uint64_t size)
 {
@@ -250,7 +234,7 @@ tz_gpu_layout tz_gpu_layout_make(const tz_gpu_plan *gpu, const tz_gpu_need *need
     return l;
 }
 
-/* ---- cutting ---- */
+/* ---- forming batches ---- */
 
 tz_gpu_cursor tz_gpu_cursor_of_wave(const tz_plan *plan)
 {
@@ -260,15 +244,15 @@ tz_gpu_cursor tz_gpu_cursor_of_wave(const tz_plan *plan)
                            .empty_count = plan->wave.empty_count};
 }
 
-/* One more, unless it is too much and not the first. */
-static bool extend_batch(const tz_plan *plan, const tz_gpu_sizes *budget, const tz_gpu_need *more,
+/* Makes the need that of the batch. Fails if it exceeds the budget, unless the batch is empty. */
+static bool extend_batch(const tz_plan *plan, const tz_gpu_sizes *budget, const tz_gpu_need *need,
                          tz_gpu_batch *batch)
 {
-    const tz_gpu_layout layout = tz_gpu_layout_make(plan->gpu, more);
+    const tz_gpu_layout layout = tz_gpu_layout_make(plan->gpu, need);
     const bool fits = layout.size.device <= budget->device && layout.size.pinned <= budget->pinned;
     if (!fits && batch->need.tile_reads > 0)
         return false;
-    batch->need = *more;
+    batch->need = *need;
     batch->layout = layout;
     return true;
 }
@@ -278,19 +262,202 @@ bool tz_gpu_batch_next(const tz_plan *plan, tz_gpu_cursor *cursor, const tz_gpu_
 {
     *out = (tz_gpu_batch){.fetch0 = cursor->fetch, .empty0 = cursor->empty_at};
     for (; cursor->fetch < cursor->fetch_count; cursor->fetch++) {
-        tz_gpu_need more = out->need;
-        add_fetch_need(plan, &cursor->fetches[cursor->fetch], cursor, &more);
-        if (!extend_batch(plan, budget, &more, out))
+        tz_gpu_need need = out->need;
+        add_fetch_need(plan, cursor, &cursor->fetches[cursor->fetch], &need);
+        if (!extend_batch(plan, budget, &need, out))
             break;
     }
     for (; cursor->fetch == cursor->fetch_count && cursor->empty_at < cursor->empty_count;
          cursor->empty_at++) {
-        tz_gpu_need more = out->need;
-        add_empty_need(plan, &plan->wave.tile_reads[cursor->empty[cursor->empty_at]], &more);
-        if (!extend_batch(plan, budget, &more, out))
+        const tz_tile_read *tile_read = &plan->wave.tile_reads[cursor->empty[cursor->empty_at]];
+        tz_gpu_need need = out->need;
+        need.tile_reads++;
+        if (!tz_tile_read_is_for_host(plan, tile_read))
+            add_conversion_need(plan, tile_read, &need);
+        if (!extend_batch(plan, budget, &need, out))
             break;
     }
     out->fetch1 = cursor->fetch;
     out->empty1 = cursor->empty_at;
     return out->need.tile_reads > 0;
+}
+
+/* ---- offsets of a batch ---- */
+
+/* The next free offset of each kind of data. */
+typedef struct slab_offsets {
+    uint64_t input, host_input, cpu_rows, rows, staged, streams;
+    tz_direct_space direct;
+} slab_offsets;
+
+static uint64_t advance_offset(uint64_t *at, uint64_t size)
+{
+    const uint64_t first = *at;
+    *at += size;
+    return first;
+}
+
+static uint64_t staged_bytes(const tz_plan *plan, const tz_tile_read *tile_read)
+{
+    uint64_t bytes = 0;
+    tz_gpu_rect rect;
+    for (uint32_t i = 0; i < tile_read->count; i++) {
+        if (tz_gpu_rect_make(plan, tile_read, i, &rect))
+            bytes += tz_gpu_rect_staged_pixels(&rect) + tz_gpu_rect_staged_mask(&rect);
+    }
+    return bytes;
+}
+
+static tz_gpu_tile_read *add_tile_read(const tz_plan *plan, tz_gpu_slot *slot, size_t number)
+{
+    tz_gpu_tile_read *out = &slot->tile_reads[slot->tile_read_count++];
+    *out = (tz_gpu_tile_read){.tile_read = (uint32_t)number,
+                              .state = TZ_GPU_TILE_ROWS,
+                              .on_host =
+                                  tz_tile_read_is_for_host(plan, &plan->wave.tile_reads[number]),
+                              .status = TZ_GPU_NO_STATUS};
+    return out;
+}
+
+static void lay_out_tile_read(const tz_plan *plan, tz_gpu_slot *slot, const tz_gpu_fetch *fetch,
+                              size_t range, slab_offsets *at)
+{
+    const tz_indexed_range *stored = &plan->wave.ranges[range];
+    const tz_tile_read *tile_read = &plan->wave.tile_reads[stored->index];
+    tz_gpu_tile_read *out = add_tile_read(plan, slot, stored->index);
+    out->range = (uint32_t)range;
+    out->route = fetch->route;
+    out->is_direct = fetch->is_direct;
+    out->bytes = fetch->at + (stored->offset - fetch->span.offset);
+    out->rows = out->bytes;
+    if (fetch->route == TZ_ROUTE_DEVICE || fetch->route == TZ_ROUTE_CODESTREAMS)
+        out->rows = advance_offset(&at->rows,
+                                   tz_gpu_slab_bytes(tz_tile_read_decoded_bytes(plan, tile_read)));
+    else if (fetch->route == TZ_ROUTE_CPU && !out->on_host)
+        out->rows = advance_offset(&at->cpu_rows,
+                                   tz_gpu_slab_bytes(tz_tile_read_rows_bytes(plan, tile_read)));
+    if (fetch->route != TZ_ROUTE_CPU || !out->on_host)
+        out->staged = advance_offset(&at->staged, staged_bytes(plan, tile_read));
+    if (fetch->route == TZ_ROUTE_CODESTREAMS)
+        out->stream = advance_offset(&at->streams, tz_gpu_codestream_bytes(plan, tile_read));
+}
+
+static void lay_out_fetch(const tz_plan *plan, tz_gpu_slot *slot, const tz_gpu_cursor *cursor,
+                          size_t index, slab_offsets *at)
+{
+    const tz_span *span = &cursor->fetches[index];
+    const tz_tile_route route = fetch_route(plan, cursor, span);
+    const tz_tile_read *first = tz_fetch_tile_read(&plan->wave, span, 0);
+    const tz_planned_request *request = tz_tile_read_request(&plan->wave, first, 0);
+    const tz_direct_file *file = tz_direct_file_of(plan, span, route);
+    tz_gpu_fetch *fetch = &slot->fetches[slot->fetch_count++];
+    *fetch = (tz_gpu_fetch){.span = *span,
+                            .source = tz_planned_request_source(request),
+                            .route = route,
+                            .is_direct = file != NULL,
+                            .first = slot->tile_read_count};
+    if (cursor->at) {
+        fetch->at = cursor->at[index];
+    } else if (file) {
+        const uint64_t base = slot->batch.layout.direct;
+        fetch->at = base + tz_direct_space_add(&at->direct, file, span);
+        slot->read_count = (size_t)at->direct.reads;
+        fetch->read = slot->read_count - 1;
+        slot->reads[fetch->read] = (tz_direct_read){.file = file->handle,
+                                                    .offset = at->direct.offset,
+                                                    .to = base + at->direct.at,
+                                                    .size = at->direct.end - at->direct.offset};
+    } else {
+        fetch->at = advance_offset(stays_on_host(route) ? &at->host_input : &at->input,
+                                   tz_gpu_slab_bytes(span->size));
+    }
+    for (size_t i = 0; i < span->count; i++)
+        lay_out_tile_read(plan, slot, fetch, span->first + i, at);
+}
+
+void tz_gpu_batch_lay_out(const tz_plan *plan, tz_gpu_slot *slot, const tz_gpu_cursor *cursor)
+{
+    const tz_gpu_batch *batch = &slot->batch;
+    slab_offsets at = {.input = batch->layout.input,
+                       .host_input = batch->layout.host_input,
+                       .cpu_rows = batch->layout.cpu_rows,
+                       .rows = batch->layout.rows,
+                       .staged = batch->layout.staged,
+                       .streams = batch->layout.streams};
+    slot->upload = batch->layout.spare_rows;
+    slot->tile_read_count = 0;
+    slot->fetch_count = 0;
+    slot->read_count = 0;
+    for (size_t i = batch->fetch0; i < batch->fetch1; i++)
+        lay_out_fetch(plan, slot, cursor, i, &at);
+    slot->first_empty = slot->tile_read_count;
+    for (size_t i = batch->empty0; i < batch->empty1; i++) {
+        tz_gpu_tile_read *tile_read = add_tile_read(plan, slot, cursor->empty[i]);
+        if (!tile_read->on_host)
+            tile_read->staged = advance_offset(
+                &at.staged, staged_bytes(plan, tz_gpu_planned_tile_read(plan, tile_read)));
+    }
+}
+
+/* ---- memory of a slot ---- */
+
+uint64_t tz_gpu_slot_host_bytes(const tz_gpu_plan *gpu)
+{
+    const uint64_t tile_read = sizeof(tz_gpu_tile_read) + sizeof(tz_span) + sizeof(uint64_t);
+    const uint64_t fetch =
+        sizeof(tz_gpu_fetch) + sizeof(tz_range) + sizeof(tz_request) + sizeof(bool);
+    return gpu->max_tile_reads * tile_read + gpu->max_fetches * fetch +
+           gpu->max_reads * sizeof(tz_direct_read) + gpu->pair_count * sizeof(uint64_t) +
+           tz_mul_capped(tz_gpu_max_codestreams(gpu), sizeof(tz_codestream));
+}
+
+tz_result tz_gpu_slot_init(tz_gpu_run *run, tz_gpu_slot *slot, uint32_t queue)
+{
+    const tz_gpu_plan *gpu = run->gpu;
+    const size_t codestreams = tz_gpu_max_codestreams(gpu);
+    tz_error *err = run->plan->ctx.err;
+    slot->queue = queue;
+    slot->tile_reads = tz_alloc_array(gpu->max_tile_reads, sizeof *slot->tile_reads);
+    slot->redo = tz_alloc_array(gpu->max_tile_reads, sizeof *slot->redo);
+    slot->redo_offsets = tz_alloc_array(gpu->max_tile_reads, sizeof *slot->redo_offsets);
+    slot->fetches = tz_alloc_array(gpu->max_fetches, sizeof *slot->fetches);
+    slot->reads = tz_alloc_array(gpu->max_reads, sizeof *slot->reads);
+    slot->ranges = tz_alloc_array(gpu->max_fetches, sizeof *slot->ranges);
+    slot->source_requests = tz_alloc_array(gpu->max_fetches, sizeof *slot->source_requests);
+    slot->is_read = tz_alloc_array(gpu->max_fetches, sizeof *slot->is_read);
+    slot->pair_ends = tz_alloc_array(gpu->pair_count, sizeof *slot->pair_ends);
+    if (codestreams > 0)
+        slot->codestreams = tz_alloc_array(codestreams, sizeof *slot->codestreams);
+    if (!slot->tile_reads || !slot->redo || !slot->redo_offsets || !slot->fetches || !slot->reads ||
+        !slot->ranges || !slot->source_requests || !slot->is_read || !slot->pair_ends ||
+        (codestreams > 0 && !slot->codestreams))
+        return tz_fail_nomem(&run->plan->ctx, tz_gpu_slot_host_bytes(gpu));
+    if (gpu->max_reads > 0)
+        TZ_TRY(tz_direct_alloc(run, slot));
+    else if (gpu->slot_size.device > 0)
+        TZ_TRY(tz_device_alloc_own(gpu->device, gpu->slot_size.device, &slot->slab, err));
+    run->use.peak += gpu->slot_size.device;
+    if (gpu->slot_size.pinned > 0)
+        TZ_TRY(tz_device_alloc_pinned(gpu->device, gpu->slot_size.pinned, &slot->pinned, err));
+    return TZ_OK;
+}
+
+void tz_gpu_slot_deinit(tz_gpu_run *run, tz_gpu_slot *slot)
+{
+    if (slot->reading)
+        (void)tz_device_end_reads(run->gpu->device, slot->reading, NULL);
+    if (slot->is_busy)
+        (void)tz_device_sync(run->gpu->device, slot->queue, NULL);
+    tz_device_free(slot->slab);
+    tz_device_free(slot->pinned);
+    tz_free(slot->codestreams);
+    tz_free(slot->tile_reads);
+    tz_free(slot->redo);
+    tz_free(slot->redo_offsets);
+    tz_free(slot->fetches);
+    tz_free(slot->reads);
+    tz_free(slot->ranges);
+    tz_free(slot->source_requests);
+    tz_free(slot->is_read);
+    tz_free(slot->pair_ends);
 }

@@ -1,14 +1,24 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "read/gpu/gpu_codestreams.h"
+/* SPDX-License-Identifier: Apache-2.0
+ * Tiles that libraries of the device decode: JPEG and JPEG 2000, whose codestreams stay in host
+ * memory.
+ *
+ *   plan    finds the library of each request's codec and reserves its device memory
+ *   batch   finds the codestream in each tile's bytes, gives all of one library to it in one call,
+ *           and leaves to the CPU the tiles that are not for the library or that it could not
+ * decode
+ *
+ * The decision that is not obvious: a plan knows which files have such tiles, but only the bytes
+ * say if a tile is one for the library. So a batch has memory for both routes, and a tile that
+ * falls back is decoded by the CPU in the same batch. */
+#include "read/gpu/gpu_batch.h"
 
 #include "base/mem.h"
 #include "codec/standalone_stream.h"
-#include "device/device_codestreams.h"
 #include "device/device_text.h"
-#include "read/tile.h"
 
-/* ---- which files ---- */
+/* ---- plans ---- */
 
+/* The first reason is kept. */
 static void note_reason(char reason[160], const char *text)
 {
     if (!reason[0])
@@ -37,41 +47,24 @@ static bool find_codestream_library(tz_gpu_plan *gpu, uint16_t compression, uint
     return true;
 }
 
-/* A library that is not to be used has no part in the plan; that there is one is told. */
-static void note_lossy(tz_gpu_plan *gpu, uint16_t compression, uint64_t samples)
-{
-    tz_codestream_codec codec;
-    const bool there =
-        tz_device_find_codestream_codec(gpu->device, compression, false, samples, &codec);
-    note_reason(gpu->library_reason,
-                there ? "it does so for lossy ones with lossy_on_device only" : codec.reason);
-}
-
 bool tz_gpu_codestreams_accept(tz_plan *plan, const tz_planned_request *request, uint32_t *library)
 {
     tz_gpu_plan *gpu = plan->gpu;
     const tz_tile_format *format = &request->stored;
-    /* as stored: what a library needs for a lower resolution is not said to be less */
+    /* as stored: a library does not say that it needs less for a lower resolution */
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
     if (request->subsampled || format->fill_order == 2 || !tz_standalone_is_possible(format))
         return false;
     if (!tz_standalone_is_lossy(format) || plan->options.lossy_on_device)
         return find_codestream_library(gpu, format->compression, samples, library);
-    note_lossy(gpu, format->compression, samples);
+    /* A library that may not be used has no part in the plan, but the report says that it exists.
+     */
+    tz_codestream_codec codec;
+    const bool exists =
+        tz_device_find_codestream_codec(gpu->device, format->compression, false, samples, &codec);
+    note_reason(gpu->library_reason,
+                exists ? "it does so for lossy ones with lossy_on_device only" : codec.reason);
     return false;
-}
-
-/* ---- memory ---- */
-
-static void fall_back_all(tz_plan *plan)
-{
-    tz_gpu_plan *gpu = plan->gpu;
-    for (size_t i = 0; i < plan->request_count; i++) {
-        if (gpu->requests[i].route == TZ_ROUTE_CODESTREAMS)
-            gpu->requests[i].route = TZ_ROUTE_CPU;
-    }
-    gpu->library_count = 0;
-    gpu->library_bytes = 0;
 }
 
 tz_result tz_gpu_codestreams_reserve(tz_plan *plan)
@@ -86,12 +79,17 @@ tz_result tz_gpu_codestreams_reserve(tz_plan *plan)
     if (plan->options.strict_device)
         return tz_fail(&plan->ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
                        tz_expecting(tz_no_location(), gpu->device_budget / 2, gpu->library_bytes),
-                       "%s takes more memory than half of what there is of the device",
+                       "%s takes more than half of the device memory",
                        gpu->libraries[0].codec.name);
     tz_device_textf(gpu->library_reason, sizeof gpu->library_reason,
-                    "%s takes %llu bytes, more than half of what there is of the device",
+                    "%s takes %llu bytes, more than half of the device memory",
                     gpu->libraries[0].codec.name, (unsigned long long)gpu->library_bytes);
-    fall_back_all(plan);
+    for (size_t i = 0; i < plan->request_count; i++) {
+        if (gpu->requests[i].route == TZ_ROUTE_CODESTREAMS)
+            gpu->requests[i].route = TZ_ROUTE_CPU;
+    }
+    gpu->library_count = 0;
+    gpu->library_bytes = 0;
     return TZ_OK;
 }
 
@@ -113,46 +111,30 @@ void tz_gpu_codestreams_add_need(const tz_plan *plan, const tz_tile_read *tile_r
         need->spare_rows += tz_gpu_slab_bytes(tz_tile_read_rows_bytes(plan, tile_read));
 }
 
-static size_t max_codestreams(const tz_gpu_plan *gpu)
+size_t tz_gpu_max_codestreams(const tz_gpu_plan *gpu)
 {
     return gpu->library_count > 0 ? gpu->max_tile_reads : 0;
 }
 
-uint64_t tz_gpu_codestream_list_bytes(const tz_gpu_plan *gpu)
-{
-    return tz_mul_capped(max_codestreams(gpu), sizeof(tz_codestream));
-}
-
-tz_result tz_gpu_codestream_list_init(const tz_gpu_run *run, tz_gpu_slot *slot)
-{
-    const size_t count = max_codestreams(run->gpu);
-    if (count == 0)
-        return TZ_OK;
-    slot->codestreams = tz_alloc_array(count, sizeof *slot->codestreams);
-    return slot->codestreams
-               ? TZ_OK
-               : tz_fail_nomem(&run->plan->ctx, tz_gpu_codestream_list_bytes(run->gpu));
-}
-
-/* ---- which tiles ---- */
+/* ---- tiles ---- */
 
 static bool is_for_library(const tz_gpu_run *run, const tz_gpu_tile_read *tile_read,
                            uint32_t library)
 {
-    const tz_wave *wave = &run->plan->wave;
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
     return tile_read->route == TZ_ROUTE_CODESTREAMS && tile_read->state == TZ_GPU_TILE_ROWS &&
-           run->gpu->requests[wave->wanted[wave->tile_reads[tile_read->tile_read].first].request]
-                   .codec == library;
+           tz_gpu_request_of(run->plan, planned, 0)->codec == library;
 }
 
+/* Leaves a tile to the CPU, which decodes it to spare rows if the device stores it. */
 static void fall_back(tz_gpu_run *run, tz_gpu_slot *slot, tz_gpu_tile_read *tile_read,
                       tz_gpu_fallback why)
 {
     static const char *const reasons[] = {
         [TZ_GPU_FALLBACK_LOSSY] = "tiles are lossy, and tz_read_options.lossy_on_device is not set",
-        [TZ_GPU_FALLBACK_STREAM] = "the streams of tiles are not what a library makes the same of",
+        [TZ_GPU_FALLBACK_STREAM] = "a library would decode the codestreams of tiles differently",
         [TZ_GPU_FALLBACK_FAILED] = "the library could not decode some tiles"};
-    const tz_tile_read *planned = &run->plan->wave.tile_reads[tile_read->tile_read];
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
     note_reason(run->use.library_reason, reasons[why]);
     tile_read->fallback = why;
     tile_read->route = TZ_ROUTE_CPU;
@@ -166,11 +148,12 @@ static void fall_back(tz_gpu_run *run, tz_gpu_slot *slot, tz_gpu_tile_read *tile
         run->fallback_count++;
 }
 
+/* Finds the codestream in a tile's bytes, which may have to be put together with shared tables. */
 static tz_gpu_fallback examine_codestream(const tz_gpu_run *run, const tz_gpu_slot *slot,
                                           const tz_gpu_tile_read *tile_read, tz_codestream *out)
 {
     const tz_plan *plan = run->plan;
-    const tz_tile_read *planned = &plan->wave.tile_reads[tile_read->tile_read];
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
     const tz_tile_format format = tz_tile_read_format(plan, planned);
     tz_standalone_stream stream;
     if (!tz_standalone_find(&stream, &format, tz_gpu_slot_pinned(slot, tile_read->bytes),
@@ -192,97 +175,72 @@ static tz_gpu_fallback examine_codestream(const tz_gpu_run *run, const tz_gpu_sl
                                                              : TZ_GPU_FALLBACK_NONE;
 }
 
-static uint64_t collect_codestreams(tz_gpu_run *run, tz_gpu_slot *slot, uint32_t library,
-                                    tz_codestream *out)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < slot->first_empty; i++) {
-        tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
-        if (!is_for_library(run, tile_read, library))
-            continue;
-        const tz_gpu_fallback why = examine_codestream(run, slot, tile_read, &out[count]);
-        if (why == TZ_GPU_FALLBACK_NONE)
-            count++;
-        else
-            fall_back(run, slot, tile_read, why);
-    }
-    return count;
-}
-
-/* ---- decoding ---- */
-
-/* That the library does not take them, or has no memory, is no failure of the device. */
-static tz_result decode_library_batch(tz_gpu_run *run, tz_gpu_slot *slot,
-                                      const tz_codestream_batch *batch, const char *name)
-{
-    tz_error err;
-    slot->is_busy = true; /* also when it fails: then it may be under way all the same */
-    const tz_result result = tz_device_decode_codestreams(slot->queue, batch, &err);
-    if (result == TZ_OK) {
-        run->use.library_calls++;
-        if (!run->use.library[0])
-            tz_device_text(run->use.library, sizeof run->use.library, name);
-        return TZ_OK;
-    }
-    if (result != TZ_ERR_UNSUPPORTED && result != TZ_ERR_NOMEM) {
-        *run->plan->ctx.err = err;
-        return result;
-    }
-    note_reason(run->use.library_reason, err.message);
-    for (uint64_t i = 0; i < batch->count; i++)
-        batch->codestreams[i].failed = true;
-    return TZ_OK;
-}
-
-static void fall_back_failed(tz_gpu_run *run, tz_gpu_slot *slot, uint32_t library,
-                             const tz_codestream *codestreams)
-{
-    for (size_t i = 0; i < slot->first_empty; i++) {
-        tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
-        if (is_for_library(run, tile_read, library) && codestreams++->failed)
-            fall_back(run, slot, tile_read, TZ_GPU_FALLBACK_FAILED);
-    }
-}
-
 tz_result tz_gpu_decode_codestreams(tz_gpu_run *run, tz_gpu_slot *slot)
 {
     const tz_gpu_plan *gpu = run->gpu;
-    tz_codestream *next = slot->codestreams;
-    note_reason(run->use.library_reason, gpu->library_reason);
-    for (uint32_t i = 0; i < gpu->library_count; i++) {
-        const tz_codestream_batch batch = {.compression = gpu->libraries[i].compression,
-                                           .slab = slot->slab,
-                                           .codestreams = next,
-                                           .count = collect_codestreams(run, slot, i, next)};
+    tz_device_use *use = &run->use;
+    tz_codestream *first = slot->codestreams;
+    note_reason(use->library_reason, gpu->library_reason);
+    for (uint32_t library = 0; library < gpu->library_count; library++) {
+        tz_codestream_batch batch = {.compression = gpu->libraries[library].compression,
+                                     .slab = slot->slab,
+                                     .codestreams = first};
+        tz_error err;
+        for (size_t i = 0; i < slot->first_empty; i++) {
+            tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
+            if (!is_for_library(run, tile_read, library))
+                continue;
+            const tz_gpu_fallback why =
+                examine_codestream(run, slot, tile_read, &first[batch.count]);
+            if (why == TZ_GPU_FALLBACK_NONE)
+                batch.count++;
+            else
+                fall_back(run, slot, tile_read, why);
+        }
         if (batch.count == 0)
             continue;
-        TZ_TRY(decode_library_batch(run, slot, &batch, gpu->libraries[i].codec.name));
-        fall_back_failed(run, slot, i, next);
-        next += batch.count;
+        slot->is_busy = true; /* also if the call fails: then it may be in flight all the same */
+        const tz_result result = tz_device_decode_codestreams(slot->queue, &batch, &err);
+        if (result == TZ_OK) {
+            use->library_calls++;
+            if (!use->library[0])
+                tz_device_text(use->library, sizeof use->library,
+                               gpu->libraries[library].codec.name);
+        } else if (result == TZ_ERR_UNSUPPORTED || result == TZ_ERR_NOMEM) {
+            note_reason(use->library_reason, err.message); /* not a failure of the device */
+        } else {
+            *run->plan->ctx.err = err;
+            return result;
+        }
+        tz_codestream *next = first;
+        for (size_t i = 0; i < slot->first_empty; i++) {
+            tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
+            if (!is_for_library(run, tile_read, library))
+                continue;
+            next->failed = next->failed || result != TZ_OK;
+            if (next++->failed)
+                fall_back(run, slot, tile_read, TZ_GPU_FALLBACK_FAILED);
+        }
+        first += batch.count;
     }
     return TZ_OK;
 }
-
-/* ---- strictness ---- */
 
 tz_result tz_gpu_fail_strict_codestream(const tz_gpu_run *run, const tz_gpu_slot *slot,
                                         tz_worker *worker, const tz_gpu_tile_read *tile_read,
                                         tz_error *err)
 {
     const tz_plan *plan = run->plan;
-    const tz_tile_read *planned = &plan->wave.tile_reads[tile_read->tile_read];
-    const tz_wanted_tile *wanted = tz_tile_read_wanted(&plan->wave, planned, 0);
-    const tz_planned_request *request = tz_tile_read_request(&plan->wave, planned, 0);
-    tz_context ctx = tz_file_context(request->file, err);
-    const tz_location place = tz_at_tile(request->level, wanted->tile, wanted->span.offset);
-    ctx.ifd = request->layer.shape.ifd;
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
+    tz_context ctx;
+    const tz_location location = tz_gpu_tile_location(plan, planned, err, &ctx);
     TZ_TRY(tz_tile_decode(plan, worker, planned, tz_gpu_slot_pinned(slot, tile_read->bytes),
                           worker->output, err));
     if (tile_read->fallback == TZ_GPU_FALLBACK_FAILED)
-        return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, place,
+        return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, location,
                        "the device could not decode the tile, and the CPU may not (strict_device)");
-    return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, place,
+    return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, location,
                    tile_read->fallback == TZ_GPU_FALLBACK_LOSSY
                        ? "the tile is lossy, and the device decodes it with lossy_on_device only"
-                       : "the tile's stream is not what a library makes the same of");
+                       : "a library would decode the tile's codestream differently");
 }

@@ -1,10 +1,288 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The calls of a wave: one upload, a launch for each codec (or a library's call and the launches
- * that it takes), one for all differences, one for each pair of memories, one download. */
+ * The tables that the kernels of a batch read, and the calls that run it: one upload, a launch for
+ * each codec (or a call of a library and the launches that it takes), one for all predictors, one
+ * for each pair of memories, one download. Their number does not grow with the number of tiles.
+ *
+ *   decodes      stored bytes -> rows        one entry for each tile, by codec
+ *   unpredicts   rows -> rows                one entry for some rows of a tile
+ *   conversions  rows or constants -> pixels and mask, in the caller's buffers or staged for the
+ *                host; one entry for some pixels of one band of one request, by pair of memories
+ *
+ * The decision that is not obvious: tables have the capacity that was planned, but tiles that have
+ * failed or that the CPU has stored meanwhile get no entries, so fewer may be launched. */
 #include <string.h>
 
-#include "device/ops/decode.h"
-#include "read/gpu/gpu_slot.h"
+#include "base/mem.h"
+#include "read/gpu/gpu_batch.h"
+
+/* ---- destinations ---- */
+
+/* The offset of a rectangle's first pixel in some memory, and the strides from there, in bytes. */
+typedef struct point {
+    int64_t at, band, row, column;
+} point;
+
+static point point_in_buffer(const tz_buffer *buffer, const tz_gpu_rect *rect)
+{
+    return (point){.at = (int64_t)buffer->offset + rect->row * buffer->row_stride +
+                         rect->column * buffer->column_stride,
+                   .band = buffer->band_stride,
+                   .row = buffer->row_stride,
+                   .column = buffer->column_stride};
+}
+
+static point mask_point(const tz_gpu_rect *rect, uint64_t staged)
+{
+    if (rect->request->mask.memory)
+        return point_in_buffer(&rect->request->mask, rect);
+    return (point){.at = (int64_t)staged,
+                   .band = (int64_t)rect->rows * rect->columns,
+                   .row = rect->columns,
+                   .column = 1};
+}
+
+/* Pixels for the host are packed: by pixel if the buffer is, else by band. */
+static point pixels_point(const tz_gpu_rect *rect, uint64_t staged)
+{
+    const int64_t size = (int64_t)tz_dtype_size(rect->request->into.dtype);
+    const int64_t samples = (int64_t)tz_gpu_rect_samples(rect);
+    if (rect->request->into.memory)
+        return point_in_buffer(&rect->request->into, rect);
+    if (rect->how->is_interleaved && !rect->how->copies_rows)
+        return (point){.at = (int64_t)staged,
+                       .band = size,
+                       .row = samples * size * rect->request->band_count,
+                       .column = size * rect->request->band_count};
+    return (point){.at = (int64_t)staged,
+                   .band = (int64_t)rect->rows * samples * size,
+                   .row = samples * size,
+                   .column = size};
+}
+
+/* ---- conversions ---- */
+
+/* Writes a rectangle as entries of at most TZ_CONVERT_MAX_PIXELS, each like first. Returns the
+ * position after them. */
+static tz_convert_entry *split_entry(tz_convert_entry *out, const tz_convert_entry *first,
+                                     uint32_t rows, uint32_t columns)
+{
+    const uint32_t across = tz_min_u32(columns, TZ_CONVERT_MAX_PIXELS);
+    const uint32_t down = TZ_CONVERT_MAX_PIXELS / across;
+    for (uint32_t y = 0; y < rows; y += tz_min_u32(down, rows - y)) {
+        for (uint32_t x = 0; x < columns; x += tz_min_u32(across, columns - x)) {
+            *out = *first;
+            out->from += y * first->from_row;
+            out->first += x * first->step;
+            out->rows = tz_min_u32(down, rows - y);
+            out->columns = tz_min_u32(across, columns - x);
+            out->into += y * first->into_row + x * first->into_column;
+            out->mask += y * first->mask_row + x * first->mask_column;
+            out++;
+        }
+    }
+    return out;
+}
+
+/* Sets the source of a rectangle's samples: rows of the tile, or one sample again and again. */
+static void set_entry_source(const tz_gpu_run *run, const tz_gpu_slot *slot,
+                             const tz_gpu_tile_read *tile_read, const tz_gpu_rect *rect,
+                             uint32_t band, tz_convert_entry *entry)
+{
+    const tz_planned_request *request = rect->request;
+    const tz_gpu_request *how = rect->how;
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
+    const uint32_t by_band = request->scales ? band : 0;
+    if (tile_read->state == TZ_GPU_TILE_MISSING) {
+        entry->from = slot->batch.layout.constants +
+                      (uint64_t)(how->missing + by_band) * sizeof *run->gpu->constants;
+        entry->format = how->copy;
+        if (tile_read->failed || !run->gpu->constants[how->missing + by_band].valid)
+            entry->flags |= TZ_CONVERT_INVALID;
+        return;
+    }
+    const bool is_raw = tz_planned_request_is_raw(request);
+    const bool is_narrow =
+        is_raw && request->row_range_height == 1 &&
+        tz_tile_read_range(&run->plan->wave, planned).size < tz_row_bytes(&request->row);
+    const uint32_t samples = request->row.samples;
+    const uint32_t sample = request->planes    ? 0
+                            : request->to_mask ? request->mask_sample
+                            : how->copies_rows ? 0
+                            : request->bands   ? request->bands[band]
+                                               : band;
+    entry->from_row = tz_planned_request_row_bytes(request);
+    entry->from = tile_read->rows + (rect->y - (is_raw ? planned->row0 : 0)) * entry->from_row;
+    entry->first = (rect->x - (is_narrow ? planned->column0 : 0)) * samples + sample;
+    entry->step = how->copies_rows && !request->to_mask ? 1 : samples;
+    entry->format = how->format + by_band;
+    entry->status = tile_read->status == TZ_GPU_NO_STATUS
+                        ? TZ_NONE
+                        : slot->batch.layout.statuses + tile_read->status * sizeof(uint32_t);
+}
+
+/* Writes all entries of one rectangle; staged is the offset of its pixels for the host. */
+static tz_convert_entry *add_rect_entries(const tz_gpu_run *run, const tz_gpu_slot *slot,
+                                          const tz_gpu_tile_read *tile_read,
+                                          const tz_gpu_rect *rect, uint64_t staged,
+                                          tz_convert_entry *out)
+{
+    const tz_planned_request *request = rect->request;
+    const uint32_t bands = tz_gpu_rect_bands(rect);
+    const point pixels = request->to_mask ? (point){0} : pixels_point(rect, staged);
+    const point mask = mask_point(rect, staged + tz_gpu_rect_staged_pixels(rect));
+    for (uint32_t i = 0; i < bands; i++) {
+        const uint32_t band = tz_gpu_rect_band(rect, i);
+        tz_convert_entry entry = {.status = TZ_NONE};
+        set_entry_source(run, slot, tile_read, rect, band, &entry);
+        if (!request->to_mask) {
+            entry.flags |= TZ_CONVERT_INTO;
+            entry.into = pixels.at + (request->into.memory ? band : i) * pixels.band;
+            entry.into_row = pixels.row;
+            entry.into_column = rect->how->copies_rows ? (int64_t)tz_dtype_size(request->into.dtype)
+                                                       : pixels.column;
+        }
+        if (tz_buffer_exists(&request->mask)) {
+            entry.flags |= TZ_CONVERT_MASK;
+            entry.mask = mask.at + (request->mask.memory ? band : i) * mask.band;
+            entry.mask_row = mask.row;
+            entry.mask_column = mask.column;
+        }
+        out = split_entry(out, &entry, rect->rows, tz_gpu_rect_samples(rect));
+    }
+    return out;
+}
+
+/* Entries of one pair of memories stand together. Counts them and sets pair_ends to the first entry
+ * of each pair; it moves on with each entry that is written. */
+static void count_conversions(const tz_gpu_run *run, tz_gpu_slot *slot)
+{
+    const tz_plan *plan = run->plan;
+    tz_gpu_rect rect;
+    memset(slot->pair_ends, 0, run->gpu->pair_count * sizeof *slot->pair_ends);
+    for (size_t i = 0; i < slot->tile_read_count; i++) {
+        const tz_tile_read *tile_read = tz_gpu_planned_tile_read(plan, &slot->tile_reads[i]);
+        if (slot->tile_reads[i].state == TZ_GPU_TILE_DONE)
+            continue;
+        for (uint32_t k = 0; k < tile_read->count; k++) {
+            if (tz_gpu_rect_make(plan, tile_read, k, &rect))
+                slot->pair_ends[rect.how->pair] += tz_gpu_rect_entries(&rect);
+        }
+    }
+    for (uint64_t at = 0, i = 0; i < run->gpu->pair_count; i++) {
+        const uint64_t count = slot->pair_ends[i];
+        slot->pair_ends[i] = at;
+        at += count;
+    }
+}
+
+static void add_conversions(const tz_gpu_run *run, tz_gpu_slot *slot,
+                            const tz_gpu_tile_read *tile_read, tz_convert_entry *entries)
+{
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
+    uint64_t staged = tile_read->staged;
+    tz_gpu_rect rect;
+    for (uint32_t i = 0; i < planned->count; i++) {
+        if (!tz_gpu_rect_make(run->plan, planned, i, &rect))
+            continue;
+        uint64_t *at = &slot->pair_ends[rect.how->pair];
+        *at = (uint64_t)(add_rect_entries(run, slot, tile_read, &rect, staged, entries + *at) -
+                         entries);
+        staged += tz_gpu_rect_staged_pixels(&rect) + tz_gpu_rect_staged_mask(&rect);
+    }
+}
+
+/* ---- decoding and predictors ---- */
+
+static bool is_gpu_decoded(const tz_gpu_tile_read *tile_read)
+{
+    return tile_read->state == TZ_GPU_TILE_ROWS && tile_read->route == TZ_ROUTE_DEVICE;
+}
+
+static uint32_t codec_of(const tz_plan *plan, const tz_gpu_tile_read *tile_read)
+{
+    return tz_gpu_request_of(plan, tz_gpu_planned_tile_read(plan, tile_read), 0)->codec;
+}
+
+/* Tiles of one codec have statuses that follow each other. */
+static void assign_statuses(const tz_gpu_run *run, tz_gpu_slot *slot)
+{
+    uint32_t first = 0;
+    uint32_t numbers[TZ_GPU_MAX_CODECS];
+    memset(slot->decode_counts, 0, sizeof slot->decode_counts);
+    for (size_t i = 0; i < slot->tile_read_count; i++) {
+        if (is_gpu_decoded(&slot->tile_reads[i]))
+            slot->decode_counts[codec_of(run->plan, &slot->tile_reads[i])]++;
+    }
+    for (uint32_t c = 0; c < TZ_GPU_MAX_CODECS; c++) {
+        slot->first_status[c] = numbers[c] = first;
+        first += slot->decode_counts[c];
+    }
+    for (size_t i = 0; i < slot->tile_read_count; i++) {
+        if (is_gpu_decoded(&slot->tile_reads[i]))
+            slot->tile_reads[i].status = numbers[codec_of(run->plan, &slot->tile_reads[i])]++;
+    }
+}
+
+static void add_decode(const tz_gpu_run *run, const tz_gpu_slot *slot,
+                       const tz_gpu_tile_read *tile_read)
+{
+    const tz_plan *plan = run->plan;
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
+    const uint32_t codec = codec_of(plan, tile_read);
+    tz_decode_entry *entries =
+        (tz_decode_entry *)(void *)tz_gpu_slot_pinned(slot, slot->batch.layout.decodes[codec]);
+    entries[tile_read->status - slot->first_status[codec]] = (tz_decode_entry){
+        .from = tile_read->bytes,
+        .to = tile_read->rows,
+        .from_size = (uint32_t)tz_tile_read_wanted(&plan->wave, planned, 0)->span.size,
+        .to_size = (uint32_t)tz_tile_read_decoded_bytes(plan, planned)};
+}
+
+/* Returns the position after the entries. */
+static tz_unpredict_entry *add_unpredicts(const tz_gpu_run *run, const tz_gpu_tile_read *tile_read,
+                                          tz_unpredict_entry *out)
+{
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
+    const tz_gpu_request *how = tz_gpu_request_of(run->plan, planned, 0);
+    for (uint32_t row = planned->row0; how->has_unpredict && row < planned->row1;) {
+        *out = how->unpredict;
+        out->offset = tile_read->rows + (uint64_t)row * out->row_bytes;
+        out->rows = tz_min_u32(TZ_UNPREDICT_MAX_ROWS, planned->row1 - row);
+        row += out->rows;
+        out++;
+    }
+    return out;
+}
+
+void tz_gpu_fill_tables(const tz_gpu_run *run, tz_gpu_slot *slot)
+{
+    const tz_gpu_layout *l = &slot->batch.layout;
+    const tz_gpu_plan *gpu = run->gpu;
+    tz_unpredict_entry *unpredicts =
+        (tz_unpredict_entry *)(void *)tz_gpu_slot_pinned(slot, l->unpredicts);
+    tz_convert_entry *conversions =
+        (tz_convert_entry *)(void *)tz_gpu_slot_pinned(slot, l->conversions);
+    tz_unpredict_entry *unpredict = unpredicts;
+    memcpy(tz_gpu_slot_pinned(slot, l->formats), gpu->formats,
+           gpu->format_count * sizeof *gpu->formats);
+    memcpy(tz_gpu_slot_pinned(slot, l->constants), gpu->constants,
+           gpu->constant_count * sizeof *gpu->constants);
+    assign_statuses(run, slot);
+    count_conversions(run, slot);
+    for (size_t i = 0; i < slot->tile_read_count; i++) {
+        const tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
+        if (tile_read->state == TZ_GPU_TILE_DONE)
+            continue;
+        if (is_gpu_decoded(tile_read))
+            add_decode(run, slot, tile_read);
+        if (tile_read->state == TZ_GPU_TILE_ROWS && tile_read->route != TZ_ROUTE_RAW)
+            unpredict = add_unpredicts(run, tile_read, unpredict);
+        add_conversions(run, slot, tile_read, conversions);
+    }
+    slot->unpredict_count = (uint64_t)(unpredict - unpredicts);
+}
+
+/* ---- launches ---- */
 
 static void count_decode(tz_device_use *use, const tz_decode_report *done)
 {
@@ -42,87 +320,59 @@ static tz_result launch_decodes(tz_gpu_run *run, const tz_gpu_slot *slot)
     return TZ_OK;
 }
 
-static tz_result launch_unpredict(tz_gpu_run *run, const tz_gpu_slot *slot)
-{
-    const uint64_t table = slot->batch.layout.unpredicts;
-    const tz_unpredict_batch batch = {
-        .slab = slot->slab,
-        .entries = (const tz_unpredict_entry *)(const void *)tz_gpu_slot_pinned(slot, table),
-        .table = table,
-        .count = slot->unpredict_count};
-    if (batch.count == 0)
-        return TZ_OK;
-    TZ_TRY(tz_unpredict_launch(&batch, slot->queue, run->plan->ctx.err));
-    run->use.launches++;
-    return TZ_OK;
-}
-
 static tz_device_memory *staging_or_memory(const tz_gpu_slot *slot, tz_device_memory *memory)
 {
     return memory == &tz_gpu_staging ? slot->slab : memory;
 }
 
-static tz_result launch_conversion(tz_gpu_run *run, const tz_gpu_slot *slot, uint32_t pair,
-                                   uint64_t first, uint64_t count)
-{
-    const tz_gpu_layout *l = &slot->batch.layout;
-    const uint64_t table = l->conversions + first * sizeof(tz_convert_entry);
-    const tz_convert_batch batch = {
-        .slab = slot->slab,
-        .formats = l->formats,
-        .format_count = run->gpu->format_count,
-        .format_table =
-            (const tz_convert_format *)(const void *)tz_gpu_slot_pinned(slot, l->formats),
-        .entries = (const tz_convert_entry *)(const void *)tz_gpu_slot_pinned(slot, table),
-        .table = table,
-        .count = count,
-        .into = staging_or_memory(slot, run->gpu->pairs[pair].into),
-        .mask = staging_or_memory(slot, run->gpu->pairs[pair].mask)};
-    if (count == 0)
-        return TZ_OK;
-    TZ_TRY(tz_convert_launch(&batch, slot->queue, run->plan->ctx.err));
-    run->use.launches++;
-    return TZ_OK;
-}
-
 static tz_result launch_conversions(tz_gpu_run *run, const tz_gpu_slot *slot)
 {
-    uint64_t first = 0;
-    for (uint32_t i = 0; i < run->gpu->pair_count; i++) {
-        TZ_TRY(launch_conversion(run, slot, i, first, slot->pair_ends[i] - first));
-        first = slot->pair_ends[i];
-    }
-    return TZ_OK;
-}
-
-static tz_result upload_batch(tz_gpu_run *run, tz_gpu_slot *slot)
-{
-    const uint64_t size = slot->upload;
-    slot->is_busy = true; /* also when it fails: then it may be under way all the same */
-    TZ_TRY(
-        tz_device_upload(slot->queue, slot->slab, 0, slot->pinned->host, size, run->plan->ctx.err));
-    run->use.uploads++;
-    run->use.upload_bytes += size;
-    return TZ_OK;
-}
-
-static tz_result download_results(tz_gpu_run *run, const tz_gpu_slot *slot)
-{
     const tz_gpu_layout *l = &slot->batch.layout;
-    if (l->download == 0)
-        return TZ_OK;
-    TZ_TRY(tz_device_download(slot->queue, tz_gpu_slot_pinned(slot, l->mirrored), slot->slab,
-                              l->statuses, l->download, run->plan->ctx.err));
-    run->use.downloads++;
-    run->use.download_bytes += l->download;
+    const void *formats = tz_gpu_slot_pinned(slot, l->formats);
+    for (uint64_t first = 0, i = 0; i < run->gpu->pair_count; first = slot->pair_ends[i++]) {
+        const uint64_t table = l->conversions + first * sizeof(tz_convert_entry);
+        const void *entries = tz_gpu_slot_pinned(slot, table);
+        const tz_convert_batch batch = {.slab = slot->slab,
+                                        .formats = l->formats,
+                                        .format_count = run->gpu->format_count,
+                                        .format_table = formats,
+                                        .entries = entries,
+                                        .table = table,
+                                        .count = slot->pair_ends[i] - first,
+                                        .into = staging_or_memory(slot, run->gpu->pairs[i].into),
+                                        .mask = staging_or_memory(slot, run->gpu->pairs[i].mask)};
+        if (batch.count == 0)
+            continue;
+        TZ_TRY(tz_convert_launch(&batch, slot->queue, run->plan->ctx.err));
+        run->use.launches++;
+    }
     return TZ_OK;
 }
 
 tz_result tz_gpu_batch_launch(tz_gpu_run *run, tz_gpu_slot *slot)
 {
-    TZ_TRY(upload_batch(run, slot));
+    const tz_gpu_layout *l = &slot->batch.layout;
+    tz_error *err = run->plan->ctx.err;
+    slot->is_busy = true; /* also if the upload fails: then it may be in flight all the same */
+    TZ_TRY(tz_device_upload(slot->queue, slot->slab, 0, slot->pinned->host, slot->upload, err));
+    run->use.uploads++;
+    run->use.upload_bytes += slot->upload;
     TZ_TRY(launch_decodes(run, slot));
-    TZ_TRY(launch_unpredict(run, slot));
+    if (slot->unpredict_count > 0) {
+        const void *entries = tz_gpu_slot_pinned(slot, l->unpredicts);
+        const tz_unpredict_batch batch = {.slab = slot->slab,
+                                          .entries = entries,
+                                          .table = l->unpredicts,
+                                          .count = slot->unpredict_count};
+        TZ_TRY(tz_unpredict_launch(&batch, slot->queue, err));
+        run->use.launches++;
+    }
     TZ_TRY(launch_conversions(run, slot));
-    return download_results(run, slot);
+    if (l->download > 0) {
+        TZ_TRY(tz_device_download(slot->queue, tz_gpu_slot_pinned(slot, l->mirrored), slot->slab,
+                                  l->statuses, l->download, err));
+        run->use.downloads++;
+        run->use.download_bytes += l->download;
+    }
+    return TZ_OK;
 }

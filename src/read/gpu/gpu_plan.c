@@ -1,4 +1,17 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The GPU's part of a plan, made in two steps.
+ *
+ *   requests    Each gets a route, formats and constants for its conversions, and the pair of
+ *               memories that it goes to. Equal ones are shared, so that a batch needs one launch
+ *               for each codec and each pair, however many items it has.
+ *   memory      Batches of all waves are formed, without reading, and the largest gives the size of
+ *               a slot. If that exceeds the budget, fetches become single tiles, then one slot is
+ *               left, then the CPU reads.
+ *
+ * The decision that is not obvious: any tile that the device decodes may turn out to be damaged, or
+ * to be of a kind that the kernel refuses, and the CPU decodes it again. So the memory for one such
+ * tile, beside the bytes of all others of its batch that wait, is part of every slot from the
+ * start: nothing is allocated while batches run. */
 #include "read/gpu/gpu_plan.h"
 
 #include <string.h>
@@ -7,9 +20,7 @@
 #include "codec/standalone_stream.h"
 #include "device/cost.h"
 #include "device/device_text.h"
-#include "device/ops/decode.h"
-#include "read/gpu/gpu_codestreams.h"
-#include "read/tile.h"
+#include "read/gpu/gpu_batch.h"
 
 tz_device_memory tz_gpu_staging;
 
@@ -17,10 +28,18 @@ tz_device_memory tz_gpu_staging;
  * each other. */
 enum { LOOK_BACK = 16 };
 
+/* More memory makes no batch faster: launches are long by then. Decoded tiles and the scratch of
+ * decoders take several times the bytes that are uploaded. */
+#define MAX_DEVICE_BYTES ((uint64_t)512 << 20)
+#define MAX_PINNED_BYTES ((uint64_t)128 << 20)
+
+/* Entries of a table for pixels that no tile fills. */
+enum { MAX_FILL_ENTRIES = 1024 };
+
 /* ---- lists ---- */
 
-/* The place of an entry like this one, which may be there already; where several have to follow
- * each other, it is a new one. */
+/* Finds an equal entry or adds one; with is_new it always adds, for entries that have to follow
+ * each other. */
 static tz_result find_or_add_entry(void **list, uint32_t *count, uint32_t *capacity, size_t size,
                                    const void *entry, bool is_new, uint32_t *out,
                                    const tz_context *ctx)
@@ -69,7 +88,7 @@ static bool is_compatible(tz_device_memory *a, tz_device_memory *b)
     return !a || !b || a == b;
 }
 
-/* Targets whose memory does not differ share a launch. */
+/* Requests whose memories do not differ share a launch. */
 static tz_result add_pair(tz_gpu_plan *gpu, tz_gpu_memory_pair pair, uint32_t *out,
                           const tz_context *ctx)
 {
@@ -89,37 +108,10 @@ static tz_result add_pair(tz_gpu_plan *gpu, tz_gpu_memory_pair pair, uint32_t *o
     return result;
 }
 
-/* ---- targets ---- */
+/* ---- requests ---- */
 
-/* Rows as they come to be placed: see tz_tile_decode. */
-static tz_row_format decoded_row_format(const tz_planned_request *request)
-{
-    tz_row_format row = request->row;
-    if (request->subsampled) {
-        row.swap = false;
-        row.predictor = 1;
-    }
-    return row;
-}
-
-static tz_device_memory *memory_of_buffer(const tz_buffer *buffer)
-{
-    return buffer->memory ? buffer->memory : buffer->data ? &tz_gpu_staging : NULL;
-}
-
-static uint32_t find_codec(tz_gpu_plan *gpu, uint16_t compression)
-{
-    for (uint32_t i = 0; i < gpu->codec_count; i++) {
-        if (gpu->codecs[i] == compression)
-            return i;
-    }
-    if (gpu->codec_count == TZ_GPU_MAX_CODECS)
-        return TZ_GPU_MAX_CODECS;
-    gpu->codecs[gpu->codec_count] = compression;
-    return gpu->codec_count++;
-}
-
-/* Notes the reason, for the report and for a strict read. */
+/* True if a tile takes too long in one kernel; the reason is kept for the report and for a strict
+ * read. */
 static bool is_tile_too_large(tz_gpu_plan *gpu, const tz_planned_request *request)
 {
     const uint64_t bytes = tz_tile_bytes(&request->tile);
@@ -135,9 +127,11 @@ static bool is_tile_too_large(tz_gpu_plan *gpu, const tz_planned_request *reques
     return true;
 }
 
+/* Decides who decodes the tiles of a request. */
 static tz_tile_route choose_route(tz_plan *plan, const tz_planned_request *request, uint32_t *codec)
 {
     tz_gpu_plan *gpu = plan->gpu;
+    const uint16_t compression = request->tile.compression;
     const bool reversed = request->tile.fill_order == 2;
     if (tz_planned_request_is_raw(request))
         return reversed ? TZ_ROUTE_CPU : TZ_ROUTE_RAW;
@@ -145,111 +139,124 @@ static tz_tile_route choose_route(tz_plan *plan, const tz_planned_request *reque
         return TZ_ROUTE_CODESTREAMS;
     if (reversed || request->subsampled ||
         tz_codec_max_input(&request->tile) > TZ_DECODE_MAX_BYTES ||
-        !tz_device_decodes(gpu->device, request->tile.compression) ||
-        is_tile_too_large(gpu, request))
+        !tz_device_decodes(gpu->device, compression) || is_tile_too_large(gpu, request))
         return TZ_ROUTE_CPU;
-    *codec = find_codec(gpu, request->tile.compression);
-    return *codec < TZ_GPU_MAX_CODECS ? TZ_ROUTE_DEVICE : TZ_ROUTE_CPU;
+    for (*codec = 0; *codec < gpu->codec_count; (*codec)++) {
+        if (gpu->codecs[*codec] == compression)
+            return TZ_ROUTE_DEVICE;
+    }
+    if (gpu->codec_count == TZ_GPU_MAX_CODECS)
+        return TZ_ROUTE_CPU;
+    gpu->codecs[gpu->codec_count++] = compression;
+    return TZ_ROUTE_DEVICE;
 }
 
-static bool has_interleaved_buffer(const tz_planned_request *request)
-{
-    const int64_t size = (int64_t)tz_dtype_size(request->into.dtype);
-    return !request->planes && request->into.band_stride == size &&
-           request->into.column_stride == size * request->band_count;
-}
-
-/* What one band's samples become, and what they are where there are none. */
-static tz_result set_band_conversion(tz_gpu_plan *gpu, const tz_planned_request *request,
-                                     tz_gpu_request *out, uint32_t band, const tz_context *ctx)
-{
-    const tz_row_format row = decoded_row_format(request);
-    const tz_conversion how = tz_conversion_of_band(&request->conversion, request->scales, band);
-    const tz_convert_format format = tz_convert_format_make(&row, &how);
-    const bool is_next = band > 0;
-    uint8_t missing[16];
-    uint8_t valid = 255;
-    uint32_t number;
-    tz_gpu_constant constant = {{0}, 0, {0}};
-    TZ_TRY(add_format(gpu, &format, request->scales != NULL, &number, ctx));
-    out->format = is_next ? out->format : number;
-    tz_planned_request_missing_sample(request, missing);
-    tz_row_convert(&how, missing, 0, request->to_mask ? NULL : constant.sample, 0, 1, &valid, 0);
-    constant.valid = valid != 0;
-    TZ_TRY(add_constant(gpu, &constant, request->scales != NULL, &number, ctx));
-    out->missing = is_next ? out->missing : number;
-    return TZ_OK;
-}
-
-/* What one band's pixels are outside of the level. */
-static tz_result set_outside_fill(tz_plan *plan, const tz_planned_request *request,
-                                  tz_gpu_request *out, uint32_t band)
+/* Adds the format of one band's samples and the constant for those of missing tiles. */
+static tz_result set_band(tz_plan *plan, const tz_planned_request *request,
+                          const tz_row_format *row, uint32_t band, tz_gpu_request *out)
 {
     tz_gpu_plan *gpu = plan->gpu;
     const tz_conversion how = tz_conversion_of_band(&request->conversion, request->scales, band);
+    const tz_convert_format format = tz_convert_format_make(row, &how);
+    const bool is_new = request->scales != NULL; /* those of all bands follow each other */
+    tz_gpu_constant missing = {{0}, 0, {0}};
+    uint8_t sample[16];
+    uint8_t valid = 255;
     uint32_t number;
-    tz_gpu_constant constant = {{0}, 0, {0}};
-    gpu->fills = true;
-    tz_outside_sample(&how, &plan->options, constant.sample);
-    TZ_TRY(add_constant(gpu, &constant, request->scales != NULL, &number, &plan->ctx));
-    out->fill = band > 0 ? out->fill : number;
+    TZ_TRY(add_format(gpu, &format, is_new, &number, &plan->ctx));
+    out->format = band > 0 ? out->format : number;
+    tz_planned_request_missing_sample(request, sample);
+    tz_row_convert(&how, sample, 0, request->to_mask ? NULL : missing.sample, 0, 1, &valid, 0);
+    missing.valid = valid != 0;
+    TZ_TRY(add_constant(gpu, &missing, is_new, &number, &plan->ctx));
+    out->missing = band > 0 ? out->missing : number;
     return TZ_OK;
 }
 
-static bool exceeds_level(const tz_planned_request *request)
+/* Adds the constant for one band's pixels outside the level. */
+static tz_result set_outside_fill(tz_plan *plan, const tz_planned_request *request, uint32_t band,
+                                  tz_gpu_request *out)
 {
-    return request->x1 - request->x0 < request->into.width ||
-           request->y1 - request->y0 < request->into.height;
+    const tz_conversion how = tz_conversion_of_band(&request->conversion, request->scales, band);
+    tz_gpu_constant constant = {{0}, 0, {0}};
+    uint32_t number;
+    tz_outside_sample(&how, &plan->options, constant.sample);
+    TZ_TRY(add_constant(plan->gpu, &constant, request->scales != NULL, &number, &plan->ctx));
+    out->fill = band > 0 ? out->fill : number;
+    plan->gpu->fills = true;
+    return TZ_OK;
+}
+
+static tz_device_memory *memory_of_buffer(const tz_buffer *buffer)
+{
+    return buffer->memory ? buffer->memory : buffer->data ? &tz_gpu_staging : NULL;
 }
 
 static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *request,
                                  tz_gpu_request *out)
 {
     tz_gpu_plan *gpu = plan->gpu;
-    const tz_row_format row = decoded_row_format(request);
-    const tz_gpu_memory_pair pair = {request->to_mask ? NULL : memory_of_buffer(&request->into),
+    const tz_buffer *into = &request->into;
+    const int64_t size = (int64_t)tz_dtype_size(into->dtype);
+    const tz_gpu_memory_pair pair = {request->to_mask ? NULL : memory_of_buffer(into),
                                      memory_of_buffer(&request->mask)};
     const uint32_t bands = request->scales ? request->band_count : 1;
-    const tz_convert_format copy =
-        tz_convert_format_copy((uint32_t)tz_dtype_size(request->into.dtype));
+    const tz_convert_format copy = tz_convert_format_copy((uint32_t)size);
+    tz_row_format row = request->row;
+    if (request->subsampled) { /* the CPU makes rows of RGB: see tz_tile_decode */
+        row.swap = false;
+        row.predictor = 1;
+    }
     out->route = choose_route(plan, request, &out->codec);
     out->on_device =
         (pair.into && pair.into != &tz_gpu_staging) || (pair.mask && pair.mask != &tz_gpu_staging);
     gpu->on_device = gpu->on_device || out->on_device;
     out->has_unpredict = tz_unpredict_entry_of(&row, &out->unpredict);
     out->copies_rows = request->same_rows && (tz_row_is_plain(&row) || row.predictor == 2);
-    out->is_interleaved = has_interleaved_buffer(request);
+    out->is_interleaved = !request->planes && into->band_stride == size &&
+                          into->column_stride == size * request->band_count;
     gpu->has_long_rows =
         gpu->has_long_rows || (uint64_t)request->tile.width * request->row.samples > INT32_MAX;
     TZ_TRY(add_pair(gpu, pair, &out->pair, &plan->ctx));
     TZ_TRY(add_format(gpu, &copy, false, &out->copy, &plan->ctx));
     for (uint32_t band = 0; band < bands; band++)
-        TZ_TRY(set_band_conversion(gpu, request, out, band, &plan->ctx));
+        TZ_TRY(set_band(plan, request, &row, band, out));
     if (out->copies_rows)
         out->format = out->copy;
-    for (uint32_t band = 0;
-         plan->options.boundless && out->on_device && exceeds_level(request) && band < bands;
-         band++)
-        TZ_TRY(set_outside_fill(plan, request, out, band));
+    const bool exceeds_level =
+        request->x1 - request->x0 < into->width || request->y1 - request->y0 < into->height;
+    const bool fills = plan->options.boundless && out->on_device && exceeds_level;
+    for (uint32_t band = 0; fills && band < bands; band++)
+        TZ_TRY(set_outside_fill(plan, request, band, out));
     return TZ_OK;
 }
 
-static tz_result set_gpu_requests(tz_plan *plan)
+/* ---- dropping the plan ---- */
+
+void tz_gpu_plan_drop(tz_plan *plan, tz_runner runner, const char *reason)
 {
-    tz_gpu_plan *gpu = plan->gpu;
-    gpu->requests = tz_arena_array(&plan->arena, plan->request_count, sizeof *gpu->requests);
-    if (!gpu->requests)
-        return tz_fail_nomem(&plan->ctx, plan->request_count * sizeof *gpu->requests);
-    for (size_t i = 0; i < plan->request_count; i++)
-        TZ_TRY(set_gpu_request(plan, &plan->requests[i], &gpu->requests[i]));
-    return TZ_OK;
+    tz_device_use *use = &plan->report.device;
+    *use = (tz_device_use){0};
+    tz_device_text(use->reason, sizeof use->reason, reason);
+    tz_gpu_plan_free(plan->gpu);
+    plan->gpu = NULL;
+    plan->runner = runner;
 }
 
-/* ---- what the device cannot do ---- */
-
-static const char *device_id(const tz_gpu_plan *gpu)
+/* Leaves all of it to the CPU, buffers in device memory included. */
+static void give_up(tz_plan *plan, const char *reason)
 {
-    return tz_device_get_info(gpu->device)->id;
+    tz_gpu_plan_drop(plan, plan->gpu->on_device ? TZ_RUN_BOUNCED : TZ_RUN_CPU, reason);
+}
+
+/* True if the CPU reads instead, because the device has too little memory, or fails and no buffer
+ * is in its memory. A limit that the caller has set stays an error. */
+static bool falls_back(const tz_plan *plan, tz_result result, const tz_error *failed)
+{
+    const bool is_full =
+        tz_device_is_full(result, failed) || (result == TZ_ERR_LIMIT && !failed->limit);
+    const bool is_lost = result == TZ_ERR_DEVICE && !plan->gpu->on_device;
+    return (is_full || is_lost) && !plan->options.strict_device;
 }
 
 static tz_result fail_strict_codec(const tz_plan *plan, const tz_planned_request *request)
@@ -261,70 +268,76 @@ static tz_result fail_strict_codec(const tz_plan *plan, const tz_planned_request
     ctx.ifd = request->layer.shape.ifd;
     return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                    "the device %s does not decode such tiles: compression %u (%s)%s%s%s%s",
-                   device_id(plan->gpu), (unsigned)request->tile.compression,
+                   tz_device_get_info(plan->gpu->device)->id, (unsigned)request->tile.compression,
                    name ? name : "unknown", request->subsampled ? ", subsampled" : "",
                    request->tile.fill_order == 2 ? ", fill order 2" : "", why[0] ? "; " : "", why);
 }
 
-static tz_result check_strict(const tz_plan *plan)
+/* Drops the plan if no tile and no pixel is the device's work. */
+static void drop_if_idle(tz_plan *plan)
 {
-    for (size_t i = 0; plan->options.strict_device && i < plan->request_count; i++) {
-        if (plan->requests[i].tile_read_count > 0 && plan->gpu->requests[i].route == TZ_ROUTE_CPU)
-            return fail_strict_codec(plan, &plan->requests[i]);
-    }
-    return TZ_OK;
-}
-
-/* Formats that the device cannot place are the cores' for all items. */
-static tz_result check_formats(tz_plan *plan)
-{
-    const tz_gpu_plan *gpu = plan->gpu;
-    const char *reason = gpu->has_long_rows ? "rows of tiles are too long for kernels" : NULL;
-    for (uint32_t i = 0; !reason && i < gpu->format_count; i++) {
-        if (!tz_device_converts(gpu->device, &gpu->formats[i]))
-            reason = "the device has no double precision, which the samples need";
-    }
-    if (reason && plan->options.strict_device)
-        return tz_fail(&plan->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                       "%s: %s", device_id(gpu), reason);
-    if (reason)
-        tz_gpu_plan_give_up(plan, reason);
-    return TZ_OK;
-}
-
-/* Whether any tile or pixel is the device's work. */
-static bool has_work(const tz_plan *plan)
-{
-    const tz_gpu_plan *gpu = plan->gpu;
-    bool any = gpu->fills;
-    for (size_t i = 0; !any && i < plan->request_count; i++)
-        any = plan->requests[i].tile_read_count > 0 &&
-              (gpu->requests[i].on_device || gpu->requests[i].route != TZ_ROUTE_CPU);
-    return any;
-}
-
-static void drop_idle_plan(tz_plan *plan)
-{
-    char reason[sizeof plan->report.device.reason] = "there is nothing to decode";
     const tz_gpu_plan *gpu = plan->gpu;
     const char *more = gpu->tile_reason[0] ? gpu->tile_reason : gpu->library_reason;
+    char reason[sizeof plan->report.device.reason] = "there is nothing to decode";
+    bool has_work = gpu->fills;
+    for (size_t i = 0; !has_work && i < plan->request_count; i++)
+        has_work = plan->requests[i].tile_read_count > 0 &&
+                   (gpu->requests[i].on_device || gpu->requests[i].route != TZ_ROUTE_CPU);
+    if (has_work)
+        return;
     if (plan->wave.total > 0)
         tz_device_textf(reason, sizeof reason, "the device decodes no tile of these files%s%s",
                         more[0] ? ": " : "", more);
-    tz_gpu_plan_drop(plan, reason);
+    tz_gpu_plan_drop(plan, TZ_RUN_CPU, reason);
+}
+
+/* ---- budgets ---- */
+
+/* 0 stands for no limit. */
+static uint64_t or_unlimited(uint64_t value)
+{
+    return value ? value : UINT64_MAX;
+}
+
+/* Divides the memory by the number of slots. */
+static void set_batch_budget(tz_plan *plan)
+{
+    tz_gpu_plan *gpu = plan->gpu;
+    const tz_device_limits *limits = &tz_device_get_info(gpu->device)->limits;
+    const uint64_t allocation = or_unlimited(limits->max_allocation);
+    const uint64_t memory = plan->options.max_memory / 2;
+    gpu->batch_budget =
+        (tz_gpu_sizes){.device = tz_min(gpu->device_budget / gpu->slots, allocation),
+                       .pinned = tz_min(memory / gpu->slots, allocation)};
+    if (gpu->slots > 1) {
+        gpu->batch_budget.device = tz_min(gpu->batch_budget.device, MAX_DEVICE_BYTES);
+        gpu->batch_budget.pinned = tz_min(gpu->batch_budget.pinned, MAX_PINNED_BYTES);
+    }
+}
+
+static tz_result set_budget(tz_plan *plan)
+{
+    tz_gpu_plan *gpu = plan->gpu;
+    tz_error failed = {.result = TZ_OK};
+    uint64_t bytes = 0;
+    const tz_result result = tz_device_free_memory(gpu->device, &bytes, &failed);
+    if (falls_back(plan, result, &failed)) {
+        give_up(plan, failed.message);
+        return TZ_OK;
+    }
+    if (result != TZ_OK) {
+        if (plan->ctx.err)
+            *plan->ctx.err = failed;
+        return result;
+    }
+    gpu->device_budget = tz_min(tz_device_usable(bytes), or_unlimited(plan->options.device_bytes));
+    TZ_TRY(tz_gpu_codestreams_reserve(plan));
+    gpu->slots = TZ_QUEUES;
+    set_batch_budget(plan);
+    return TZ_OK;
 }
 
 /* ---- making ---- */
-
-void tz_gpu_plan_drop(tz_plan *plan, const char *reason)
-{
-    tz_device_use *use = &plan->report.device;
-    *use = (tz_device_use){0};
-    tz_device_text(use->reason, sizeof use->reason, reason);
-    tz_gpu_plan_free(plan->gpu);
-    plan->gpu = NULL;
-    plan->runner = TZ_RUN_CPU;
-}
 
 bool tz_device_is_gpu(const tz_device *device)
 {
@@ -333,27 +346,46 @@ bool tz_device_is_gpu(const tz_device *device)
 
 tz_result tz_gpu_plan_make(tz_plan *plan)
 {
-    plan->gpu = tz_alloc_zeroed(1, sizeof *plan->gpu);
-    if (!plan->gpu)
-        return tz_fail_nomem(&plan->ctx, sizeof *plan->gpu);
+    tz_gpu_plan *gpu = tz_alloc_zeroed(1, sizeof *gpu);
+    const char *reason = NULL; /* why the device cannot convert the samples of all items */
+    if (!gpu)
+        return tz_fail_nomem(&plan->ctx, sizeof *gpu);
+    plan->gpu = gpu;
     plan->runner = TZ_RUN_GPU;
-    plan->gpu->device = plan->options.device;
-    TZ_TRY(set_gpu_requests(plan));
-    TZ_TRY(check_strict(plan));
-    TZ_TRY(check_formats(plan));
+    gpu->device = plan->options.device;
+    gpu->requests = tz_arena_array(&plan->arena, plan->request_count, sizeof *gpu->requests);
+    if (!gpu->requests)
+        return tz_fail_nomem(&plan->ctx, plan->request_count * sizeof *gpu->requests);
+    for (size_t i = 0; i < plan->request_count; i++)
+        TZ_TRY(set_gpu_request(plan, &plan->requests[i], &gpu->requests[i]));
+    for (size_t i = 0; plan->options.strict_device && i < plan->request_count; i++) {
+        if (plan->requests[i].tile_read_count > 0 && gpu->requests[i].route == TZ_ROUTE_CPU)
+            return fail_strict_codec(plan, &plan->requests[i]);
+    }
+
+    if (gpu->has_long_rows)
+        reason = "rows of tiles are too long for kernels";
+    for (uint32_t i = 0; !reason && i < gpu->format_count; i++) {
+        if (!tz_device_converts(gpu->device, &gpu->formats[i]))
+            reason = "the device has no double precision, which the samples need";
+    }
+    if (reason && plan->options.strict_device)
+        return tz_fail(&plan->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                       "%s: %s", tz_device_get_info(gpu->device)->id, reason);
+    if (reason)
+        give_up(plan, reason);
+    else
+        drop_if_idle(plan);
     if (!plan->gpu)
         return TZ_OK;
-    if (!has_work(plan)) {
-        drop_idle_plan(plan);
-        return TZ_OK;
-    }
-    tz_device_text(plan->report.device.id, sizeof plan->report.device.id, device_id(plan->gpu));
-    tz_device_text(plan->report.device.reason, sizeof plan->report.device.reason,
-                   plan->gpu->tile_reason);
+
+    tz_device_use *use = &plan->report.device;
+    tz_device_text(use->id, sizeof use->id, tz_device_get_info(gpu->device)->id);
+    tz_device_text(use->reason, sizeof use->reason, gpu->tile_reason);
     TZ_TRY(tz_direct_open(plan));
-    TZ_TRY(tz_gpu_plan_set_budget(plan));
-    if (plan->gpu && !has_work(plan))
-        drop_idle_plan(plan);
+    TZ_TRY(set_budget(plan));
+    if (plan->gpu) /* libraries may have found no memory */
+        drop_if_idle(plan);
     return TZ_OK;
 }
 
@@ -366,4 +398,214 @@ void tz_gpu_plan_free(tz_gpu_plan *gpu)
     tz_free(gpu->constants);
     tz_free(gpu->pairs);
     tz_free(gpu);
+}
+
+/* ---- measuring ---- */
+
+static void widen_sizes(tz_gpu_sizes *sizes, const tz_gpu_sizes *size)
+{
+    sizes->device = tz_max(sizes->device, size->device);
+    sizes->pinned = tz_max(sizes->pinned, size->pinned);
+}
+
+static void count_batch(tz_gpu_plan *gpu, tz_device_use *use, const tz_gpu_batch *batch)
+{
+    const bool is_active = batch->need.conversions > 0;
+    use->waves++;
+    use->uploads += is_active;
+    use->upload_bytes += batch->layout.spare_rows;
+    use->tiles += batch->need.codestreams;
+    use->downloads += batch->layout.download > 0;
+    use->download_bytes += batch->layout.download;
+    use->syncs += is_active;
+    use->direct_reads += batch->need.direct.reads;
+    use->direct_bytes += batch->need.direct.read_bytes;
+    use->bounced_bytes += batch->need.bounced;
+    if (batch->need.bounced > 0)
+        tz_direct_note_reason(use, "some reads are too small for it");
+    use->launches += (is_active ? 1u : 0u) + (batch->need.unpredicts > 0 ? 1u : 0u);
+    for (uint32_t i = 0; i < gpu->codec_count; i++) {
+        const uint64_t tiles = batch->need.decodes[i].count;
+        use->tiles += tiles;
+        use->launches += tiles > 0 ? tz_decode_launches(gpu->device, gpu->codecs[i]) : 0;
+    }
+}
+
+/* Measures each tile that the device decodes for device memory as a batch that the CPU decodes, and
+ * counts the tiles that the CPU decodes from the start. */
+static void measure_redo_tiles(tz_plan *plan)
+{
+    const tz_wave *wave = &plan->wave;
+    for (size_t i = 0; i < wave->fetch_count; i++) {
+        const tz_span *fetch = &wave->fetches[i];
+        for (size_t k = 0; k < fetch->count; k++) {
+            const size_t range = fetch->first + k;
+            const tz_tile_read *tile_read = tz_fetch_tile_read(wave, fetch, k);
+            const tz_tile_route route = tz_tile_read_route(plan, tile_read);
+            plan->gpu->by_cpu +=
+                route == TZ_ROUTE_CPU && tz_tile_read_wanted(wave, tile_read, 0)->row_range == 0;
+            if (route != TZ_ROUTE_DEVICE || tz_tile_read_is_for_host(plan, tile_read))
+                continue;
+            const tz_span span = {wave->ranges[range].offset, wave->ranges[range].size, range, 1};
+            const uint64_t nowhere = 0;
+            tz_gpu_cursor cursor = {
+                .fetches = &span, .fetch_count = 1, .by_cpu = true, .at = &nowhere};
+            tz_gpu_batch batch;
+            (void)tz_gpu_batch_next(plan, &cursor, &plan->gpu->batch_budget, &batch);
+            widen_sizes(&plan->gpu->redo_size, &batch.layout.size);
+        }
+    }
+}
+
+void tz_gpu_plan_measure(tz_plan *plan)
+{
+    tz_gpu_plan *gpu = plan->gpu;
+    tz_gpu_cursor cursor = tz_gpu_cursor_of_wave(plan);
+    tz_gpu_batch batch;
+    while (tz_gpu_batch_next(plan, &cursor, &gpu->batch_budget, &batch)) {
+        count_batch(gpu, &plan->report.device, &batch);
+        widen_sizes(&gpu->slot_size, &batch.layout.size);
+        gpu->redo_waiting_bytes =
+            tz_max(gpu->redo_waiting_bytes, batch.layout.mirrored - batch.layout.input);
+        gpu->max_tile_reads = tz_max_size(gpu->max_tile_reads, (size_t)batch.need.tile_reads);
+        gpu->max_fetches = tz_max_size(gpu->max_fetches, (size_t)batch.need.fetches);
+        gpu->max_reads = tz_max_size(gpu->max_reads, (size_t)batch.need.direct.reads);
+    }
+    if (gpu->on_device && gpu->codec_count > 0)
+        gpu->max_fetches = gpu->max_tile_reads; /* decoded again, each tile is its own fetch */
+    measure_redo_tiles(plan);
+    plan->report.device.tiles_by_cores = gpu->by_cpu;
+}
+
+static void reset_measurements(tz_plan *plan)
+{
+    tz_gpu_plan *gpu = plan->gpu;
+    gpu->slot_size = (tz_gpu_sizes){0};
+    gpu->redo_size = (tz_gpu_sizes){0};
+    gpu->redo_waiting_bytes = 0;
+    gpu->max_tile_reads = 0;
+    gpu->max_fetches = 0;
+    gpu->max_reads = 0;
+    gpu->by_cpu = 0;
+    set_batch_budget(plan);
+}
+
+void tz_gpu_plan_halve(tz_plan *plan)
+{
+    tz_gpu_plan *gpu = plan->gpu;
+    gpu->device_budget = gpu->slots * gpu->slot_size.device / 2;
+    gpu->slots = TZ_QUEUES;
+    reset_measurements(plan);
+}
+
+uint64_t tz_gpu_plan_host_bytes(const tz_gpu_plan *gpu)
+{
+    const uint64_t lists = gpu->format_capacity * sizeof *gpu->formats +
+                           gpu->constant_capacity * sizeof *gpu->constants +
+                           gpu->file_capacity * sizeof *gpu->files +
+                           gpu->pair_capacity * sizeof *gpu->pairs;
+    return lists + gpu->slots * tz_add_capped(gpu->slot_size.pinned, tz_gpu_slot_host_bytes(gpu));
+}
+
+/* ---- fitting ---- */
+
+/* Measures the table for pixels that no tile fills, and the memory for one tile that the CPU
+ * decodes again. */
+static void widen_slot(tz_gpu_plan *gpu)
+{
+    tz_gpu_need need = {.conversions = MAX_FILL_ENTRIES};
+    tz_gpu_layout layout = tz_gpu_layout_make(gpu, &need);
+    tz_gpu_sizes redo = gpu->redo_size;
+    while (need.conversions > 1 && (layout.size.device > gpu->batch_budget.device ||
+                                    layout.size.pinned > gpu->batch_budget.pinned)) {
+        need.conversions /= 2;
+        layout = tz_gpu_layout_make(gpu, &need);
+    }
+    gpu->fill_capacity = need.conversions;
+    if (gpu->on_device)
+        widen_sizes(&gpu->slot_size, &layout.size);
+    if (redo.device > 0)
+        redo.pinned = tz_add_capped(redo.pinned, gpu->redo_waiting_bytes + TZ_CODEC_SLACK);
+    widen_sizes(&gpu->slot_size, &redo);
+}
+
+static tz_result admit_memory(const tz_plan *plan)
+{
+    const tz_gpu_plan *gpu = plan->gpu;
+    const tz_gpu_sizes slot = gpu->slot_size;
+    const uint64_t sizes[TZ_QUEUES + 1] = {gpu->library_bytes, slot.device, slot.device};
+    const bool has_library = gpu->library_bytes > 0;
+    const uint64_t bytes = plan->options.device_bytes;
+    if (bytes && slot.device > bytes)
+        return tz_fail_memory_limit(&plan->ctx, "a single tile", "device_bytes", bytes,
+                                    slot.device);
+    if (slot.device > 0)
+        TZ_TRY(tz_device_admit(gpu->device, sizes + !has_library, gpu->slots + has_library,
+                               plan->ctx.err));
+    if (slot.pinned > or_unlimited(tz_device_get_info(gpu->device)->limits.max_allocation))
+        return tz_device_admit(gpu->device, &slot.pinned, 1, plan->ctx.err);
+    if (slot.pinned > gpu->batch_budget.pinned)
+        return tz_fail_memory_limit(&plan->ctx, "a single tile", "max_memory",
+                                    gpu->batch_budget.pinned, slot.pinned);
+    return TZ_OK;
+}
+
+/* A device that the caller did not name has to be faster than the CPU; else the plan is dropped. */
+static bool is_gpu_worthwhile(tz_plan *plan)
+{
+    const tz_gpu_plan *gpu = plan->gpu;
+    const tz_report *report = &plan->report;
+    const uint16_t compression = plan->requests[0].tile.compression;
+    const uint64_t pinned = gpu->slot_size.pinned * (report->device.waves > 1 ? gpu->slots : 1);
+    tz_vendor_decoder decoder;
+    const tz_device_job job = {
+        .bytes_compressed = report->bytes_compressed,
+        .bytes_pixels = report->bytes_decoded,
+        .bytes_pinned = tz_device_caches_pinned(gpu->device, pinned) ? 0 : pinned,
+        .tiles = report->tiles,
+        .tiles_by_cores = gpu->by_cpu,
+        .compression = compression,
+        .by_library = tz_device_find_vendor_decoder(gpu->device, compression, &decoder),
+        .threads = plan->threads};
+    char reason[sizeof report->device.reason];
+    if (gpu->on_device || !tz_device_is_auto(gpu->device) ||
+        tz_device_pays(tz_device_get_info(gpu->device), &job, reason, sizeof reason))
+        return true;
+    tz_gpu_plan_drop(plan, TZ_RUN_CPU, reason);
+    return false;
+}
+
+tz_result tz_gpu_plan_fit(tz_plan *plan, tz_gpu_fit *out)
+{
+    tz_gpu_plan *gpu = plan->gpu;
+    tz_error failed = {.result = TZ_OK}, *err = plan->ctx.err;
+    *out = TZ_GPU_FIT_CPU;
+    if (!is_gpu_worthwhile(plan))
+        return TZ_OK;
+    widen_slot(gpu);
+    const bool is_over_budget = gpu->slot_size.device > gpu->batch_budget.device ||
+                                gpu->slot_size.pinned > gpu->batch_budget.pinned;
+    if (is_over_budget && (plan->fetch_size > 1 || gpu->slots > 1)) {
+        gpu->slots = plan->fetch_size > 1 ? gpu->slots : 1;
+        plan->fetch_size = 1;
+        reset_measurements(plan);
+        *out = TZ_GPU_FIT_AGAIN;
+        return TZ_OK;
+    }
+    if (plan->report.device.waves <= 1)
+        gpu->slots = 1;
+    plan->ctx.err = &failed;
+    const tz_result result = admit_memory(plan);
+    plan->ctx.err = err;
+    if (falls_back(plan, result, &failed)) {
+        give_up(plan, failed.message);
+        *out = plan->runner == TZ_RUN_BOUNCED ? TZ_GPU_FIT_BOUNCE : TZ_GPU_FIT_CPU;
+        return TZ_OK;
+    }
+    *out = TZ_GPU_FITS;
+    if (result == TZ_OK)
+        plan->report.device.memory = gpu->library_bytes + gpu->slots * gpu->slot_size.device;
+    else if (err)
+        *err = failed;
+    return result;
 }

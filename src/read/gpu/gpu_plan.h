@@ -1,59 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How a plan is carried out on a device: which tiles it decodes, what becomes of their samples,
- * where they go, and how much memory a wave may take. */
+ * The part of a plan that a GPU needs: who decodes the tiles of each request, the conversions of
+ * their samples, the memories they go to, and the memory that a batch may take. */
 #ifndef TZ_READ_GPU_GPU_PLAN_H
 #define TZ_READ_GPU_GPU_PLAN_H
 
 #include "device/device_codestreams.h"
 #include "device/ops/convert_tiles.h"
-#include "read/gpu/gpu_batch.h"
+#include "device/ops/decode.h"
+#include "read/plan.h"
 
-/* What happens to the tiles of a target: one of each for every target of the plan. Targets that
- * share tiles have the same way. */
+enum { TZ_GPU_MAX_CODECS = 8, TZ_GPU_CODESTREAM_LIBRARIES = 2 };
+
+/* The GPU's part of one planned request. Requests that share tiles have the same route. */
 typedef struct tz_gpu_request {
-    tz_tile_route route;
-    uint32_t codec;      /* TZ_ROUTE_DEVICE: which of tz_gpu_plan.codecs; TZ_ROUTE_CODESTREAMS: of
-                            libraries */
-    bool on_device;      /* some of what it wants goes to memory of the device */
+    tz_tile_route route; /* see tz_tile_read_route */
+    /* TZ_ROUTE_DEVICE: index in tz_gpu_plan.codecs; TZ_ROUTE_CODESTREAMS: in its libraries */
+    uint32_t codec;
+    bool on_device;      /* its pixels or its mask go to device memory */
     bool copies_rows;    /* samples of a row are those of the buffer's row */
     bool is_interleaved; /* all samples of a pixel lie together in the buffer, and in the file */
-    uint32_t file;       /* of tz_gpu_plan.files, from 1: it is read from there; 0: it is not */
+    uint32_t file;       /* number in tz_gpu_plan.files, from 1; 0: it is read by the host */
     bool has_unpredict;
     tz_unpredict_entry unpredict;
-    uint32_t pair;    /* which of tz_gpu_plan.pairs its samples go to */
-    uint32_t format;  /* of its first band; with scales, those of the others follow */
+    uint32_t pair;    /* index in tz_gpu_plan.pairs */
+    uint32_t format;  /* of its first band; with scales, those of the other bands follow */
     uint32_t copy;    /* the format that copies samples of the buffer */
-    uint32_t missing; /* the constant for pixels of missing tiles; by band as formats are */
-    uint32_t fill;    /* the one for pixels outside of the level, or one for each band */
+    uint32_t missing; /* constant for pixels of missing tiles; by band as formats are */
+    uint32_t fill;    /* constant for pixels outside the level; by band as formats are */
 } tz_gpu_request;
 
 /* A sample of a buffer that is known before any tile is. */
 typedef struct tz_gpu_constant {
     uint8_t sample[16];
-    uint32_t valid; /* by nodata: what the mask says */
+    uint32_t valid; /* by nodata: the value of the mask */
     uint32_t unused[3];
 } tz_gpu_constant;
 
-/* Memory that one launch places to. NULL: none; tz_gpu_staging: to a part of the slab that goes
- * down.
- */
+/* The memories that one launch converts to. NULL: none; &tz_gpu_staging: the part of the slab that
+ * is downloaded. */
 extern tz_device_memory tz_gpu_staging;
 typedef struct tz_gpu_memory_pair {
     tz_device_memory *into;
     tz_device_memory *mask;
 } tz_gpu_memory_pair;
 
-/* A library of pictures that some target has tiles for. */
-enum { TZ_GPU_CODESTREAM_LIBRARIES = 2 };
+/* A library of the device that decodes codestreams of some request. */
 typedef struct tz_gpu_codestream_library {
     uint16_t compression;
     uint64_t samples; /* of the largest tile */
     tz_codestream_codec codec;
 } tz_gpu_codestream_library;
 
+/* A file that the device reads itself, once for all requests. */
+typedef struct tz_direct_file {
+    tz_source *source;
+    void *handle; /* NULL: it could not be opened, and is not tried again */
+} tz_direct_file;
+
+/* Bytes of device memory and of pinned host memory. */
+typedef struct tz_gpu_sizes {
+    uint64_t device, pinned;
+} tz_gpu_sizes;
+
 struct tz_gpu_plan {
     tz_device *device;
-    tz_gpu_request *requests;
+    tz_gpu_request *requests; /* one for each planned request */
     tz_convert_format *formats;
     uint32_t format_count, format_capacity;
     tz_gpu_constant *constants;
@@ -67,37 +78,37 @@ struct tz_gpu_plan {
     bool has_files; /* some of these are open */
     tz_gpu_codestream_library libraries[TZ_GPU_CODESTREAM_LIBRARIES];
     uint32_t library_count;
-    uint64_t library_bytes;   /* of the device, that they take beside all else */
-    char library_reason[160]; /* why tiles that one could decode are left to the cores */
-    char tile_reason[160];    /* why tiles of a codec of the device's are; empty: none are */
-    bool on_device;           /* some buffer is in its memory */
+    uint64_t library_bytes;   /* device memory that they take beside all else */
+    char library_reason[160]; /* why the CPU decodes tiles that a library could */
+    char tile_reason[160]; /* why the CPU decodes tiles that a kernel could; empty: it does not */
+    bool on_device;        /* some buffer is in device memory */
     bool has_long_rows;
-    bool fills;                /* pixels outside of a level are its work */
-    uint64_t device_budget;    /* bytes of the device that there are for all of it */
-    tz_gpu_sizes batch_budget; /* that a wave may take */
-    tz_gpu_sizes slot_size;    /* that the largest takes */
-    tz_gpu_sizes redo_size; /* that the CPU takes for one tile that the device could not decode */
-    uint64_t redo_waiting_bytes; /* the most bytes of a wave's tiles that wait meanwhile */
-    size_t max_tile_reads;       /* of the largest */
-    size_t max_fetches;          /* the same */
-    size_t max_reads;            /* the same, that go straight to the device; 0: none does */
-    uint64_t fill_capacity;      /* entries of a table for what no tile fills */
-    unsigned slots;              /* waves under way at the same time */
-    uint64_t by_cpu;             /* tiles that it leaves to the cores */
+    bool fills;                  /* the device fills pixels outside a level */
+    uint64_t device_budget;      /* bytes of device memory for all slots */
+    tz_gpu_sizes batch_budget;   /* of one batch */
+    tz_gpu_sizes slot_size;      /* of the largest batch */
+    tz_gpu_sizes redo_size;      /* of one tile that the CPU decodes after the device failed to */
+    uint64_t redo_waiting_bytes; /* most bytes of other such tiles of a batch that wait meanwhile */
+    size_t max_tile_reads;       /* of a batch */
+    size_t max_fetches;          /* of a batch */
+    size_t max_reads;            /* of a batch, straight to the device; 0: none */
+    uint64_t fill_capacity;      /* entries of a table for pixels that no tile fills */
+    unsigned slots;              /* batches in flight */
+    uint64_t by_cpu;             /* tiles that the CPU decodes */
 };
 
-/* Whether it is a device other than the cores. NULL is none. */
+/* True for a device other than the CPU; NULL is none. */
 bool tz_device_is_gpu(const tz_device *device);
 
-/* Of the targets of a plan. Where the device has nothing to do, or cannot do it, plan->gpu is
- * NULL afterwards and the report has the reason. */
+/* Makes the GPU's part of a plan. If the device has nothing to do, or cannot do it, plan->gpu is
+ * NULL afterwards, plan->runner says who reads and the report says why. */
 tz_result tz_gpu_plan_make(tz_plan *plan);
 void tz_gpu_plan_free(tz_gpu_plan *gpu); /* NULL is fine */
 
-/* How much memory there is for it. */
-tz_result tz_gpu_plan_set_budget(tz_plan *plan);
+/* Frees plan->gpu and leaves the plan to another runner. */
+void tz_gpu_plan_drop(tz_plan *plan, tz_runner runner, const char *reason);
 
-/* Cut the wave at hand, and note the largest part and what it all costs. */
+/* Counts the batches of the wave that is listed. */
 void tz_gpu_plan_measure(tz_plan *plan);
 
 typedef enum tz_gpu_fit {
@@ -107,20 +118,14 @@ typedef enum tz_gpu_fit {
     TZ_GPU_FIT_BOUNCE /* dropped: the CPU has to fill buffers in device memory */
 } tz_gpu_fit;
 
-/* Chooses the number and size of slots, after all waves were measured. */
+/* Chooses the number and size of slots after all waves were measured. */
 tz_result tz_gpu_plan_fit(tz_plan *plan, tz_gpu_fit *out);
 
-/* Halves the device memory of the plan, after that of the plan could not be allocated. The plan has
- * to be measured again. */
+/* Halves the device memory of the plan, because it could not be allocated. The plan has to be
+ * measured again. */
 void tz_gpu_plan_halve(tz_plan *plan);
 
-/* Leave all of it to the CPU, buffers in device memory included. */
-void tz_gpu_plan_give_up(tz_plan *plan, const char *reason);
-
-/* Memory of the host that lanes take. */
+/* Bytes of host memory that slots and lists take. */
 uint64_t tz_gpu_plan_host_bytes(const tz_gpu_plan *gpu);
-
-/* Leave it to the cores. */
-void tz_gpu_plan_drop(tz_plan *plan, const char *reason);
 
 #endif

@@ -1,91 +1,561 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Waves go to lanes in turn, so that the bytes of the next are read and sent up while the device
- * works on the one before: begin A, begin B, finish A, begin A, finish B, ... */
-#include "read/plan.h"
-
+ * Runs a plan on a GPU. The batches of a wave go to slots in turn, so that the bytes of one are
+ * read and uploaded while the device works on the one before:
+ *
+ *   begin A, begin B, finish A, begin A, finish B, ...
+ *
+ *   begin   reads the batch's bytes, gives codestreams to libraries, lets the CPU decode its share,
+ *           and queues upload, kernels and download; waits for nothing but the files
+ *   finish  waits for the queue, copies downloaded pixels to buffers in host memory, and lists the
+ *           tiles that the device could not decode; the CPU decodes these, and the device stores
+ *           them in a further batch of the same slot
+ *
+ * At the end, pixels of buffers in device memory that no tile fills are filled.
+ *
+ * The decision that is not obvious: a device that turns out to be full or lost is not an error. The
+ * plan is halved and tried again; after that the CPU runs the whole plan from its beginning, and
+ * nothing that the device did counts. */
 #include <string.h>
 
 #include "base/mem.h"
-#include "read/gpu/gpu_slot.h"
+#include "read/gpu/gpu_batch.h"
 #include "read/read_report.h"
-#include "read/tile.h"
 
-/* Reports progress in positions of the plan; done: tile reads of the wave. */
-static tz_result report_gpu_progress(const tz_gpu_run *run, uint64_t done)
+/* ---- tiles that the CPU decodes ---- */
+
+tz_result tz_gpu_record_failure(tz_gpu_run *run, tz_worker *worker, tz_gpu_tile_read *tile_read,
+                                tz_result result, const tz_error *err)
+{
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
+    TZ_TRY(tz_tile_read_record_failure(run->plan, &run->lock, planned, result, err));
+    tile_read->failed = true;
+    tile_read->state = tile_read->on_host ? TZ_GPU_TILE_DONE : TZ_GPU_TILE_MISSING;
+    if (tile_read->on_host)
+        tz_tile_store_failed(run->plan, worker, planned);
+    return TZ_OK;
+}
+
+tz_location tz_gpu_tile_location(const tz_plan *plan, const tz_tile_read *tile_read, tz_error *err,
+                                 tz_context *ctx)
+{
+    const tz_planned_request *request = tz_tile_read_request(&plan->wave, tile_read, 0);
+    const tz_wanted_tile *wanted = tz_tile_read_wanted(&plan->wave, tile_read, 0);
+    *ctx = tz_file_context(request->file, err);
+    ctx->ifd = request->layer.shape.ifd;
+    return tz_at_tile(request->level, wanted->tile, wanted->span.offset);
+}
+
+/* A job of all workers on one slot. */
+typedef struct slot_job {
+    tz_gpu_run *run;
+    tz_gpu_slot *slot;
+} slot_job;
+
+static tz_result run_parallel(tz_gpu_run *run, tz_gpu_slot *slot, uint64_t count, tz_pool_job job)
+{
+    slot_job user = {run, slot};
+    return tz_pool_run_shared(run->workers.count, count, job, &user, NULL, &run->plan->ctx);
+}
+
+/* Rows are decoded for the device if it stores the pixels; else all is done here. */
+static tz_result decode_on_cpu(tz_gpu_run *run, const tz_gpu_slot *slot, tz_worker *worker,
+                               tz_gpu_tile_read *tile_read, tz_error *err)
+{
+    const tz_plan *plan = run->plan;
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
+    if (tile_read->route == TZ_ROUTE_RAW)
+        return tz_tile_check_raw(plan, worker, planned, err);
+    if (tile_read->fallback != TZ_GPU_FALLBACK_NONE && plan->options.strict_device)
+        return tz_gpu_fail_strict_codestream(run, slot, worker, tile_read, err);
+    if (!tile_read->on_host)
+        return tz_tile_decode(plan, worker, planned, tz_gpu_slot_pinned(slot, tile_read->bytes),
+                              tz_gpu_slot_pinned(slot, tile_read->rows), err);
+    TZ_TRY(tz_tile_store(plan, worker, planned, tz_gpu_slot_pinned(slot, tile_read->bytes), err));
+    tile_read->state = TZ_GPU_TILE_DONE;
+    return TZ_OK;
+}
+
+static bool is_for_cpu(const tz_gpu_tile_read *tile_read)
+{
+    return tile_read->route == TZ_ROUTE_RAW || tile_read->route == TZ_ROUTE_CPU;
+}
+
+/* One worker does all tiles of a fetch: they may share bytes. */
+static tz_result run_cpu_fetch(void *user, uint64_t index, unsigned worker, tz_error *err)
+{
+    const slot_job *job = user;
+    const tz_gpu_fetch *fetch = &job->slot->fetches[index];
+    tz_worker *w = &job->run->workers.list[worker];
+    for (size_t i = 0; i < fetch->span.count; i++) {
+        tz_gpu_tile_read *tile_read = &job->slot->tile_reads[fetch->first + i];
+        if (tile_read->state != TZ_GPU_TILE_ROWS || !is_for_cpu(tile_read))
+            continue;
+        const tz_result result = decode_on_cpu(job->run, job->slot, w, tile_read, err);
+        if (result != TZ_OK)
+            TZ_TRY(tz_gpu_record_failure(job->run, w, tile_read, result, err));
+    }
+    return TZ_OK;
+}
+
+static tz_result check_empty_tile(void *user, uint64_t index, unsigned worker, tz_error *err)
+{
+    const slot_job *job = user;
+    const tz_plan *plan = job->run->plan;
+    tz_worker *w = &job->run->workers.list[worker];
+    tz_gpu_tile_read *tile_read = &job->slot->tile_reads[job->slot->first_empty + index];
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
+    const tz_result result = tile_read->on_host ? tz_tile_store_empty(plan, w, planned, err)
+                                                : tz_tile_check_empty(plan, planned, err);
+    if (result != TZ_OK)
+        return tz_gpu_record_failure(job->run, w, tile_read, result, err);
+    tile_read->state = tile_read->on_host ? TZ_GPU_TILE_DONE : TZ_GPU_TILE_MISSING;
+    return TZ_OK;
+}
+
+/* ---- beginning a batch ---- */
+
+static tz_result begin_batch(tz_gpu_run *run, tz_gpu_slot *slot, const tz_gpu_cursor *cursor,
+                             const tz_gpu_batch *batch)
+{
+    bool any_for_cpu = false;
+    slot->batch = *batch;
+    tz_gpu_batch_lay_out(run->plan, slot, cursor);
+    TZ_TRY(tz_direct_begin(run, slot));
+    if (!cursor->at)
+        TZ_TRY(tz_gpu_fetch_all(run, slot));
+    TZ_TRY(tz_gpu_decode_codestreams(run, slot));
+    for (size_t i = 0; !any_for_cpu && i < slot->first_empty; i++)
+        any_for_cpu = is_for_cpu(&slot->tile_reads[i]);
+    if (any_for_cpu)
+        TZ_TRY(run_parallel(run, slot, slot->fetch_count, run_cpu_fetch));
+    TZ_TRY(run_parallel(run, slot, slot->tile_read_count - slot->first_empty, check_empty_tile));
+    TZ_TRY(tz_direct_end(run, slot));
+    run->use.waves++;
+    run->use.bounced_bytes += batch->need.bounced;
+    if (batch->need.conversions == 0)
+        return TZ_OK;
+    tz_gpu_fill_tables(run, slot);
+    return tz_gpu_batch_launch(run, slot);
+}
+
+/* ---- downloaded pixels ---- */
+
+/* The downloaded byte that has this offset in the slab. */
+static const uint8_t *downloaded(const tz_gpu_slot *slot, uint64_t offset)
+{
+    const tz_gpu_layout *l = &slot->batch.layout;
+    return tz_gpu_slot_pinned(slot, l->mirrored + (offset - l->statuses));
+}
+
+/* Copies packed rows of samples to a band of the buffer. */
+static void copy_staged_rows(const uint8_t *from, const tz_gpu_rect *rect, const tz_buffer *to,
+                             uint32_t band, uint32_t count, size_t size, int64_t step)
+{
+    const tz_conversion as_is = {.from = to->dtype, .to = to->dtype};
+    for (uint32_t row = 0; row < rect->rows; row++, from += count * size) {
+        uint8_t *dst = tz_buffer_at(to, band, rect->row + row, rect->column);
+        if (step == (int64_t)size)
+            tz_row_copy(dst, from, count * size, false);
+        else
+            tz_row_convert(&as_is, from, (ptrdiff_t)size, dst, (ptrdiff_t)step, count, NULL, 0);
+    }
+}
+
+static void copy_staged_pixels(const tz_gpu_rect *rect, const uint8_t *from)
+{
+    const tz_buffer *to = &rect->request->into;
+    const size_t size = tz_dtype_size(to->dtype);
+    const uint32_t bands = tz_gpu_rect_bands(rect);
+    const uint32_t samples = tz_gpu_rect_samples(rect);
+    if (rect->how->is_interleaved && !rect->how->copies_rows) {
+        copy_staged_rows(from, rect, to, 0, samples * bands, size, (int64_t)size);
+        return;
+    }
+    for (uint32_t i = 0; i < bands; i++, from += (size_t)rect->rows * samples * size)
+        copy_staged_rows(from, rect, to, tz_gpu_rect_band(rect, i), samples, size,
+                         rect->how->copies_rows ? (int64_t)size : to->column_stride);
+}
+
+static void copy_staged_mask(const tz_gpu_rect *rect, const uint8_t *from)
+{
+    const tz_buffer *to = &rect->request->mask;
+    const uint32_t bands = tz_gpu_rect_bands(rect);
+    for (uint32_t i = 0; i < bands; i++, from += (size_t)rect->rows * rect->columns)
+        copy_staged_rows(from, rect, to, tz_gpu_rect_band(rect, i), rect->columns, 1,
+                         to->column_stride);
+}
+
+static void copy_staged_tile(const tz_plan *plan, const tz_gpu_slot *slot,
+                             const tz_gpu_tile_read *tile_read)
+{
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
+    uint64_t at = tile_read->staged;
+    tz_gpu_rect rect;
+    for (uint32_t i = 0; i < planned->count; i++) {
+        if (!tz_gpu_rect_make(plan, planned, i, &rect))
+            continue;
+        if (!rect.request->to_mask && rect.request->into.data)
+            copy_staged_pixels(&rect, downloaded(slot, at));
+        at += tz_gpu_rect_staged_pixels(&rect);
+        if (rect.request->mask.data)
+            copy_staged_mask(&rect, downloaded(slot, at));
+        at += tz_gpu_rect_staged_mask(&rect);
+    }
+}
+
+/* ---- finishing a batch ---- */
+
+/* The device's status of a tile; 0: it was decoded, or the device was not to. */
+static uint32_t decode_status(const tz_gpu_slot *slot, const tz_gpu_tile_read *tile_read)
+{
+    uint32_t status = 0;
+    if (tile_read->status != TZ_GPU_NO_STATUS)
+        memcpy(&status,
+               downloaded(slot, slot->batch.layout.statuses + tile_read->status * sizeof status),
+               sizeof status);
+    return status;
+}
+
+/* Handles a tile that the device could not decode. The CPU finds the error, or stores its pixels in
+ * host memory; for device memory the tile is listed, and decoded in the next batch. */
+static tz_result redo_tile_read(tz_gpu_run *run, const tz_gpu_slot *slot, tz_worker *w,
+                                tz_gpu_tile_read *tile_read, tz_error *err)
+{
+    const tz_plan *plan = run->plan;
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
+    uint8_t *bytes = tz_gpu_slot_pinned(slot, tile_read->bytes);
+    if (plan->options.strict_device) {
+        tz_context ctx;
+        const tz_location location = tz_gpu_tile_location(plan, planned, err, &ctx);
+        TZ_TRY(tz_tile_decode(plan, w, planned, bytes, w->output, err));
+        return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, location,
+                       "the device could not decode the tile (status %u), and the CPU may not "
+                       "(strict_device)",
+                       (unsigned)decode_status(slot, tile_read));
+    }
+    if (tile_read->on_host)
+        return tz_tile_store(plan, w, planned, bytes, err);
+    tile_read->state = TZ_GPU_TILE_REDO;
+    return TZ_OK;
+}
+
+/* Finishes the tiles of one fetch, which may share bytes; after all fetches, the tile reads without
+ * bytes, whose pixels were downloaded if other requests have the same tile in device memory. */
+static tz_result finish_fetch(void *user, uint64_t index, unsigned worker, tz_error *err)
+{
+    const slot_job *job = user;
+    tz_gpu_run *run = job->run;
+    tz_gpu_slot *slot = job->slot;
+    tz_worker *w = &run->workers.list[worker];
+    const bool has_bytes = index < slot->fetch_count;
+    const size_t first = has_bytes ? slot->fetches[index].first : slot->first_empty;
+    const size_t count =
+        has_bytes ? slot->fetches[index].span.count : slot->tile_read_count - slot->first_empty;
+    for (size_t i = first; i < first + count; i++) {
+        tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
+        if (tile_read->state == TZ_GPU_TILE_DONE)
+            continue;
+        if (decode_status(slot, tile_read) == 0) {
+            copy_staged_tile(run->plan, slot, tile_read);
+            continue;
+        }
+        atomic_fetch_add_explicit(&run->redone, 1, memory_order_relaxed);
+        const tz_result result = redo_tile_read(run, slot, w, tile_read, err);
+        if (result == TZ_OK)
+            continue;
+        TZ_TRY(tz_gpu_record_failure(run, w, tile_read, result, err));
+        if (tile_read->state == TZ_GPU_TILE_MISSING)
+            tile_read->state = TZ_GPU_TILE_REDO; /* the next batch stores its constant pixels */
+    }
+    return TZ_OK;
+}
+
+/* Downloads the stored bytes of tiles that the device has read and could not decode: all at once,
+ * from the first such byte to the last. Waits. */
+static tz_result download_failed_bytes(tz_gpu_run *run, tz_gpu_slot *slot)
+{
+    tz_error *err = run->plan->ctx.err;
+    uint64_t first = UINT64_MAX;
+    uint64_t end = 0;
+    for (size_t i = 0; i < slot->tile_read_count; i++) {
+        const tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
+        if (!tile_read->is_direct || tile_read->state == TZ_GPU_TILE_DONE ||
+            decode_status(slot, tile_read) == 0)
+            continue;
+        first = tz_min(first, tile_read->bytes);
+        end = tz_max(end, tile_read->bytes + run->plan->wave.ranges[tile_read->range].size);
+    }
+    if (end == 0)
+        return TZ_OK;
+    slot->is_busy = true;
+    TZ_TRY(tz_device_download(slot->queue, tz_gpu_slot_pinned(slot, first), slot->slab, first,
+                              end - first, err));
+    run->use.downloads++;
+    run->use.download_bytes += end - first;
+    TZ_TRY(tz_device_sync(run->gpu->device, slot->queue, err));
+    slot->is_busy = false;
+    run->use.syncs++;
+    return TZ_OK;
+}
+
+/* Lists the tiles that the CPU has to decode for device memory. Their bytes are in pinned memory at
+ * offsets that the next layout uses: they move to its end, all at once and in their order. */
+static void list_redo(const tz_gpu_run *run, tz_gpu_slot *slot)
+{
+    uint64_t first = UINT64_MAX;
+    uint64_t end = 0;
+    for (size_t i = 0; i < slot->tile_read_count; i++) {
+        const tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
+        const tz_indexed_range *range = &run->plan->wave.ranges[tile_read->range];
+        if (tile_read->state != TZ_GPU_TILE_REDO)
+            continue;
+        slot->redo_offsets[slot->redo_count] = tile_read->bytes;
+        slot->redo[slot->redo_count++] = (tz_span){range->offset, range->size, tile_read->range, 1};
+        first = tz_min(first, tile_read->bytes);
+        end = tz_max(end, tile_read->bytes + range->size);
+    }
+    if (slot->redo_count == 0)
+        return;
+    const uint64_t shift = run->gpu->slot_size.pinned - TZ_CODEC_SLACK - end;
+    memmove(tz_gpu_slot_pinned(slot, first + shift), tz_gpu_slot_pinned(slot, first), end - first);
+    slot->redo_first = first + shift;
+    for (size_t i = 0; i < slot->redo_count; i++)
+        slot->redo_offsets[i] += shift;
+}
+
+/* Tiles that the device could not decode and that it has to store are listed in slot->redo. */
+static tz_result finish_batch(tz_gpu_run *run, tz_gpu_slot *slot)
+{
+    bool any_failed = false;
+    slot->redo_count = 0;
+    if (!slot->is_busy)
+        return TZ_OK;
+    TZ_TRY(tz_device_sync(run->gpu->device, slot->queue, run->plan->ctx.err));
+    slot->is_busy = false;
+    run->use.syncs++;
+    for (size_t i = 0; i < slot->tile_read_count; i++) {
+        const tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
+        const bool failed = decode_status(slot, tile_read) != 0;
+        run->use.tiles +=
+            (tile_read->route == TZ_ROUTE_CODESTREAMS && tile_read->state == TZ_GPU_TILE_ROWS) ||
+            (tile_read->status != TZ_GPU_NO_STATUS && !failed);
+        any_failed = any_failed || (failed && tile_read->state != TZ_GPU_TILE_DONE);
+    }
+    if (slot->batch.need.staged == 0 && !any_failed)
+        return TZ_OK;
+    TZ_TRY(download_failed_bytes(run, slot));
+    TZ_TRY(run_parallel(run, slot, slot->fetch_count + 1, finish_fetch));
+    list_redo(run, slot);
+    return TZ_OK;
+}
+
+/* Finishes the batch of a slot, if it has one, and those that follow from it. *done counts tile
+ * reads of the wave; progress is reported in positions of the plan. */
+static tz_result finish_slot(tz_gpu_run *run, tz_gpu_slot *slot, uint64_t *done)
 {
     const tz_plan *plan = run->plan;
     const tz_wave *wave = &plan->wave;
+    if (!slot->is_taken)
+        return TZ_OK;
+    slot->is_taken = false;
+    *done += slot->tile_read_count;
+    TZ_TRY(finish_batch(run, slot));
+    if (slot->redo_count > 0) { /* the CPU decodes these tiles, and the device stores them */
+        const tz_gpu_sizes budget = {run->gpu->slot_size.device, slot->redo_first};
+        tz_gpu_cursor cursor = {.fetches = slot->redo,
+                                .fetch_count = slot->redo_count,
+                                .by_cpu = true,
+                                .at = slot->redo_offsets};
+        tz_gpu_batch batch;
+        while (tz_gpu_batch_next(plan, &cursor, &budget, &batch)) {
+            TZ_TRY(begin_batch(run, slot, &cursor, &batch));
+            TZ_TRY(finish_batch(run, slot));
+        }
+    }
     const double fraction =
-        wave->tile_read_count > 0 ? (double)done / (double)wave->tile_read_count : 1;
+        wave->tile_read_count > 0 ? (double)*done / (double)wave->tile_read_count : 1;
     return tz_check_progress(&plan->ctx, &plan->options.progress,
                              wave->begin + (uint64_t)(fraction * (double)(wave->end - wave->begin)),
                              wave->total);
 }
 
-/* The CPU decodes what the device could not, and the device stores it. */
-static tz_result redo_failed(tz_gpu_run *run, tz_gpu_slot *slot)
-{
-    const tz_gpu_sizes budget = {run->gpu->slot_size.device, slot->redo_first};
-    tz_gpu_cursor cursor = {.fetches = slot->redo,
-                            .fetch_count = slot->redo_count,
-                            .by_cpu = true,
-                            .at = slot->redo_offsets};
-    tz_gpu_batch batch;
-    while (tz_gpu_batch_next(run->plan, &cursor, &budget, &batch)) {
-        TZ_TRY(tz_gpu_batch_begin(run, slot, &cursor, &batch));
-        TZ_TRY(tz_gpu_batch_finish(run, slot));
-    }
-    return TZ_OK;
-}
-
-static tz_result finish_slot(tz_gpu_run *run, tz_gpu_slot *slot, uint64_t *done)
-{
-    if (!slot->is_taken)
-        return TZ_OK;
-    slot->is_taken = false;
-    *done += slot->tile_read_count;
-    TZ_TRY(tz_gpu_batch_finish(run, slot));
-    if (slot->redo_count > 0)
-        TZ_TRY(redo_failed(run, slot));
-    return report_gpu_progress(run, *done);
-}
-
-/* The lists of the plan's wave are used until its last part is done. */
+/* The lists of the wave are used until its last batch is done. */
 static tz_result run_gpu_wave(tz_gpu_run *run)
 {
     tz_gpu_cursor cursor = tz_gpu_cursor_of_wave(run->plan);
     tz_gpu_batch batch;
-    unsigned next = 0;
     uint64_t done = 0;
+    unsigned next = 0;
     for (; tz_gpu_batch_next(run->plan, &cursor, &run->gpu->batch_budget, &batch);
          next = (next + 1) % run->gpu->slots) {
         tz_gpu_slot *slot = &run->slots[next];
         TZ_TRY(finish_slot(run, slot, &done));
         slot->is_taken = true;
-        TZ_TRY(tz_gpu_batch_begin(run, slot, &cursor, &batch));
+        TZ_TRY(begin_batch(run, slot, &cursor, &batch));
     }
     for (unsigned i = 0; i < run->gpu->slots; i++)
         TZ_TRY(finish_slot(run, &run->slots[(next + i) % run->gpu->slots], &done));
     return TZ_OK;
 }
 
-static void finish_gpu_report(tz_gpu_run *run)
+/* ---- pixels that no tile fills ---- */
+
+/* Pixels outside a level, and masks of tiles that failed, in buffers in device memory. Entries are
+ * collected in the table of the first slot, pair after pair, until it is full. */
+typedef struct filler {
+    tz_gpu_run *run;
+    tz_gpu_slot *slot;
+    tz_convert_entry *entries;
+    uint32_t pair; /* whose entries are collected */
+    uint64_t count;
+    tz_result result;
+} filler;
+
+static void begin_table(filler *f)
 {
-    tz_report *report = &run->plan->report;
-    const tz_device_use planned = report->device;
-    tz_report_finish(run->plan, &run->workers, run->use.tiles);
-    report->device = run->use;
-    memcpy(report->device.id, planned.id, sizeof planned.id);
-    memcpy(report->device.reason, planned.reason, sizeof planned.reason);
-    report->device.memory = planned.memory;
-    report->device.tiles_by_cores = planned.tiles_by_cores + run->fallback_count;
-    report->device.tiles_redone = run->redone;
-    tz_direct_note_reason(&report->device, planned.direct_reason);
+    tz_gpu_slot *slot = f->slot;
+    const tz_gpu_need need = {.conversions = f->run->gpu->fill_capacity};
+    slot->batch = (tz_gpu_batch){.need = need, .layout = tz_gpu_layout_make(f->run->gpu, &need)};
+    slot->upload = slot->batch.layout.spare_rows;
+    slot->tile_read_count = 0;
+    tz_gpu_fill_tables(f->run, slot);
+    f->entries =
+        (tz_convert_entry *)(void *)tz_gpu_slot_pinned(slot, slot->batch.layout.conversions);
+    f->pair = 0;
+    f->count = 0;
 }
 
-static tz_result read_all_on_gpu(tz_gpu_run *run)
+static void end_pairs(filler *f, uint32_t end)
+{
+    for (; f->pair < end; f->pair++)
+        f->slot->pair_ends[f->pair] = f->count;
+}
+
+static void flush_entries(filler *f)
+{
+    tz_gpu_run *run = f->run;
+    if (f->result != TZ_OK || f->count == 0)
+        return;
+    end_pairs(f, run->gpu->pair_count);
+    f->result = tz_gpu_batch_launch(run, f->slot);
+    run->use.waves++;
+    if (f->result == TZ_OK)
+        f->result = finish_batch(run, f->slot);
+    begin_table(f);
+}
+
+static void add_fill_entry(filler *f, uint32_t pair, const tz_convert_entry *entry)
+{
+    if (f->count == f->run->gpu->fill_capacity || pair < f->pair)
+        flush_entries(f);
+    if (f->result != TZ_OK)
+        return;
+    end_pairs(f, pair);
+    f->entries[f->count++] = *entry;
+}
+
+/* Fills an area of a request's buffers that no tile stores to: with pixels and mask, or the mask
+ * only. */
+static void fill_area(filler *f, const tz_planned_request *request, const tz_window *area,
+                      bool pixels)
+{
+    const tz_gpu_plan *gpu = f->run->gpu;
+    const tz_gpu_request *how = &gpu->requests[request - f->run->plan->requests];
+    const tz_buffer *into = &request->into;
+    const tz_buffer *mask = &request->mask;
+    const uint32_t across = tz_min_u32(area->width, TZ_CONVERT_MAX_PIXELS);
+    const uint32_t down = TZ_CONVERT_MAX_PIXELS / across;
+    tz_convert_entry entry = {.format = how->copy, .status = TZ_NONE};
+    if (pixels && !request->to_mask && into->memory)
+        entry.flags |= TZ_CONVERT_INTO;
+    if (mask->memory)
+        entry.flags |= TZ_CONVERT_MASK | TZ_CONVERT_INVALID;
+    entry.into_row = into->row_stride;
+    entry.into_column = into->column_stride;
+    entry.mask_row = mask->row_stride;
+    entry.mask_column = mask->column_stride;
+    for (uint32_t band = 0; entry.flags && band < request->band_count; band++) {
+        const uint64_t constant = (uint64_t)how->fill + (request->scales ? band : 0);
+        entry.from = f->slot->batch.layout.constants + constant * sizeof *gpu->constants;
+        for (uint32_t y = 0; y < area->height; y += entry.rows) {
+            entry.rows = tz_min_u32(down, area->height - y);
+            for (uint32_t x = 0; x < area->width; x += entry.columns) {
+                const int64_t row = area->row + y;
+                const int64_t column = area->column + x;
+                entry.columns = tz_min_u32(across, area->width - x);
+                entry.into = (int64_t)into->offset + band * into->band_stride +
+                             row * into->row_stride + column * into->column_stride;
+                entry.mask = (int64_t)mask->offset + band * mask->band_stride +
+                             row * mask->row_stride + column * mask->column_stride;
+                add_fill_entry(f, how->pair, &entry);
+            }
+        }
+    }
+}
+
+static void fill_outside_level(filler *f, const tz_planned_request *request)
+{
+    const int64_t width = request->into.width;
+    const int64_t height = request->into.height;
+    const bool is_inside = request->x0 < request->x1;
+    const int64_t left = is_inside ? (int64_t)request->x0 - request->column_shift : width;
+    const int64_t right = is_inside ? (int64_t)request->x1 - request->column_shift : width;
+    const int64_t top = is_inside ? (int64_t)request->y0 - request->row_shift : height;
+    const int64_t bottom = is_inside ? (int64_t)request->y1 - request->row_shift : height;
+    const int64_t areas[4][4] = {/* column, row, width, height */
+                                 {0, 0, width, top},
+                                 {0, bottom, width, height - bottom},
+                                 {0, top, left, bottom - top},
+                                 {right, top, width - right, bottom - top}};
+    for (int i = 0; i < 4; i++) {
+        const tz_window area = {areas[i][0], areas[i][1], (uint32_t)areas[i][2],
+                                (uint32_t)areas[i][3]};
+        if (areas[i][2] > 0 && areas[i][3] > 0)
+            fill_area(f, request, &area, true);
+    }
+}
+
+static void mask_failed_on_gpu(void *user, const tz_planned_request *request,
+                               const tz_planned_request *mask, uint64_t tile)
+{
+    filler *f = user;
+    tz_window window;
+    if (mask->mask.data) {
+        tz_planned_request_mask_tile(request, mask, tile);
+        return;
+    }
+    if (!tz_planned_request_tile_window(request, tile, &window))
+        return;
+    window.column -= request->column_shift;
+    window.row -= request->row_shift;
+    fill_area(f, mask, &window, false);
+}
+
+/* All waves are done. */
+static tz_result fill_untiled(tz_gpu_run *run)
+{
+    const tz_plan *plan = run->plan;
+    const tz_gpu_plan *gpu = run->gpu;
+    filler f = {.run = run, .slot = &run->slots[0]};
+    if (gpu->on_device)
+        begin_table(&f);
+    for (uint32_t pair = 0; gpu->fills && pair < gpu->pair_count; pair++) {
+        for (size_t i = 0; i < plan->request_count; i++) {
+            if (gpu->requests[i].pair == pair && gpu->requests[i].on_device)
+                fill_outside_level(&f, &plan->requests[i]);
+        }
+    }
+    tz_plan_visit_failed_tiles(plan, mask_failed_on_gpu, &f);
+    flush_entries(&f);
+    return f.result;
+}
+
+/* ---- the whole plan ---- */
+
+static tz_result run_on_gpu(tz_gpu_run *run)
 {
     tz_plan *plan = run->plan;
+    tz_report *report = &plan->report;
     TZ_TRY(tz_workers_init(&run->workers, plan));
     if (run->gpu->on_device)
         TZ_TRY(tz_device_wait_for_stream(run->gpu->device, plan->ctx.err));
@@ -98,50 +568,37 @@ static tz_result read_all_on_gpu(tz_gpu_run *run)
         TZ_TRY(tz_plan_list_wave(plan, at));
         TZ_TRY(run_gpu_wave(run));
     }
-    TZ_TRY(tz_gpu_fill_untiled(run));
+    TZ_TRY(fill_untiled(run));
     TZ_TRY(tz_plan_check_unchanged(plan));
-    finish_gpu_report(run);
+    const tz_device_use planned = report->device;
+    tz_report_finish(plan, &run->workers, run->use.tiles);
+    report->device = run->use;
+    memcpy(report->device.id, planned.id, sizeof planned.id);
+    memcpy(report->device.reason, planned.reason, sizeof planned.reason);
+    report->device.memory = planned.memory;
+    report->device.tiles_by_cores = planned.tiles_by_cores + run->fallback_count;
+    report->device.tiles_redone = run->redone;
+    tz_direct_note_reason(&report->device, planned.direct_reason);
     return TZ_OK;
 }
 
-/* Nothing of what the device did counts. */
-static tz_result read_on_cpu(tz_plan *plan)
-{
-    plan->report.tiles_failed = 0;
-    for (size_t i = 0; i < plan->request_count; i++) {
-        if (plan->requests[i].outcome)
-            plan->requests[i].outcome->tiles_failed = 0;
-    }
-    TZ_TRY(tz_plan_reset_outcomes(plan));
-    TZ_TRY(tz_plan_check_memory(plan));
-    return tz_cpu_read(plan);
-}
-
-static tz_result read_once_on_gpu(tz_plan *plan, bool *has_memory)
-{
-    tz_gpu_run run = {.plan = plan, .gpu = plan->gpu, .lock = PTHREAD_MUTEX_INITIALIZER};
-    const tz_result result = read_all_on_gpu(&run);
-    for (uint32_t i = 0; i < TZ_QUEUES; i++)
-        tz_gpu_slot_deinit(&run, &run.slots[i]);
-    tz_workers_deinit(&run.workers);
-    *has_memory = run.has_memory;
-    return result;
-}
-
-/* Smaller batches where the planned ones find no memory after all: others use the device, too.
- * *is_full: even the smallest find none. */
-static tz_result read_in_smaller_batches(tz_plan *plan, bool *is_full)
+/* Runs the plan with smaller batches if the planned ones find no memory after all: others use the
+ * device, too. *is_full: even the smallest find none. */
+static tz_result run_in_smaller_batches(tz_plan *plan, bool *is_full)
 {
     tz_error *err = plan->ctx.err;
     for (;;) {
         tz_error ignored;
-        bool has_memory;
-        const tz_result result = read_once_on_gpu(plan, &has_memory);
-        *is_full = tz_device_is_full(result, err) || (!has_memory && result == TZ_ERR_LIMIT);
-        if (has_memory || !*is_full)
+        tz_gpu_run run = {.plan = plan, .gpu = plan->gpu, .lock = PTHREAD_MUTEX_INITIALIZER};
+        const tz_result result = run_on_gpu(&run);
+        for (uint32_t i = 0; i < TZ_QUEUES; i++)
+            tz_gpu_slot_deinit(&run, &run.slots[i]);
+        tz_workers_deinit(&run.workers);
+        *is_full = tz_device_is_full(result, err) || (!run.has_memory && result == TZ_ERR_LIMIT);
+        if (run.has_memory || !*is_full)
             return result;
-        plan->ctx.err = &ignored;
         const uint64_t held = plan->gpu->slots * plan->gpu->slot_size.device;
+        plan->ctx.err = &ignored;
         tz_gpu_plan_halve(plan);
         const bool is_less = tz_plan_measure(plan) == TZ_OK && plan->gpu &&
                              plan->gpu->slots * plan->gpu->slot_size.device < held &&
@@ -158,15 +615,23 @@ tz_result tz_gpu_read(tz_plan *plan)
     tz_error failed = {.result = TZ_OK}, *err = plan->ctx.err;
     bool is_full;
     plan->ctx.err = &failed;
-    const tz_result result = read_in_smaller_batches(plan, &is_full);
+    const tz_result result = run_in_smaller_batches(plan, &is_full);
     plan->ctx.err = err;
     const bool is_lost = result == TZ_ERR_DEVICE && !on_device;
-    if ((is_full || is_lost) && !plan->options.strict_device) {
-        tz_gpu_plan_drop(plan, failed.message);
-        plan->runner = on_device ? TZ_RUN_BOUNCED : TZ_RUN_CPU;
-        return on_device ? TZ_OK : read_on_cpu(plan);
+    if ((!is_full && !is_lost) || plan->options.strict_device) {
+        if (result != TZ_OK && err)
+            *err = failed;
+        return result;
     }
-    if (result != TZ_OK && err)
-        *err = failed;
-    return result;
+    tz_gpu_plan_drop(plan, on_device ? TZ_RUN_BOUNCED : TZ_RUN_CPU, failed.message);
+    if (on_device)
+        return TZ_OK;
+    plan->report.tiles_failed = 0;
+    for (size_t i = 0; i < plan->request_count; i++) {
+        if (plan->requests[i].outcome)
+            plan->requests[i].outcome->tiles_failed = 0;
+    }
+    TZ_TRY(tz_plan_reset_outcomes(plan));
+    TZ_TRY(tz_plan_check_memory(plan));
+    return tz_cpu_read(plan);
 }
