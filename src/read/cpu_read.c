@@ -17,7 +17,7 @@
 /* Tiles without data are quickly done: this many are one task. */
 enum { EMPTY_TILES_PER_TASK = 64 };
 
-/* Fetches that are asked for ahead if the disk is the slowest part. */
+/* Fetches that are asked for ahead if the disk is slower than the CPU. */
 enum { READ_AHEAD = 16 };
 
 typedef struct cpu_run {
@@ -27,7 +27,7 @@ typedef struct cpu_run {
     _Atomic uint64_t expected; /* fetches below this one have been asked for ahead */
 } cpu_run;
 
-/* A tile that failed is an error of the read, unless the outcomes of all who want it have a list.
+/* A tile that failed is an error of the read, unless the outcomes of all its requests have a list.
  */
 static tz_result record_failed_tile(cpu_run *r, tz_worker *w, const tz_tile_read *tile_read,
                                     tz_result result, const tz_error *err)

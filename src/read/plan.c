@@ -19,7 +19,7 @@
 #include "read/tile.h"
 
 /* Neighbouring tiles are read together up to this size, which the second cache holds until they are
- * decoded; less where there would be too few reads to keep all threads busy. */
+ * decoded; less if there would be too few reads to keep all threads busy. */
 enum { FETCH_MAX = 1 << 18, FETCH_MIN = 1 << 14, FETCHES_PER_THREAD = 4 };
 
 /* ---- requests ---- */
@@ -97,8 +97,8 @@ static tz_result add_requests(tz_plan *plan, const tz_read_request *requests, si
 
 /* ---- sizes ---- */
 
-/* Sets what follows from the requests alone: buffers and codecs of a worker, threads, and the size
- * of a fetch. */
+/* Sets the sizes that follow from the requests alone: buffers and codecs of a worker, threads, and
+ * the size of a fetch. */
 static void set_sizes(tz_plan *plan)
 {
     uint64_t bytes = 0; /* decoded ones are the work; compressed ones follow them */

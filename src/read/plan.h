@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From requests to a plan: its tiles, its reads, its memory, and who runs it. Making a plan reads
+ * From requests to a plan: its tiles, its reads, its memory and its runner. Making a plan reads
  * tile tables and headers of codecs only, and allocates only the plan. */
 #ifndef TZ_READ_PLAN_H
 #define TZ_READ_PLAN_H
@@ -14,7 +14,7 @@ typedef enum tz_runner {
     TZ_RUN_BOUNCED /* the CPU has to, but a buffer is in device memory: see gpu_bounce.c */
 } tz_runner;
 
-/* Who turns the stored bytes of a tile into rows. */
+/* The one that turns the stored bytes of a tile into rows. */
 typedef enum tz_tile_route {
     TZ_ROUTE_RAW,         /* nobody: they are rows */
     TZ_ROUTE_DEVICE,      /* a kernel of the device */
@@ -65,7 +65,7 @@ size_t tz_plan_input_bytes(const tz_plan *plan);
 /* Bytes between and after the buffers in a worker's memory. */
 #define TZ_WORKER_SLACK (5 * (TZ_CODEC_SLACK + 64))
 
-/* The one answer to who decodes a tile. */
+/* The route of a tile read. Nothing else decides who decodes a tile. */
 tz_tile_route tz_tile_read_route(const tz_plan *plan, const tz_tile_read *tile_read);
 
 /* Fails if a file is not the one that was opened any more. */

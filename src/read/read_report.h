@@ -9,11 +9,11 @@
  * worker decoded. */
 void tz_report_finish(tz_plan *plan, const tz_workers *workers, uint64_t by_device);
 
-/* Adds the counts of a device; its texts are kept where the sum has none yet. */
+/* Adds the counts of a device; its texts are kept if the sum has none yet. */
 void tz_device_use_add(tz_device_use *sum, const tz_device_use *more);
 
 /* Visits all tiles of pixels that failed and whose mask another request fills. Pixels that failed
- * are masked, also where mask or alpha says that they are valid. */
+ * are masked even if mask or alpha says that they are valid. */
 typedef void (*tz_failed_tile_fn)(void *user, const tz_planned_request *request,
                                   const tz_planned_request *mask, uint64_t tile);
 void tz_plan_visit_failed_tiles(const tz_plan *plan, tz_failed_tile_fn visit, void *user);

@@ -18,7 +18,7 @@
 typedef struct tz_read_request {
     const tz_file *file;
     tz_layer layer;
-    uint32_t level; /* with TZ_MASK_OF where a mask's own samples are wanted */
+    uint32_t level; /* with TZ_MASK_OF if a mask's own samples are wanted */
     /* layer is the level's, halved this often by the lower resolutions that its tiles hold */
     uint8_t decode_reduction;
     double x0, y0, x1, y1; /* area of the buffer, in pixels of the level */

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The buffer is cut into blocks of rows (and of columns, where memory is short). The pixels that a
- * block looks at are read as they are stored, many blocks at a time in one plan, so that tiles
- * which several of them need are decoded once; then all rows of these blocks are resampled. */
+ * Requests whose buffers have other pixels than the level. The buffer is divided into blocks of
+ * rows (and of columns, if memory is short):
+ *
+ *   block -> window of the level   its pixels, and those around them that the filter looks at
+ *   batch of blocks -> one plan    read as stored, so that tiles that several blocks need are
+ *                                  decoded once
+ *   rows of these blocks           resampled in strips by all threads, then converted and stored
+ *
+ * The decision that is not obvious: samples are read as stored, with a buffer of validity beside
+ * them, and scale, nodata and type are applied after resampling. A filter must not mix nodata with
+ * values, and must see each value once. */
 #include "read/plan.h"
 
 #include <math.h>
@@ -14,17 +22,18 @@
 /* Blocks are read this many bytes at a time: enough that few tiles are decoded twice at the seams.
  */
 #define BATCH_BYTES ((uint64_t)64 << 20)
-/* Rows of a block, by nearest: each looks at one row of the level only. */
+/* Blocks of a batch. By nearest a block may be a single row, which looks at one row of the level.
+ */
 enum { MAX_BLOCKS = 4096 };
-/* Rows that a thread takes at once: a filter looks at rows that its neighbours look at too. */
+/* Rows of a task: a filter looks at rows that those of its neighbours look at too. */
 enum { STRIP_ROWS = 16 };
 
 typedef struct block {
     const tz_read_request *request;
     uint32_t column, row, width, height; /* of the buffer */
     tz_window source_window;             /* of the level; width 0: nothing there */
-    tz_buffer samples;                   /* what was read: source, all wanted bands */
-    tz_buffer valid;                     /* data NULL: all are */
+    tz_buffer samples;                   /* of source_window, all wanted bands */
+    tz_buffer valid;                     /* data NULL: all samples are */
     tz_axis across;
     void *across_memory;
     tz_conversion conversion;
@@ -39,7 +48,7 @@ typedef struct row_memory {
     void *down;      /* table of one row */
 } row_memory;
 
-/* What it has to hold. */
+/* Sizes of a row_memory. */
 typedef struct row_needs {
     tz_resample_needs values;
     size_t size;   /* of a sample */
@@ -54,13 +63,13 @@ typedef struct block_batch {
     size_t count;
     uint64_t budget; /* for all blocks */
     uint64_t bytes;  /* that they take */
-    uint64_t cost;   /* the same with what planning them takes */
+    uint64_t cost;   /* bytes, and those of planning them */
     row_needs max_needs;
     uint64_t *first_strips; /* of each block among all strips */
     uint64_t strips;
     uint64_t rows;
     row_memory *memories;
-    uint64_t done, total; /* rows of all views, for progress */
+    uint64_t done, total; /* rows of all requests, for progress */
 } block_batch;
 
 /* ---- geometry ---- */
@@ -118,7 +127,7 @@ static row_needs row_needs_of(const block *b, const tz_read_options *how)
     return out;
 }
 
-/* UINT64_MAX: more than can be. */
+/* Bytes of one thread's memory; UINT64_MAX: more than there can be. */
 static uint64_t row_memory_bytes(const row_needs *max_needs, tz_resampling method)
 {
     const uint64_t bytes = tz_resample_memory_bytes(method, &max_needs->values);
@@ -127,7 +136,7 @@ static uint64_t row_memory_bytes(const row_needs *max_needs, tz_resampling metho
     return bytes < UINT64_MAX - more ? bytes + more : UINT64_MAX;
 }
 
-/* Bytes that a block's pixels take while it is worked on; UINT64_MAX: more than that. */
+/* Bytes of a block's pixels and its table of columns; UINT64_MAX: more than there can be. */
 static uint64_t block_bytes(const block *b, const tz_read_options *how)
 {
     const tz_axis_map across = map_across(b->request, how->resampling);
@@ -140,8 +149,8 @@ static uint64_t block_bytes(const block *b, const tz_read_options *how)
     return bytes;
 }
 
-/* Half of the memory is for blocks, of which many rows are one of many, and a quarter for what the
- * threads need while they resample. */
+/* Half of the memory is for blocks, and a quarter for the threads that resample. A block of several
+ * rows has to fit the budget of a batch; a single row may take the whole half. */
 static bool block_fits(const block_batch *ba, const block *b)
 {
     const uint64_t memory = ba->how->max_memory;
@@ -156,18 +165,12 @@ static tz_result fail_block_memory(const block_batch *ba, const block *b)
     const uint64_t blocks = block_bytes(b, ba->how);
     const uint64_t thread = row_memory_bytes(&rows, ba->how->resampling);
     const bool large = blocks > ba->how->max_memory / 2;
-    const tz_result result =
-        tz_fail(&ba->ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                tz_expecting(tz_no_location(), ba->how->max_memory / (large ? 2 : 4),
-                             large ? blocks : thread),
-                "resampling needs more memory than tz_read_options.max_memory allows");
-    if (ba->ctx.err)
-        ba->ctx.err->limit = "max_memory";
-    return result;
+    return tz_fail_memory_limit(&ba->ctx, "resampling", "max_memory",
+                                ba->how->max_memory / (large ? 2 : 4), large ? blocks : thread);
 }
 
-/* The next block of a view, from (column, row) of the buffer on: as many rows as fit a batch, or
- * fewer columns where a single row does not fit. */
+/* Makes the next block of a request, from (column, row) of the buffer on: as many rows as fit a
+ * batch, or fewer columns if a single row does not fit. */
 static tz_result next_block(block_batch *ba, const tz_read_request *request, uint32_t column,
                             uint32_t row, block *out)
 {
@@ -197,6 +200,7 @@ typedef struct band_rows {
     uint32_t band;
 } band_rows;
 
+/* The resampler asks for rows of the level by this. */
 static tz_input_row old_row(const void *user, int64_t row)
 {
     const band_rows *from = user;
@@ -218,7 +222,7 @@ static tz_resampler resampler_of(const block *b, tz_resampling method, const ban
                           .user = from};
 }
 
-/* Where nothing was valid: nodata, or NaN, or 0. */
+/* Gives pixels without any valid sample under them nodata, NaN or 0. */
 static void fill_invalid_pixels(const block *b, const row_memory *m)
 {
     const tz_nodata *nodata = &b->conversion.nodata;
@@ -233,7 +237,7 @@ static void fill_invalid_pixels(const block *b, const row_memory *m)
     }
 }
 
-/* New pixels that lie outside of the level. */
+/* Fills new pixels that lie outside the level. */
 static void fill_outside_pixels(const block *b, const tz_axis *down, const tz_read_options *options,
                                 uint32_t band, uint32_t row)
 {
@@ -296,7 +300,7 @@ static void resample_row(const block_batch *ba, const tz_resampler *r, const tz_
 static void resample_strip(const block_batch *ba, const block *b, uint32_t first, row_memory *m)
 {
     const tz_axis_map map = map_down(b->request, ba->how->resampling);
-    const uint32_t end = b->height - first < STRIP_ROWS ? b->height : first + STRIP_ROWS;
+    const uint32_t end = first + tz_min_u32(b->height - first, STRIP_ROWS);
     for (uint32_t band = 0; band < b->request->band_count; band++) {
         const band_rows from = {b, band};
         const tz_resampler r = resampler_of(b, map.method, &from);
@@ -329,19 +333,19 @@ static tz_result run_strip(void *user, uint64_t index, unsigned worker, tz_error
 
 /* ---- memory of a batch ---- */
 
-/* Blocks of a batch may be of several views: the largest of each. */
+/* Blocks of a batch may be of several requests: one memory serves the largest of each. */
 static void widen_row_needs(row_needs *max_needs, const row_needs *more)
 {
     tz_resample_needs_merge(&max_needs->values, &more->values);
-    max_needs->size = more->size > max_needs->size ? more->size : max_needs->size;
-    max_needs->down = more->down > max_needs->down ? more->down : max_needs->down;
+    max_needs->size = tz_max_size(max_needs->size, more->size);
+    max_needs->down = tz_max(max_needs->down, more->down);
 }
 
 static void *carve(uint8_t **at, size_t size)
 {
-    uint8_t *part = *at;
+    uint8_t *allocation = *at;
     *at += (size + 63) / 64 * 64;
-    return part;
+    return allocation;
 }
 
 static tz_result make_row_memory(block_batch *ba, row_memory *m)
@@ -374,7 +378,7 @@ static void set_block_buffer(tz_buffer *out, const block *b, tz_dtype dtype, uin
     out->band_stride = out->row_stride * b->source_window.height;
 }
 
-/* Only planned: buffers that are described, but not there. */
+/* For a dry run: buffers are described, but not allocated. */
 static void describe_block(const block_batch *ba, block *b)
 {
     static uint8_t nowhere;
@@ -410,28 +414,23 @@ static tz_result allocate_block(block_batch *ba, block *b)
 
 /* ---- running a batch ---- */
 
-/* A batch's progress as that of its rows among all. */
+/* Progress is counted in rows of all requests. */
 static bool report_rows_progress(void *user, uint64_t done, uint64_t total)
 {
     const block_batch *ba = user;
-    const double part = total > 0 ? (double)done / (double)total : 1;
+    const double fraction = total > 0 ? (double)done / (double)total : 1;
     return ba->how->progress.call(ba->how->progress.user,
-                                  ba->done + (uint64_t)(part * (double)ba->rows), ba->total);
+                                  ba->done + (uint64_t)(fraction * (double)ba->rows), ba->total);
 }
 
-static tz_read_request block_request(const block *b)
-{
-    tz_read_request request = *b->request;
-    request.window = b->source_window;
-    request.into = b->samples;
-    request.mask = b->valid;
-    request.resampled = false;
-    return request;
-}
-
-static tz_read_options plain_options(block_batch *ba)
+static tz_result read_blocks(block_batch *ba, bool dry, tz_report *report)
 {
     tz_read_options how = *ba->how;
+    tz_read_request *requests = tz_arena_array(&ba->arena, ba->count, sizeof *requests);
+    size_t count = 0;
+    tz_plan plan = {0};
+    if (!requests)
+        return tz_fail_nomem(&ba->ctx, ba->count * sizeof *requests);
     how.scaled = false;
     how.nodata_to_nan = false;
     how.boundless = false;
@@ -440,20 +439,16 @@ static tz_read_options plain_options(block_batch *ba)
     how.progress = (tz_progress){0};
     if (ba->how->progress.call)
         how.progress = (tz_progress){report_rows_progress, ba};
-    return how;
-}
-
-static tz_result read_blocks(block_batch *ba, bool dry, tz_report *report)
-{
-    const tz_read_options how = plain_options(ba);
-    tz_read_request *requests = tz_arena_array(&ba->arena, ba->count, sizeof *requests);
-    size_t count = 0;
-    tz_plan plan = {0};
-    if (!requests)
-        return tz_fail_nomem(&ba->ctx, ba->count * sizeof *requests);
     for (size_t i = 0; i < ba->count; i++) {
-        if (ba->blocks[i].source_window.width > 0)
-            requests[count++] = block_request(&ba->blocks[i]);
+        const block *b = &ba->blocks[i];
+        if (b->source_window.width == 0)
+            continue;
+        tz_read_request *request = &requests[count++];
+        *request = *b->request;
+        request->window = b->source_window;
+        request->into = b->samples;
+        request->mask = b->valid;
+        request->resampled = false;
     }
     tz_result result = tz_plan_make(&plan, requests, count, &how, ba->ctx.err);
     if (result == TZ_OK)
@@ -486,7 +481,7 @@ static tz_result run_block_batch(block_batch *ba, bool dry, tz_report *report)
     ba->rows = 0;
     for (size_t i = 0; i < ba->count; i++) {
         ba->first_strips[i] = ba->strips;
-        ba->strips += ((uint64_t)ba->blocks[i].height + STRIP_ROWS - 1) / STRIP_ROWS;
+        ba->strips += tz_ceil_div(ba->blocks[i].height, STRIP_ROWS);
         ba->rows += ba->blocks[i].height;
         if (dry)
             describe_block(ba, &ba->blocks[i]);
@@ -496,12 +491,10 @@ static tz_result run_block_batch(block_batch *ba, bool dry, tz_report *report)
     TZ_TRY(read_blocks(ba, dry, report));
     if (dry)
         return TZ_OK;
-    if (threads > ba->strips)
-        threads = (unsigned)ba->strips;
+    threads = (unsigned)tz_min(threads, ba->strips);
     const uint64_t spare =
         ba->how->max_memory / 4 / (row_memory_bytes(&ba->max_needs, ba->how->resampling) + 1);
-    if (threads > spare)
-        threads = spare > 0 ? (unsigned)spare : 1;
+    threads = (unsigned)tz_min(threads, tz_max(spare, 1));
     return resample_blocks(ba, threads);
 }
 
@@ -518,8 +511,9 @@ static tz_result flush_blocks(block_batch *ba, bool dry, tz_report *report)
     return result;
 }
 
-/* ---- views ---- */
+/* ---- requests ---- */
 
+/* The outcome's list has the tiles of the whole item; plans of blocks only mark theirs in it. */
 static tz_result reset_outcome(block_batch *ba, const tz_read_request *request)
 {
     const tz_request_kind mask =
@@ -543,14 +537,14 @@ static tz_result reset_outcome(block_batch *ba, const tz_read_request *request)
     return result;
 }
 
-/* What the plan takes for a block: targets of pixels and mask, and their tiles. */
+/* Bytes that a plan takes for a block: requests of pixels and mask, and their tiles. */
 static uint64_t plan_bytes(const block *b)
 {
     const tz_level *level = &b->request->layer.shape;
     const uint64_t tiles = ((uint64_t)b->source_window.width / level->tile_width + 2) *
                            ((uint64_t)b->source_window.height / level->tile_height + 2);
     return 2 * (sizeof(tz_planned_request) + sizeof(tz_read_request)) +
-           (tiles < TZ_WAVE_TILE_READS ? tiles : TZ_WAVE_TILE_READS) * tz_wave_tile_read_bytes();
+           tz_min(tiles, TZ_WAVE_TILE_READS) * tz_wave_tile_read_bytes();
 }
 
 static tz_result add_block(block_batch *ba, const block *b, bool dry, tz_report *report)
@@ -588,10 +582,10 @@ static tz_result add_resampled_request(block_batch *ba, const tz_read_request *r
 tz_result tz_resampled_read(const tz_read_request *requests, size_t count,
                             const tz_read_options *how, bool dry, tz_report *report, tz_error *err)
 {
-    block_batch ba = {.how = how, .ctx = {.err = err, .ifd = -1}, .budget = how->max_memory / 2};
+    block_batch ba = {.how = how,
+                      .ctx = {.err = err, .ifd = -1},
+                      .budget = tz_min(how->max_memory / 2, BATCH_BYTES)};
     tz_result result = TZ_OK;
-    if (ba.budget > BATCH_BYTES)
-        ba.budget = BATCH_BYTES;
     for (size_t i = 0; i < count; i++)
         ba.total += requests[i].into.height;
     ba.blocks = tz_alloc_array(MAX_BLOCKS, sizeof *ba.blocks);

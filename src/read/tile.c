@@ -4,7 +4,7 @@
  *
  *   bytes -codec-> rows -tz_row_prepare-> samples -tz_row_convert-> buffer and mask
  *
- * Steps are left out where they would only copy: a codec may decode straight into the buffer
+ * Steps that would only copy are left out: a codec may decode straight into the buffer
  * (tile_in_buffer), rows may be prepared there (store_rows_in_place), uncompressed neighbours are
  * copied row by row across tiles (copy_joined), and a whole fetch may be read to its destination
  * (tz_fetch_destination).

@@ -96,7 +96,7 @@ bool tz_planned_request_tile_window(const tz_planned_request *request, uint64_t 
                                     tz_window *out);
 
 /* Masks a tile of pixels that failed in a mask that another request fills: the failure outweighs
- * what the file's mask says. */
+ * the file's mask. */
 void tz_planned_request_mask_tile(const tz_planned_request *request, const tz_planned_request *mask,
                                   uint64_t tile);
 

@@ -271,8 +271,8 @@ bool tz_tile_read_mark_failed(const tz_wave *wave, const tz_tile_read *tile_read
 
 /* ---- fetches ---- */
 
-/* Of an uncompressed tile only the rows are read that someone wants, and of a single narrow row
- * only the wanted pixels. */
+/* Only the wanted rows of an uncompressed tile are read, and only the wanted pixels of a single
+ * narrow row. */
 tz_indexed_range tz_tile_read_range(const tz_wave *wave, const tz_tile_read *tile_read)
 {
     const tz_wanted_tile *wanted = tz_tile_read_wanted(wave, tile_read, 0);

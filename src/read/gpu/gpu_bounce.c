@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Each buffer in device memory gets a buffer in host memory of the same extent. One whose samples
+ * do not cover its whole extent is downloaded first, so that the upload leaves the bytes between
+ * them as they were. */
 #include "read/gpu/gpu_bounce.h"
 
 #include "base/mem.h"
@@ -10,8 +13,8 @@ struct tz_bounce_buffer {
     uint8_t *host;
 };
 
-/* Whether samples fill all bytes from the first to the last: from the smallest stride on, each is
- * as large as what the ones before it cover. */
+/* True if samples fill all bytes from the first to the last: from the smallest stride on, each is
+ * as large as the bytes that the ones before it cover. */
 static bool is_packed(const tz_buffer *buffer)
 {
     const int64_t strides[3] = {buffer->column_stride, buffer->row_stride, buffer->band_stride};
@@ -33,15 +36,6 @@ static bool is_packed(const tz_buffer *buffer)
     return true;
 }
 
-static tz_result download_buffer(tz_bounce *bounce, const tz_bounce_buffer *b,
-                                 const tz_context *ctx)
-{
-    bounce->use.downloads++;
-    bounce->use.download_bytes += b->size;
-    bounce->use.syncs++;
-    return tz_device_copy_out(b->host, b->memory, b->offset, b->size, ctx->err);
-}
-
 static tz_result replace_buffer(tz_bounce *bounce, tz_buffer *buffer, bool dry,
                                 const tz_context *ctx)
 {
@@ -56,8 +50,12 @@ static tz_result replace_buffer(tz_bounce *bounce, tz_buffer *buffer, bool dry,
         if (!b->host)
             return tz_fail_nomem(ctx, b->size);
         bounce->count++;
-        if (!is_packed(buffer))
-            TZ_TRY(download_buffer(bounce, b, ctx));
+        if (!is_packed(buffer)) {
+            bounce->use.downloads++;
+            bounce->use.download_bytes += b->size;
+            bounce->use.syncs++;
+            TZ_TRY(tz_device_copy_out(b->host, b->memory, b->offset, b->size, ctx->err));
+        }
     }
     buffer->data = dry ? &nowhere : b->host + extent.before;
     buffer->memory = NULL;
@@ -72,21 +70,6 @@ static void add_bounce_bytes(const tz_buffer *buffer, uint64_t *bytes)
         *bytes = tz_add_capped(*bytes, tz_add_capped(extent.before, extent.after));
 }
 
-static tz_result check_bounce_memory(const tz_bounce *bounce, const tz_read_options *how,
-                                     const tz_context *ctx)
-{
-    if (bounce->bytes < how->max_memory)
-        return TZ_OK;
-    const tz_result result =
-        tz_fail(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                tz_expecting(tz_no_location(), how->max_memory, bounce->bytes),
-                "the cores have to fill buffers of the device, and the memory for that is more "
-                "than tz_read_options.max_memory allows");
-    if (ctx->err)
-        ctx->err->limit = "max_memory";
-    return result;
-}
-
 tz_result tz_bounce_begin(tz_bounce *bounce, tz_read_request *requests, size_t count,
                           tz_read_options *how, bool dry, const tz_context *ctx)
 {
@@ -96,7 +79,9 @@ tz_result tz_bounce_begin(tz_bounce *bounce, tz_read_request *requests, size_t c
     }
     if (bounce->bytes == 0)
         return TZ_OK;
-    TZ_TRY(check_bounce_memory(bounce, how, ctx));
+    if (bounce->bytes >= how->max_memory)
+        return tz_fail_memory_limit(ctx, "filling buffers in device memory by the CPU",
+                                    "max_memory", how->max_memory, bounce->bytes);
     how->max_memory -= bounce->bytes;
     bounce->buffers = tz_alloc_array(count, 2 * sizeof *bounce->buffers);
     if (!bounce->buffers)

@@ -127,7 +127,7 @@ static bool is_tile_too_large(tz_gpu_plan *gpu, const tz_planned_request *reques
     return true;
 }
 
-/* Decides who decodes the tiles of a request. */
+/* Chooses the decoder of a request's tiles; tz_tile_read_route reports it. */
 static tz_tile_route choose_route(tz_plan *plan, const tz_planned_request *request, uint32_t *codec)
 {
     tz_gpu_plan *gpu = plan->gpu;

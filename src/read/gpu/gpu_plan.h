@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The part of a plan that a GPU needs: who decodes the tiles of each request, the conversions of
+ * The part of a plan that a GPU needs: the decoder of each request's tiles, the conversions of
  * their samples, the memories they go to, and the memory that a batch may take. */
 #ifndef TZ_READ_GPU_GPU_PLAN_H
 #define TZ_READ_GPU_GPU_PLAN_H
@@ -101,7 +101,7 @@ struct tz_gpu_plan {
 bool tz_device_is_gpu(const tz_device *device);
 
 /* Makes the GPU's part of a plan. If the device has nothing to do, or cannot do it, plan->gpu is
- * NULL afterwards, plan->runner says who reads and the report says why. */
+ * NULL afterwards, plan->runner is another one and the report says why. */
 tz_result tz_gpu_plan_make(tz_plan *plan);
 void tz_gpu_plan_free(tz_gpu_plan *gpu); /* NULL is fine */
 
