@@ -84,6 +84,8 @@ static void read_ahead(cpu_run *r, uint64_t index)
     }
 }
 
+/* Runs one fetch. Its bytes go to the buffer if they are its pixels, else to the worker's input,
+ * and from there tile by tile, or several uncompressed ones together. */
 static tz_result read_and_store(cpu_run *r, tz_worker *w, uint64_t index, tz_error *err)
 {
     const tz_wave *wave = &r->plan->wave;

@@ -67,6 +67,8 @@ static tz_result add_planned_request(tz_plan *plan, const layer_table *table,
     return TZ_OK;
 }
 
+/* The mask's request directly follows that of the pixels, and its tiles follow theirs in the
+ * outcome's list. */
 static tz_result add_requests(tz_plan *plan, const tz_read_request *requests, size_t count)
 {
     layer_table table;

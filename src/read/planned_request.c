@@ -168,6 +168,8 @@ static const char *set_subsampled(tz_planned_request *planned)
     return NULL;
 }
 
+/* Three formats: tile has the pixels, stored is given to the codec (the size before a
+ * reduction, clumps of subsampled YCbCr as bytes), row is one decoded row. */
 static tz_result set_tile_format(tz_planned_request *planned, const tz_context *ctx)
 {
     const tz_level *level = &planned->layer.shape;

@@ -135,6 +135,7 @@ static tz_result read_bounced(read_call *r, bool resampled)
     return result;
 }
 
+/* Plain requests first: the report of those that are resampled is added to theirs. */
 static tz_result read_requests(read_call *r, const tz_item *items, size_t count)
 {
     const bool has_gpu = tz_device_is_gpu(r->how.device);

@@ -159,6 +159,7 @@ static const turn turns[9] = {
     [7] = {true, true, true},    [8] = {true, true, false},
 };
 
+/* Swaps or negates strides, and moves the first sample to the corner of the file's first pixel. */
 static void turn_buffer(tz_buffer *buffer, turn how)
 {
     int64_t moved = 0;

@@ -61,10 +61,10 @@ typedef struct block_batch {
     tz_arena arena;
     block *blocks;
     size_t count;
-    uint64_t budget; /* for all blocks */
-    uint64_t bytes;  /* that they take */
-    uint64_t cost;   /* bytes, and those of planning them */
-    row_needs max_needs;
+    uint64_t budget;        /* for all blocks */
+    uint64_t bytes;         /* that they take */
+    uint64_t cost;          /* bytes, and those of planning them */
+    row_needs max_needs;    /* one memory serves the blocks of all requests */
     uint64_t *first_strips; /* of each block among all strips */
     uint64_t strips;
     uint64_t rows;
@@ -149,46 +149,36 @@ static uint64_t block_bytes(const block *b, const tz_read_options *how)
     return bytes;
 }
 
-/* Half of the memory is for blocks, and a quarter for the threads that resample. A block of several
- * rows has to fit the budget of a batch; a single row may take the whole half. */
-static bool block_fits(const block_batch *ba, const block *b)
-{
-    const uint64_t memory = ba->how->max_memory;
-    const row_needs rows = row_needs_of(b, ba->how);
-    return block_bytes(b, ba->how) <= (b->height > 1 ? ba->budget : memory / 2) &&
-           row_memory_bytes(&rows, ba->how->resampling) <= memory / 4;
-}
-
-static tz_result fail_block_memory(const block_batch *ba, const block *b)
-{
-    const row_needs rows = row_needs_of(b, ba->how);
-    const uint64_t blocks = block_bytes(b, ba->how);
-    const uint64_t thread = row_memory_bytes(&rows, ba->how->resampling);
-    const bool large = blocks > ba->how->max_memory / 2;
-    return tz_fail_memory_limit(&ba->ctx, "resampling", "max_memory",
-                                ba->how->max_memory / (large ? 2 : 4), large ? blocks : thread);
-}
-
 /* Makes the next block of a request, from (column, row) of the buffer on: as many rows as fit a
- * batch, or fewer columns if a single row does not fit. */
+ * batch, or fewer columns if a single row does not fit. Half of the memory is for blocks, and a
+ * quarter for the threads that resample. A block of several rows has to fit the budget of a batch;
+ * a single row may take the whole half. */
 static tz_result next_block(block_batch *ba, const tz_read_request *request, uint32_t column,
                             uint32_t row, block *out)
 {
-    const tz_axis_map down = map_down(request, ba->how->resampling);
-    const bool by_row = ba->how->resampling == TZ_RESAMPLE_NEAREST && down.scale >= 2;
+    const tz_resampling method = ba->how->resampling;
+    const uint64_t memory = ba->how->max_memory;
+    const tz_axis_map down = map_down(request, method);
+    const bool by_row = method == TZ_RESAMPLE_NEAREST && down.scale >= 2;
     *out = (block){.request = request, .column = column, .row = row};
     out->width = request->into.width - column;
     out->height = column > 0 || by_row ? 1 : request->into.height - row;
     for (;;) {
         set_source_window(out, ba->how);
-        if (block_fits(ba, out))
+        const row_needs needs = row_needs_of(out, ba->how);
+        const uint64_t bytes = block_bytes(out, ba->how);
+        const uint64_t thread_bytes = row_memory_bytes(&needs, method);
+        if (bytes <= (out->height > 1 ? ba->budget : memory / 2) && thread_bytes <= memory / 4)
             return TZ_OK;
         if (out->height > 1)
             out->height = (out->height + 1) / 2;
         else if (out->width > 1)
             out->width = (out->width + 1) / 2;
+        else if (bytes > memory / 2)
+            return tz_fail_memory_limit(&ba->ctx, "resampling", "max_memory", memory / 2, bytes);
         else
-            return fail_block_memory(ba, out);
+            return tz_fail_memory_limit(&ba->ctx, "resampling", "max_memory", memory / 4,
+                                        thread_bytes);
     }
 }
 
@@ -208,18 +198,6 @@ static tz_input_row old_row(const void *user, int64_t row)
     const int64_t at = row - b->source_window.row;
     return (tz_input_row){tz_buffer_at(&b->samples, from->band, at, 0), b->samples.column_stride,
                           b->valid.data ? tz_buffer_at(&b->valid, from->band, at, 0) : NULL};
-}
-
-static tz_resampler resampler_of(const block *b, tz_resampling method, const band_rows *from)
-{
-    return (tz_resampler){.method = method,
-                          .dtype = b->request->layer.tables.dtype,
-                          .across = b->across,
-                          .width = b->width,
-                          .column = b->source_window.column,
-                          .old_width = b->source_window.width,
-                          .old_row = old_row,
-                          .user = from};
 }
 
 /* Gives pixels without any valid sample under them nodata, NaN or 0. */
@@ -297,25 +275,11 @@ static void resample_row(const block_batch *ba, const tz_resampler *r, const tz_
         fill_outside_pixels(b, down, ba->how, from->band, row);
 }
 
-static void resample_strip(const block_batch *ba, const block *b, uint32_t first, row_memory *m)
-{
-    const tz_axis_map map = map_down(b->request, ba->how->resampling);
-    const uint32_t end = first + tz_min_u32(b->height - first, STRIP_ROWS);
-    for (uint32_t band = 0; band < b->request->band_count; band++) {
-        const band_rows from = {b, band};
-        const tz_resampler r = resampler_of(b, map.method, &from);
-        tz_resample_begin(&m->values);
-        for (uint32_t row = first; row < end; row++) {
-            tz_axis down;
-            tz_axis_make(&down, &map, b->row + row, 1, m->down);
-            resample_row(ba, &r, &down, &from, row, m);
-        }
-    }
-}
-
+/* Resamples some rows of one block. */
 static tz_result run_strip(void *user, uint64_t index, unsigned worker, tz_error *err)
 {
     const block_batch *ba = user;
+    row_memory *m = &ba->memories[worker];
     size_t low = 0;
     size_t high = ba->count; /* the block: first_strips[low] <= index */
     (void)err;
@@ -326,20 +290,31 @@ static tz_result run_strip(void *user, uint64_t index, unsigned worker, tz_error
         else
             high = middle;
     }
-    resample_strip(ba, &ba->blocks[low], (uint32_t)(index - ba->first_strips[low]) * STRIP_ROWS,
-                   &ba->memories[worker]);
+    const block *b = &ba->blocks[low];
+    const uint32_t first = (uint32_t)(index - ba->first_strips[low]) * STRIP_ROWS;
+    const uint32_t end = first + tz_min_u32(b->height - first, STRIP_ROWS);
+    const tz_axis_map map = map_down(b->request, ba->how->resampling);
+    for (uint32_t band = 0; band < b->request->band_count; band++) {
+        const band_rows from = {b, band};
+        const tz_resampler r = {.method = map.method,
+                                .dtype = b->request->layer.tables.dtype,
+                                .across = b->across,
+                                .width = b->width,
+                                .column = b->source_window.column,
+                                .old_width = b->source_window.width,
+                                .old_row = old_row,
+                                .user = &from};
+        tz_resample_begin(&m->values);
+        for (uint32_t row = first; row < end; row++) {
+            tz_axis down;
+            tz_axis_make(&down, &map, b->row + row, 1, m->down);
+            resample_row(ba, &r, &down, &from, row, m);
+        }
+    }
     return TZ_OK;
 }
 
 /* ---- memory of a batch ---- */
-
-/* Blocks of a batch may be of several requests: one memory serves the largest of each. */
-static void widen_row_needs(row_needs *max_needs, const row_needs *more)
-{
-    tz_resample_needs_merge(&max_needs->values, &more->values);
-    max_needs->size = tz_max_size(max_needs->size, more->size);
-    max_needs->down = tz_max(max_needs->down, more->down);
-}
 
 static void *carve(uint8_t **at, size_t size)
 {
@@ -387,6 +362,7 @@ static void describe_block(const block_batch *ba, block *b)
         set_block_buffer(&b->valid, b, TZ_DTYPE_UINT8, &nowhere);
 }
 
+/* All memory of a block is in the arena of the batch, which is freed as a whole. */
 static tz_result allocate_block(block_batch *ba, block *b)
 {
     const tz_axis_map across = map_across(b->request, ba->how->resampling);
@@ -423,6 +399,7 @@ static bool report_rows_progress(void *user, uint64_t done, uint64_t total)
                                   ba->done + (uint64_t)(fraction * (double)ba->rows), ba->total);
 }
 
+/* Reads all blocks by one plan, on the CPU and without conversions. */
 static tz_result read_blocks(block_batch *ba, bool dry, tz_report *report)
 {
     tz_read_options how = *ba->how;
@@ -461,16 +438,8 @@ static tz_result read_blocks(block_batch *ba, bool dry, tz_report *report)
     return result;
 }
 
-static tz_result resample_blocks(block_batch *ba, unsigned threads)
-{
-    ba->memories = tz_arena_array(&ba->arena, threads, sizeof *ba->memories);
-    if (!ba->memories)
-        return tz_fail_nomem(&ba->ctx, threads * sizeof *ba->memories);
-    for (unsigned i = 0; i < threads; i++)
-        TZ_TRY(make_row_memory(ba, &ba->memories[i]));
-    return tz_pool_run_shared(threads, ba->strips, run_strip, ba, NULL, &ba->ctx);
-}
-
+/* Reads the blocks, then resamples them. Threads are limited by the quarter of memory that is
+ * theirs. */
 static tz_result run_block_batch(block_batch *ba, bool dry, tz_report *report)
 {
     unsigned threads = ba->how->threads ? ba->how->threads : tz_pool_shared_threads();
@@ -495,7 +464,12 @@ static tz_result run_block_batch(block_batch *ba, bool dry, tz_report *report)
     const uint64_t spare =
         ba->how->max_memory / 4 / (row_memory_bytes(&ba->max_needs, ba->how->resampling) + 1);
     threads = (unsigned)tz_min(threads, tz_max(spare, 1));
-    return resample_blocks(ba, threads);
+    ba->memories = tz_arena_array(&ba->arena, threads, sizeof *ba->memories);
+    if (!ba->memories)
+        return tz_fail_nomem(&ba->ctx, threads * sizeof *ba->memories);
+    for (unsigned i = 0; i < threads; i++)
+        TZ_TRY(make_row_memory(ba, &ba->memories[i]));
+    return tz_pool_run_shared(threads, ba->strips, run_strip, ba, NULL, &ba->ctx);
 }
 
 static tz_result flush_blocks(block_batch *ba, bool dry, tz_report *report)
@@ -557,7 +531,9 @@ static tz_result add_block(block_batch *ba, const block *b, bool dry, tz_report 
     ba->blocks[ba->count++] = *b;
     ba->bytes += bytes;
     ba->cost += cost;
-    widen_row_needs(&ba->max_needs, &needs);
+    tz_resample_needs_merge(&ba->max_needs.values, &needs.values);
+    ba->max_needs.size = tz_max_size(ba->max_needs.size, needs.size);
+    ba->max_needs.down = tz_max(ba->max_needs.down, needs.down);
     return TZ_OK;
 }
 

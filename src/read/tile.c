@@ -29,6 +29,8 @@ static size_t codec_index(const tz_decoder *codec)
     return index;
 }
 
+/* Buffers begin at multiples of 64 bytes and have slack after them, as codecs write in wide steps.
+ * A codec's state is made once, however many requests use it. */
 static tz_result init_worker(tz_worker *worker, const tz_plan *plan)
 {
     size_t size = 64; /* for aligning the first buffer */

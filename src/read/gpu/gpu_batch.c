@@ -342,6 +342,9 @@ static void lay_out_tile_read(const tz_plan *plan, tz_gpu_slot *slot, const tz_g
         out->stream = advance_offset(&at->streams, tz_gpu_codestream_bytes(plan, tile_read));
 }
 
+/* The bytes of a fetch are in pinned memory already, or the device reads them into the slab, or the
+ * host reads them: to the part of pinned memory that is uploaded, unless the CPU or a library
+ * decodes them. */
 static void lay_out_fetch(const tz_plan *plan, tz_gpu_slot *slot, const tz_gpu_cursor *cursor,
                           size_t index, slab_offsets *at)
 {

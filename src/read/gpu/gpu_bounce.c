@@ -36,6 +36,7 @@ static bool is_packed(const tz_buffer *buffer)
     return true;
 }
 
+/* The first sample keeps its distance from the first byte, as strides may be negative. */
 static tz_result replace_buffer(tz_bounce *bounce, tz_buffer *buffer, bool dry,
                                 const tz_context *ctx)
 {

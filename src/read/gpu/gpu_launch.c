@@ -325,6 +325,7 @@ static tz_device_memory *staging_or_memory(const tz_gpu_slot *slot, tz_device_me
     return memory == &tz_gpu_staging ? slot->slab : memory;
 }
 
+/* Entries of a pair end where those of the next begin; a pair without entries is not launched. */
 static tz_result launch_conversions(tz_gpu_run *run, const tz_gpu_slot *slot)
 {
     const tz_gpu_layout *l = &slot->batch.layout;

@@ -192,6 +192,8 @@ static tz_device_memory *memory_of_buffer(const tz_buffer *buffer)
     return buffer->memory ? buffer->memory : buffer->data ? &tz_gpu_staging : NULL;
 }
 
+/* The order of formats and constants matters only with scales, where those of all bands follow each
+ * other; without scales one serves all bands. */
 static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *request,
                                  tz_gpu_request *out)
 {
