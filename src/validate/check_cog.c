@@ -327,7 +327,7 @@ static const tz_check_row cog_rows[] = {
      check_cog_overview_sizes, 0, false, false},
     {"cog.ifd-order", "overviews", "directories: image, mask, overviews, masks of overviews",
      check_cog_ifd_order, 0, false, false},
-    {"cog.tables", "overviews", "tile tables lie behind the directories and before the tiles",
+    {"cog.tables", "overviews", "tile tables lie after the directories and before the tiles",
      check_table_positions, 0, false, false},
     {"cog.data-order", "overviews", "data of the smallest level comes first, of the image last",
      check_cog_data_order, 0, false, false},

@@ -131,7 +131,8 @@ static void test_what_cannot_be_wrapped(void **state)
     assert_int_equal(err.found, 101);
     refused(tz_device_wrap(own.opened, foreign.memory, 0, &none, &err), TZ_ERR_ARG, &err,
             "another context");
-    refused(tz_device_wrap(cores, buffer, 0, &none, &err), TZ_ERR_ARG, &err, "the CPU has no memory");
+    refused(tz_device_wrap(cores, buffer, 0, &none, &err), TZ_ERR_ARG, &err,
+            "the CPU has no memory");
     assert_null(none);
     assert_int_equal(caller_references(&own, buffer), 0);
     assert_int_equal(tz_device_wrap(own.opened, buffer, 0, &none, &err), TZ_OK); /* it goes on */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Records the functions that a program enters, in the order in which each is entered first.
  *
- * The program is compiled with -finstrument-functions and started with this library preloaded: gcc then
- * calls __cyg_profile_func_enter at every entry. A hash table keeps the functions that were seen, each
- * with its first caller. When the program ends, they are written to the file that TERRAZZO_TOUR names,
- * a line each: both addresses relative to the program, in hexadecimal.
+ * The program is compiled with -finstrument-functions and started with this library preloaded: gcc
+ * then calls __cyg_profile_func_enter at every entry. A hash table keeps the functions that were
+ * seen, each with its first caller. When the program ends, they are written to the file that
+ * TERRAZZO_TOUR names, a line each: both addresses relative to the program, in hexadecimal.
  *
- * Nothing here may be instrumented, and nothing may allocate: malloc could be on the stack already. */
+ * Nothing here may be instrumented, and nothing may allocate: malloc could be on the stack already.
+ */
 #define _GNU_SOURCE
 #include <link.h>
 #include <pthread.h>
