@@ -114,6 +114,19 @@ def check_listed(root):
     return problems
 
 
+def check_tour(root):
+    """Rows of doc/tour.md whose file does not exist or does not have the function: make tour prints it again."""
+    path = root / "doc" / "tour.md"
+    rows = re.findall(r"^\| \d+ \| `([^`]+)` \| `([^`]+)` \|", path.read_text(), re.MULTILINE) if path.is_file() else []
+    problems = []
+    for file, function in rows:
+        text = (root / file).read_text(errors="replace") if (root / file).is_file() else ""
+        pasted = [word for word in re.findall(r"\b(\w+)##", text) if function.startswith(word)]  # made by a macro
+        if not re.search(rf"\b{function}\b", text) and not pasted:
+            problems.append(f"doc/tour.md: {file}: {function}")
+    return problems
+
+
 # The check checks itself: each tree below breaks one rule, or none.
 GOOD = {
     "src/base/mem.h": "#include <stddef.h>\n",
@@ -144,6 +157,7 @@ BAD = [
     ("the same file name twice", check_unique, {"src/io/mem.c": "\n"}),
     ("a source that is not built", check_listed, {"src/io/spans.c": "\n"}),
     ("a test that is not run", check_listed, {"tests/unit/base/test_b.c": "\n"}),
+    ("a tour of a function that is gone", check_tour, {"doc/tour.md": "| 1 | `src/base/mem.c` | `tz_gone` | |\n"}),
     ("a fuzz target that is not built", check_listed, {"fuzz/fuzz_a.c": "\n"}),
     ("tests that are not in order", check_listed, {"tests/programs.txt": "unit/base/ab |\nunit/base/a |\n"}),
 ]
@@ -177,7 +191,8 @@ def main():
     for name, check in (("src/ includes only lower layers", check_src),
                         ("cli/ and python/ include only the public header", check_users),
                         ("file names are unique in src/", check_unique),
-                        ("every source and test is built", check_listed)):
+                        ("every source and test is built", check_listed),
+                        ("doc/tour.md names files and functions that exist", check_tour)):
         problems = check(ROOT)
         tap.check(name, not problems, "\n".join(problems))
     tap.check("src/ has sources", len(sources(ROOT / "src")) > 0, "nothing was checked")
