@@ -29,7 +29,7 @@ WORDS = [
     (re.compile(r"\b(?:once more|anew)\b"), "again"),
     (re.compile(r"\bcannot be had\b"), "cannot be read"),
     (re.compile(r"\bso many bytes\b"), "N bytes"),
-    (re.compile(r"(?<!there )\b(?:is|are) no (?!longer\b|more\b)"), "is not a"),
+    (re.compile(r"(?<![Tt]here )\b(?:is|are) no (?!longer\b|more\b)"), "is not a"),
 ]
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 

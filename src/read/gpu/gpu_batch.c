@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Forms batches of a wave and assigns the offsets of their data.
  *
- *   tz_gpu_batch_next     adds fetch after fetch, then tile reads without data, and lays the sum
- * out after each, until the layout exceeds the budget tz_gpu_batch_lay_out  gives each fetch and
- * tile read of the batch its offsets in that layout
+ * tz_gpu_batch_next adds fetch after fetch, then tile reads without data, and lays the sum out
+ * after each, until the layout exceeds the budget. tz_gpu_batch_lay_out gives each fetch and tile
+ * read of the batch its offsets in that layout.
  *
  * The first is used for planning and for running, with the same answers: the plan knows every batch
  * before one is begun. The decision that is not obvious: both walk the batch in the same order and
