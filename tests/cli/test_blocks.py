@@ -295,7 +295,7 @@ def test_missing_doubled_and_foreign_blobs(run, job, image, plan, encode, tmp_pa
     out = str(tmp_path / "out.tif")
     check_refused(run, tmp_path, [plan_path, out, *blobs[1:]], "block 0 of level 0 is missing")
     check_refused(run, tmp_path, [plan_path, out, *blobs, blobs[2]], "block 2 of level 0 is given twice")
-    check_refused(run, tmp_path, [plan_path, out, *blobs[:-1], path], "no block of terrazzo")
+    check_refused(run, tmp_path, [plan_path, out, *blobs[:-1], path], "not a block of terrazzo")
     check_refused(run, tmp_path, [plan_path, out, *blobs[:-1], "nowhere"], "nowhere")
     other = str(tmp_path / "other")
     assert run("plan-cog", *SMALL, "--co", "LEVEL=1", path, other).returncode == 0
