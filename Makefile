@@ -73,7 +73,7 @@ fatbin: ## as make, with the kernels compiled for all CUDA architectures (build/
 	@python3 tools/ptxas.py build/fatbin bench/ptxas.md
 
 tour: ## print doc/tour.md: the files that three commands pass through
-	@tools/setup.sh build
+	@tools/setup.sh build test
 	@python3 tools/tour.py > build/tour.md && mv build/tour.md doc/tour.md
 
 install: all ## install into PREFIX (/usr/local); DESTDIR is respected

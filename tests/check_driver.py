@@ -188,6 +188,22 @@ def check_setup(tap):
               "apt-get install -y --no-install-recommends cmake " in err and "make setup" in err, err)
 
 
+def check_fingerprint(tap):
+    """tools/fingerprint.py compares two records: it must see another exit code and other bytes, and let messages be."""
+    row = {"a.tif": {"read": [0, "aa", "old"], "info": [0, "bb", ""]}}
+    for name, run_name, now, code in [("the same", "info", [0, "bb", ""], 0), ("other bytes", "info", [0, "bc", ""], 1),
+                                      ("another exit code", "info", [1, "bb", ""], 1),
+                                      ("another message", "read", [0, "aa", "new"], 0),
+                                      ("a run that took too long", "read", [None, "", ""], 0)]:
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [pathlib.Path(folder, side) for side in ("before", "after")]
+            for path, rows in zip(paths, (row, {"a.tif": dict(row["a.tif"], **{run_name: now})})):
+                path.write_text(json.dumps(rows))
+            found, out, err = run.call([sys.executable, str(run.ROOT / "tools/fingerprint.py"), "compare", *map(str, paths)],
+                                       None)
+        tap.check(f"fingerprint: {name}", found == code, (found, out, err))
+
+
 def main():
     tap = Tap()
     check_tap(tap)
@@ -199,6 +215,7 @@ def main():
     check_presets(tap)
     check_messages(tap)
     check_setup(tap)
+    check_fingerprint(tap)
     return tap.finish()
 
 

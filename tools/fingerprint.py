@@ -84,15 +84,17 @@ def compare(before, after):
             runs += 1
             a, b = (rows[path].get(name, [None, None, None]) for rows in (old, new))
             if a[0] is None or b[0] is None:
-                untimely.append(f"{path}: {name}")
-            elif a[0] != b[0]:
+                untimely.append(f"{path}: {name}: not compared, it took too long")
+                continue
+            if a[0] != b[0]:
                 differences.append(f"{path}: {name}: exit code {a[0]} before, {b[0]} after")
             elif a[1] != b[1]:
                 differences.append(f"{path}: {name}: other bytes")
-            if a[2] != b[2] and untimely[-1:] != [f"{path}: {name}"]:
+            if a[2] != b[2]:
                 messages.append(f"{path}: {name}:\n  - {a[2].strip()}\n  + {b[2].strip()}")
-    print("\n".join(differences + [f"{run}: not compared, it took too long" for run in untimely]))
-    print(f"{runs} runs of {len(old)} files: {len(differences)} differ, {len(messages)} have other messages")
+    print("\n".join(differences + untimely))
+    print(f"{runs} runs of {len(old)} files: {len(differences)} differ, {len(untimely)} were not compared, "
+          f"{len(messages)} have other messages")
     print("\n".join(messages[:20]))
     return 1 if differences else 0
 

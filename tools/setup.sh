@@ -61,7 +61,7 @@ need_test() {
     need_library libcmocka-dev cmocka
     need libtiff-tools command -v tiffdump
     need valgrind valgrind --version
-    need pocl-opencl-icd test -e /etc/OpenCL/vendors/pocl.icd  # OpenCL on the cores
+    need pocl-opencl-icd test -e /etc/OpenCL/vendors/pocl.icd  # OpenCL on the CPU
     need ocl-icd-libopencl1 has_library libOpenCL.so.1
     need opencl-c-headers test -e /usr/include/CL/cl.h
     need locales test -e /usr/share/i18n/locales/de_DE  # a test makes a locale of its own
