@@ -175,9 +175,8 @@ static void print_job(const image *i, const job *j, tz_device *device, unsigned 
     }
     printf("use %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
            " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-           use.waves, use.tiles, use.tiles_by_cores + use.tiles_redone, use.uploads,
-           use.upload_bytes, use.downloads, use.download_bytes, use.launches, use.syncs, use.memory,
-           use.peak);
+           use.waves, use.tiles, use.tiles_on_cpu + use.tiles_redone, use.uploads, use.upload_bytes,
+           use.downloads, use.download_bytes, use.launches, use.syncs, use.memory, use.peak);
     one_by_one = true;
     memset(stage_seconds, 0, sizeof stage_seconds);
     const double whole = run(i, j, device, 1, &other);

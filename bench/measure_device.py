@@ -33,7 +33,7 @@ class Job:
     def speed(self, way):
         return f"{self.pixels / 1e6 / statistics.median(times[way] for times in self.times):.0f}"
 
-    def against_cores(self, way):
+    def against_cpu(self, way):
         return [times[0] / times[way] for times in self.times]
 
 
@@ -60,7 +60,7 @@ def show_times(jobs):
     rows = []
     for job in jobs:
         reads = job.kind == "read"
-        ratios = job.against_cores(1)
+        ratios = job.against_cpu(1)
         rows.append([job.kind, job.name, job.speed(0), job.speed(1), job.speed(2) if reads else "-",
                      f"{statistics.median(ratios):.2f}", spread(ratios)])
     report.table(["", "codec", "CPU", "device", "device, pixels stay", "device / CPU", "middle half"], rows)

@@ -105,7 +105,7 @@ tz_result device_open(tz_device **out, const device_settings *s, tz_error *err)
 
 bool device_has_memory(const tz_device *device)
 {
-    return device != NULL && strcmp(tz_device_get_info(device)->driver, "cores") != 0;
+    return device != NULL && strcmp(tz_device_get_info(device)->driver, "cpu") != 0;
 }
 
 tz_result device_problem(tz_error *err)

@@ -31,8 +31,8 @@ static void print_tiles(const device_told *t)
     char number[TEXT_NUMBER];
     page_label("Tiles");
     printf("%s %s there", text_count(number, use->tiles), t->verb);
-    if (use->tiles_by_cores > 0)
-        printf(", %s by the CPU", text_count(number, use->tiles_by_cores));
+    if (use->tiles_on_cpu > 0)
+        printf(", %s by the CPU", text_count(number, use->tiles_on_cpu));
     if (use->tiles_redone > 0)
         printf(", %s by the CPU after it could not", text_count(number, use->tiles_redone));
     putchar('\n');
@@ -121,7 +121,7 @@ void device_report_write(json *j, const char *key, const device_told *t)
     json_text_or_null(j, "id", use->id[0] != '\0' ? use->id : NULL);
     json_text_or_null(j, "reason", reason_of(t)[0] != '\0' ? reason_of(t) : NULL);
     json_uint(j, "tiles", use->tiles);
-    json_uint(j, "tiles_by_cores", use->tiles_by_cores);
+    json_uint(j, "tiles_on_cpu", use->tiles_on_cpu);
     json_uint(j, "tiles_redone", use->tiles_redone);
     json_uint(j, "waves", use->waves);
     json_uint(j, "uploads", use->uploads);

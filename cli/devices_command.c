@@ -25,7 +25,7 @@ const cli_command devices_command = {
     .name = "devices",
     .arguments = "",
     .summary = "lists devices, and says what is missing",
-    .examples = "terrazzo devices\tthe cores, CUDA and OpenCL\n"
+    .examples = "terrazzo devices\tthe CPU, CUDA and OpenCL\n"
                 "terrazzo devices --json\tthe same for programs",
     .options = devices_options,
     .run = run,

@@ -2,7 +2,7 @@
  * Lossless encoders: the first four bytes of the input choose the tile, the level, and one encoder
  * or all, the rest is the tile's rows, again and again. It is encoded twice, with a state that has
  * encoded other tiles and with a new one: both must make the same bytes within the bound, of which
- * the decoder makes the rows. The kernels that encode on devices, as the cores run them, must make
+ * the decoder makes the rows. The kernels that encode on devices, as the CPU runs them, must make
  * the same bytes, and read and write nothing beside. */
 #include "codec/codec.h"
 #include "codec/deflate_fast.h"
@@ -97,7 +97,7 @@ static void check_decoded(const encoding *e, const uint8_t *in, size_t in_size)
     target_close(&decoder);
 }
 
-/* By one item and by a group; 0: the kernels leave the tile to the cores. */
+/* By one item and by a group; 0: the kernels leave the tile to the CPU. */
 typedef uint32_t kernel_encode(const encoding *e, const uint8_t *in, uint32_t size, uint8_t *out,
                                bool by_work_group);
 

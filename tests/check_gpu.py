@@ -60,7 +60,7 @@ def check_rows(tap, report):
     numbers = [row[3:5] for row in reads] + [row[2:4] for row in writes]
     tap.check("terrazzo has a number in each", all(map(is_number, sum(numbers, []))), numbers)
     host = [row[5] for row in reads if row[2] == "host"] + [row[4] for row in writes if row[1] == "host"]
-    tap.check("so have the cores where pixels are the host's", all(map(is_number, host)), host)
+    tap.check("so has the CPU where pixels are the host's", all(map(is_number, host)), host)
     gdal = [row[-1] for row in reads if row[0] not in ("lz4", "j2k")]
     tap.check("and GDAL, but of codecs that it lacks", all(map(is_number, gdal)), gdal)
     calls = {(row[0], row[1]): row for row in rows_of(report, "Calls of one read to the device, and of one write from it")}

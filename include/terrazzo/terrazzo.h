@@ -699,12 +699,12 @@ typedef struct tz_read_options {
     uint64_t max_memory; /* beyond the buffers; 0: 1 GiB */
     tz_progress progress;
     tz_resampling resampling;
-    tz_device *device;     /* that decodes and places; NULL: the cores. Buffers are then of the host
+    tz_device *device;     /* that decodes and places; NULL: the CPU. Buffers are then of the host
                               or of this device */
-    bool strict_device;    /* what the device cannot do is an error, and not done by the cores */
+    bool strict_device;    /* what the device cannot do is an error, and not done by the CPU */
     uint64_t device_bytes; /* most of its memory to take beyond the buffers; 0: what is free */
     bool lossy_on_device;  /* tiles of lossy JPEG and JPEG 2000 may be decoded by the vendor's
-                              libraries: samples may differ from those of the cores by rounding */
+                              libraries: samples may differ from those of the CPU by rounding */
     bool reduced_tiles;    /* tiles of JPEG 2000 may be decoded at a lower resolution of their own
                               where the buffer asks for no more: samples are then what wavelets make
                               of them, and only what is left to do is resampled */
@@ -721,22 +721,22 @@ typedef struct tz_read_options {
 
 /* What a device did for a read or a write, or would do. */
 typedef struct tz_device_use {
-    char id[32];      /* of the device; empty: the cores did it all */
-    char reason[160]; /* why the cores did what a device was asked for; empty: they did not */
-    uint64_t memory;  /* bytes of the device that were planned to be held, at most */
-    uint64_t peak;    /* and were held; 0 in a plan */
-    uint64_t waves;   /* batches: each goes up once, and comes down at most once */
-    uint64_t tiles;   /* decoded, or encoded, by the device */
-    uint64_t tiles_by_cores; /* by the cores, because the device has no such codec; of a write the
+    char id[32];           /* of the device; empty: the CPU did it all */
+    char reason[160];      /* why the CPU did what a device was asked for; empty: it did not */
+    uint64_t memory;       /* bytes of the device that were planned to be held, at most */
+    uint64_t peak;         /* and were held; 0 in a plan */
+    uint64_t waves;        /* batches: each goes up once, and comes down at most once */
+    uint64_t tiles;        /* decoded, or encoded, by the device */
+    uint64_t tiles_on_cpu; /* by the CPU, because the device has no such codec; of a write the
                                 mask's */
-    uint64_t tiles_redone;   /* by the cores, after the device could not */
-    uint64_t uploads;        /* this and what follows: counted; of a plan, the least */
+    uint64_t tiles_redone; /* by the CPU, after the device could not */
+    uint64_t uploads;      /* this and what follows: counted; of a plan, the least */
     uint64_t upload_bytes;
     uint64_t downloads;
     uint64_t download_bytes;
     uint64_t launches;
     uint64_t syncs;
-    /* the vendor's library that decoded or encoded, with the device's own kernels or the cores for
+    /* the vendor's library that decoded or encoded, with the device's own kernels or the CPU for
        what it could not; 0 and empty in a plan */
     uint64_t library_calls;
     char library[32];         /* "nvCOMP 5.3.0"; empty: none */
@@ -998,16 +998,16 @@ typedef struct tz_write_options {
     uint32_t threads;      /* 0: as many as there are cores for this process */
     uint64_t buffer_bytes; /* all memory, but a memory sink's; 0: 256 MiB. Less than it takes
                               at least is no error: see tz_write_report.buffer_bytes */
-    tz_device *device;     /* that cuts, encodes and makes overviews; NULL: the cores. Rows are then
+    tz_device *device;     /* that cuts, encodes and makes overviews; NULL: the CPU. Rows are then
                               of the host or of this device */
-    bool strict_device;    /* what the device cannot do is an error, and not done by the cores: but
+    bool strict_device;    /* what the device cannot do is an error, and not done by the CPU: but
                               for the bits of masks, and for tiles of Deflate that would lose by
                               the fast class, which they always encode */
     uint64_t device_buffer_bytes; /* most of its memory to take; 0: 128 MiB, or what is free. One
                                      row of tiles of each level is a floor: see
                                      tz_write_report.device.memory */
     bool library_encoders; /* the device's tiles may be encoded by the vendor's libraries: the bytes
-                              are then others than those of the cores, and of a lossy codec the
+                              are then others than those of the CPU, and of a lossy codec the
                               pixels too */
     tz_limits limits;
     /* commit */
@@ -1425,10 +1425,10 @@ TZ_API void tz_validation_free(tz_validation *validation); /* NULL is fine */
  * Devices
  * ------------------------------------------------------------------------------------------ */
 
-/* Where pixel work can be done: the cores, and what drivers that are found at run time offer. The
+/* Where pixel work can be done: the CPU, and what drivers that are found at run time offer. The
  * library links none of them. A device is used where tz_read_options or tz_write_options name it:
  * reads then decode and place whole batches of tiles there, and writes cut and encode them, with
- * the same pixels and, for the same encoder, the same bytes as the cores. */
+ * the same pixels and, for the same encoder, the same bytes as the CPU. */
 
 typedef enum tz_device_type {
     TZ_DEVICE_CPU = 0,
@@ -1438,7 +1438,7 @@ typedef enum tz_device_type {
 TZ_API const char *tz_device_type_name(tz_device_type type); /* "cpu", "gpu", "other" */
 
 /* Work that a device can do: bits of tz_device_info.work. */
-#define TZ_DEVICE_PLACE           (1u << 0) /* rows of tiles into a raster */
+#define TZ_DEVICE_STORE_PIXELS    (1u << 0) /* rows of tiles into a raster */
 #define TZ_DEVICE_PREDICTOR2      (1u << 1) /* undo horizontal differences */
 #define TZ_DEVICE_PREDICTOR3      (1u << 2) /* and those of floating-point numbers */
 #define TZ_DEVICE_CONVERT         (1u << 3) /* samples to another type, with scale, offset, nodata */
@@ -1447,10 +1447,10 @@ TZ_API const char *tz_device_type_name(tz_device_type type); /* "cpu", "gpu", "o
 #define TZ_DEVICE_DECODE_LZ4      (1u << 6)
 #define TZ_DEVICE_DECODE_PACKBITS (1u << 7)
 #define TZ_DEVICE_DECODE_ZSTD     (1u << 8)
-#define TZ_DEVICE_CUT             (1u << 9)  /* tiles out of rows, as a file stores them */
+#define TZ_DEVICE_EXTRACT         (1u << 9)  /* tiles out of rows, as a file stores them */
 #define TZ_DEVICE_ENCODE_DEFLATE  (1u << 10) /* at TZ_LEVEL_FAST */
 #define TZ_DEVICE_ENCODE_PACKBITS (1u << 11)
-#define TZ_DEVICE_REDUCE          (1u << 12) /* overviews */
+#define TZ_DEVICE_OVERVIEW        (1u << 12) /* overviews */
 /* One of the bits in a word; NULL for a bit that means nothing. */
 TZ_API const char *tz_device_work_name(uint32_t work);
 
@@ -1470,7 +1470,7 @@ typedef struct tz_device_limits {
 /* Texts are one line without control characters; a longer one is cut. */
 typedef struct tz_device_info {
     char id[32];     /* what tz_device_open takes: "cpu", "cuda:0", "opencl:0" */
-    char driver[16]; /* "cores", "cuda", "opencl" */
+    char driver[16]; /* "cpu", "cuda", "opencl" */
     char name[128];
     char vendor[128];
     char platform[128];       /* of OpenCL; else empty */
@@ -1478,7 +1478,7 @@ typedef struct tz_device_info {
     char driver_version[128]; /* the vendor's own number */
     tz_device_type type;
     tz_device_limits limits;
-    uint32_t work;    /* TZ_DEVICE_PLACE, ... */
+    uint32_t work;    /* TZ_DEVICE_STORE_PIXELS, ... */
     bool usable;      /* false: reason says why */
     char reason[256]; /* of a device that "auto" chose: why it is not the GPU with most memory, or
                          not a GPU; else empty if usable */
@@ -1518,9 +1518,9 @@ typedef struct tz_device_options {
 #define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 /* clang-format on */
 
-/* Open a device by its name: "cpu" (the cores), "cuda:N", "opencl:N", or "auto": of the GPUs that
- * can be opened the one with most memory, by CUDA rather than by OpenCL, and the cores where none
- * can. "auto" never is an OpenCL device that runs on the cores. A device that is not there or does
+/* Open a device by its name: "cpu", "cuda:N", "opencl:N", or "auto": of the GPUs that
+ * can be opened the one with most memory, by CUDA rather than by OpenCL, and the CPU where none
+ * can. "auto" never is an OpenCL device that runs on the CPU. A device that is not there or does
  * not work is TZ_ERR_DEVICE, with the reason. options and err may be NULL. *out is written only on
  * success. A device may be used from any thread; in a child after fork it can only be closed. */
 TZ_API TZ_NODISCARD tz_result tz_device_open(tz_device **out, const char *name,
@@ -1529,14 +1529,14 @@ TZ_API TZ_NODISCARD tz_result tz_device_open(tz_device **out, const char *name,
 TZ_API void tz_device_close(tz_device *device);
 /* Lives as long as the device. */
 TZ_API const tz_device_info *tz_device_get_info(const tz_device *device);
-/* The cl_context or CUcontext that the device works in, which lives as long as it; NULL: the cores.
+/* The cl_context or CUcontext that the device works in, which lives as long as it; NULL: the CPU.
  */
 TZ_API void *tz_device_native_context(const tz_device *device);
 /* The CUstream on which the caller's work and the device's meet: that of the options, or one of the
  * device's own. Reads, writes and copies wait, on the device, for all that was put into it before
  * they were called, and are done when they return: so a producer of arrays makes its data
  * ready on this stream (the stream of DLPack's __dlpack__), and a consumer of ours need wait for
- * nothing. NULL: the cores and OpenCL, where the caller's work must be finished before. */
+ * nothing. NULL: the CPU and OpenCL, where the caller's work must be finished before. */
 TZ_API void *tz_device_native_stream(tz_device *device);
 
 /* Memory of a device, for tz_buffer.memory; size is not 0. *out is written only on success. */
@@ -1582,7 +1582,7 @@ typedef struct tz_library_info {
     char reason[256]; /* why it is not loaded; empty: it is */
 } tz_library_info;
 
-/* All that can be found; the cores are the first device. Nothing that is missing is an error. A
+/* All that can be found; the CPU is the first device. Nothing that is missing is an error. A
  * CUDA device is opened, and closed, to learn whether its driver takes the kernels. */
 typedef struct tz_device_list {
     size_t driver_count;

@@ -65,7 +65,7 @@ static const codec_rates encoding[] = {
     {TZ_COMPRESSION_JPEG, 0.013e9, 0.14e9, 0.013e9, 0.14e9, 0.7e9},
     {TZ_COMPRESSION_JPEG2000, 0.0033e9, 0.014e9, 0.0033e9, 0.014e9, 0.011e9},
 };
-/* Codecs that only the CPU has; their tiles are in tiles_by_cores. */
+/* Codecs that only the CPU has; their tiles are in tiles_on_cpu. */
 static const codec_rates other = {0, 0.007e9, 0.07e9, 0.007e9, 0.07e9, 0.1e9};
 
 static const codec_rates *find_rates(const codec_rates *list, size_t count, uint16_t compression)
@@ -98,7 +98,7 @@ tz_device_times tz_device_estimate(const tz_device_info *info, const tz_device_j
     const codec_rates *rates =
         job->encodes ? find_rates(encoding, sizeof encoding / sizeof encoding[0], job->compression)
                      : decoding_rates(job->compression);
-    const double share = 1 - (double)job->tiles_by_cores / (double)job->tiles;
+    const double share = 1 - (double)job->tiles_on_cpu / (double)job->tiles;
     const double tiles = (double)job->tiles * share;
     const double pixels = (double)job->bytes_pixels * share;
     const double compressed = (double)job->bytes_compressed * share;

@@ -17,13 +17,13 @@ typedef struct tz_device_job {
     uint64_t bytes_pixels;
     uint64_t bytes_pinned; /* to be pinned for this job only: they do not stay in the cache */
     uint64_t tiles;
-    uint64_t tiles_by_cores; /* tiles that the CPU has to do in either case */
-    uint16_t compression;    /* of most tiles */
-    bool encodes;            /* a write; false: a read */
-    bool from_device;        /* a write: pixels are in device memory already */
-    bool to_device;          /* a read: pixels are wanted in device memory */
-    bool by_library;         /* a vendor's library decodes or encodes */
-    uint32_t threads;        /* of the CPU if it does the job; 0: one */
+    uint64_t tiles_on_cpu; /* tiles that the CPU has to do in either case */
+    uint16_t compression;  /* of most tiles */
+    bool encodes;          /* a write; false: a read */
+    bool from_device;      /* a write: pixels are in device memory already */
+    bool to_device;        /* a read: pixels are wanted in device memory */
+    bool by_library;       /* a vendor's library decodes or encodes */
+    uint32_t threads;      /* of the CPU if it does the job; 0: one */
 } tz_device_job;
 
 /* True if the device was opened as "auto". */

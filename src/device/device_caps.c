@@ -10,12 +10,12 @@
 
 /* By bit of tz_device_info.work. */
 static const char *const cap_names[] = {
-    "place",          "predictor2",      "predictor3",      "convert",     "decode-deflate",
-    "decode-lzw",     "decode-lz4",      "decode-packbits", "decode-zstd", "cut",
-    "encode-deflate", "encode-packbits", "reduce",
+    "store-pixels",   "predictor2",      "predictor3",      "convert",     "decode-deflate",
+    "decode-lzw",     "decode-lz4",      "decode-packbits", "decode-zstd", "extract",
+    "encode-deflate", "encode-packbits", "overview",
 };
 #define CAP_COUNT (sizeof cap_names / sizeof cap_names[0])
-_Static_assert(TZ_DEVICE_REDUCE == 1u << (CAP_COUNT - 1), "every bit has a name");
+_Static_assert(TZ_DEVICE_OVERVIEW == 1u << (CAP_COUNT - 1), "every bit has a name");
 
 const char *tz_device_work_name(uint32_t work)
 {
@@ -92,15 +92,15 @@ uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info)
     if (!info->usable)
         return 0;
     const tz_device device = {.driver = driver, .info = *info}; /* as it would be when opened */
-    uint32_t caps = TZ_DEVICE_PLACE | TZ_DEVICE_PREDICTOR2 | TZ_DEVICE_PREDICTOR3;
+    uint32_t caps = TZ_DEVICE_STORE_PIXELS | TZ_DEVICE_PREDICTOR2 | TZ_DEVICE_PREDICTOR3;
     for (size_t i = 0; i < sizeof decoders / sizeof decoders[0]; i++) {
         if (tz_device_decodes(&device, (uint16_t)decoders[i].compression))
             caps |= decoders[i].caps;
     }
     caps |= offers_convert(&device) ? TZ_DEVICE_CONVERT : 0;
-    caps |= offers_extract(&device) ? TZ_DEVICE_CUT : 0;
+    caps |= offers_extract(&device) ? TZ_DEVICE_EXTRACT : 0;
     caps |= offers_encode(&device, TZ_COMPRESSION_DEFLATE) ? TZ_DEVICE_ENCODE_DEFLATE : 0;
     caps |= offers_encode(&device, TZ_COMPRESSION_PACKBITS) ? TZ_DEVICE_ENCODE_PACKBITS : 0;
-    caps |= offers_overviews(&device) ? TZ_DEVICE_REDUCE : 0;
+    caps |= offers_overviews(&device) ? TZ_DEVICE_OVERVIEW : 0;
     return caps;
 }

@@ -63,7 +63,7 @@ void tz_cpu_describe(tz_device_info *info)
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);
     *info = (tz_device_info){.id = "cpu",
-                             .driver = "cores",
+                             .driver = "cpu",
                              .name = "the CPU of this machine",
                              .type = TZ_DEVICE_CPU,
                              .work = tz_device_all_caps(),

@@ -83,7 +83,7 @@ void tz_device_use_add(tz_device_use *sum, const tz_device_use *more)
     sum->peak = tz_max(sum->peak, more->peak);
     sum->waves += more->waves;
     sum->tiles += more->tiles;
-    sum->tiles_by_cores += more->tiles_by_cores;
+    sum->tiles_on_cpu += more->tiles_on_cpu;
     sum->tiles_redone += more->tiles_redone;
     sum->uploads += more->uploads;
     sum->upload_bytes += more->upload_bytes;

@@ -173,7 +173,7 @@ tz_result tz_output_pyramid_make(tz_output_pyramid *out, const tz_image_spec *sp
     out->count = 1;
     /* Writing on the device `cpu` is writing without a device. The struct may be an older one. */
     if (options && options->struct_size >= device_end && options->struct_size <= sizeof own &&
-        options->device && strcmp(tz_device_get_info(options->device)->driver, "cores") == 0) {
+        options->device && strcmp(tz_device_get_info(options->device)->driver, "cpu") == 0) {
         memcpy(&own, options, options->struct_size);
         own.device = NULL;
         options = &own;

@@ -52,7 +52,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def read(run, tmp_path):
-    """What is told of a read on the device; its pixels are those of the cores."""
+    """What is told of a read on the device; its pixels are those of the CPU."""
     def read_twice(path, *options):
         answers = []
         for number, words in enumerate(([], [*CUDA, *options])):
@@ -68,7 +68,7 @@ def read(run, tmp_path):
     (("COMPRESS=JPEG",), "nvJPEG "), (("COMPRESS=JPEG", "PHOTOMETRIC=YCBCR"), "nvJPEG "),
     (("COMPRESS=JPEG2000", "JPEG2000_LOSSLESS=NO"), "nvJPEG2000 ")])
 def test_lossy_pictures_are_to_be_asked_for(read, made, run, tmp_path, options, library):
-    """Decoders differ by rounding: without the option the cores decode."""
+    """Decoders differ by rounding: without the option the CPU decodes."""
     path = made(*options)
     without = read(path, *PICTURES)
     assert without["library_calls"] == 0

@@ -92,7 +92,7 @@ def test_no_device_asked_for(run, words, command):
     assert done.returncode == 0 and uses(answer) == [None] * len(uses(answer)) != []
 
 
-def test_the_cores_by_name(run, words, command):
+def test_the_cpu_by_name(run, words, command):
     """They are the same as no device, also with what only a device heeds."""
     done = run(*words(command, "--json", "--device", "cpu", "--strict-device", "--device-memory", "1"))
     answer = json.loads(done.stdout)
@@ -103,7 +103,7 @@ def test_the_cores_by_name(run, words, command):
 
 
 def test_auto_without_a_gpu(run, words, command, tmp_path):
-    """The cores work, and why is told."""
+    """The CPU works, and why is told."""
     missing = str(tmp_path / "none.so")
     done = run(*words(command, "--json", "--device", "auto", "--cuda-library", missing, "--opencl-library", missing))
     answer = json.loads(done.stdout)
@@ -113,7 +113,7 @@ def test_auto_without_a_gpu(run, words, command, tmp_path):
         assert use["id"] is None and f"cuda: {missing}" in use["reason"]
 
 
-def test_auto_leaves_little_work_to_the_cores(run, words, command):
+def test_auto_leaves_little_work_to_the_cpu(run, words, command):
     """The fake has a GPU: on paper it costs more than a small file takes; and Deflate at the usual level it cannot
     encode."""
     done = run(*words(command, "--json", "--device", "auto", "--cuda-library", "libno-cuda.so.1",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""terrazzo read and plan on a device: the bytes of the cores, and what is told of the way."""
+"""terrazzo read and plan on a device: the bytes of the CPU, and what is told of the way."""
 
 import json
 import pathlib
@@ -45,7 +45,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def read(run, on_device, pocl, tmp_path):
-    """Reads on the device and by the cores, which must give the same bytes; what is told of the first."""
+    """Reads on the device and by the CPU, which must give the same bytes; what is told of the first."""
     def read_twice(path, *options, more=()):
         answers = []
         for number, device in enumerate(([], ["--device", pocl, *more])):
@@ -73,7 +73,7 @@ def test_same_bytes(read, made, pocl, dtype, bands, options):
     use = read(made(dtype, bands, options))["device"]
     tiles = 5 * 7 * (bands if "INTERLEAVE=BAND" in options else 1)
     assert use["id"] == pocl and use["reason"] is None
-    assert (use["tiles"], use["tiles_by_cores"], use["tiles_redone"]) == (tiles, 0, 0)
+    assert (use["tiles"], use["tiles_on_cpu"], use["tiles_redone"]) == (tiles, 0, 0)
     assert use["uploads"] == use["waves"] >= 1 and use["downloads"] >= 1 and use["launches"] > 0
     assert 0 < use["peak"] <= use["memory"]
 
@@ -94,7 +94,7 @@ def test_uncompressed_tiles_are_placed(read, made, pocl):
 
 
 def test_a_codec_that_no_device_has(read, made, run, on_device, pocl, tmp_path):
-    """The cores decode, and are named; with --strict-device that is an error."""
+    """The CPU decodes, and is named; with --strict-device that is an error."""
     path = made("uint8", 3, ("COMPRESS=JPEG",))
     use = read(path)["device"]
     assert use["id"] is None and use["reason"] != "" and use["launches"] == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""terrazzo cog and convert on a device: the file that the cores write, and what is told of the way."""
+"""terrazzo cog and convert on a device: the file that the CPU writes, and what is told of the way."""
 
 import json
 import pathlib
@@ -47,7 +47,7 @@ def co(options):
 
 @pytest.fixture
 def write(run, on_device, pocl, tmp_path):
-    """Writes with the device and by the cores, which must give the same bytes; what is told of the first."""
+    """Writes with the device and by the CPU, which must give the same bytes; what is told of the first."""
     def write_twice(command, path, options, more=()):
         answers = []
         for number, device in enumerate(([], ["--device", pocl, *more])):
@@ -89,7 +89,7 @@ def test_same_file(write, source, pocl, command, dtype, bands, options):
 
 @pytest.mark.parametrize("command, level", [("convert", "ZLEVEL"), ("cog", "LEVEL")])
 def test_the_usual_level_of_a_device(run, source, on_device, pocl, tmp_path, command, level):
-    """Deflate is what devices have of it, unless a level is given; the cores by name are the cores."""
+    """Deflate is what devices have of it, unless a level is given; the CPU by name is the CPU."""
     def make(name, *words):
         done = run(command, "--no-sync", "--co", "COMPRESS=DEFLATE", *words, source(), str(tmp_path / name),
                    env=on_device())
@@ -101,7 +101,7 @@ def test_the_usual_level_of_a_device(run, source, on_device, pocl, tmp_path, com
 
 
 def test_an_encoder_that_no_device_has(write, source, pocl, run, on_device, tmp_path):
-    """The cores encode, and it is told why; the source is decoded by the device all the same."""
+    """The CPU encodes, and it is told why; the source is decoded by the device all the same."""
     options = [*TILED, "COMPRESS=ZSTD"]
     answer = write("convert", source(), options)
     assert answer["write_device"]["id"] is None and "zstd" in answer["write_device"]["reason"].lower()

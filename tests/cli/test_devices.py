@@ -38,9 +38,9 @@ def test_pocl_is_found(devices):
     assert driver["devices"] == len(answer["devices"]) - 1
     pocl = next(device for device in answer["devices"] if device["platform"] == POCL)
     assert pocl["type"] == "cpu" and pocl["usable"] and pocl["reason"] is None
-    assert pocl["work"] == ["place", "predictor2", "predictor3", "convert", "decode-deflate", "decode-lzw",
-                            "decode-lz4", "decode-packbits", "decode-zstd", "cut", "encode-deflate",
-                            "encode-packbits", "reduce"]
+    assert pocl["work"] == ["store-pixels", "predictor2", "predictor3", "convert", "decode-deflate", "decode-lzw",
+                            "decode-lz4", "decode-packbits", "decode-zstd", "extract", "encode-deflate",
+                            "encode-packbits", "overview"]
     assert pocl["api_version"].startswith("OpenCL ")
     assert pocl["limits"]["max_allocation"] <= pocl["limits"]["memory"]
 
@@ -94,7 +94,7 @@ def test_a_device_of_cuda(devices):
     cuda = answer["devices"][1]
     assert (cuda["id"], cuda["driver"], cuda["type"], cuda["usable"]) == ("cuda:0", "cuda", "gpu", True)
     assert cuda["api_version"] == "CUDA 13.0, compute capability 7.5" and cuda["driver_version"] == "13000"
-    assert cuda["platform"] is None and cuda["limits"]["memory"] == 4 << 30 and "reduce" in cuda["work"]
+    assert cuda["platform"] is None and cuda["limits"]["memory"] == 4 << 30 and "overview" in cuda["work"]
 
 
 def test_a_driver_older_than_the_compiler(devices):
@@ -142,7 +142,7 @@ def test_every_allocation_may_fail():
         failures += 1
         assert done.returncode == 1 and "memory" in done.stderr and "Sanitizer" not in done.stderr
         assert answer["error"]["cause"] == "NOMEM" and answer["devices"] == []
-    assert failures == 2  # the list, and the cores in it
+    assert failures == 2  # the list, and the CPU in it
 
 
 def test_schema_is_valid():

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Contracts of files that cuFile reads straight into memory of the device: all reads are submitted
- * before the first is waited for, and what the device cannot decode comes back to the cores in one
+ * before the first is waited for, and what the device cannot decode comes back to the CPU in one
  * download. The numbers are those of xarray-spatial's issues, where each was found to matter. */
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +184,7 @@ static void xarray_spatial_1552_one_download_for_memory_of_the_device(void **sta
         check_on_device(&contract_sizes[k]);
 }
 
-/* Where the cores are not to decode, they still say what is wrong with the first bad tile. */
+/* Where the CPU is not to decode, they still say what is wrong with the first bad tile. */
 static void xarray_spatial_1552_strict(void **state)
 {
     (void)state;

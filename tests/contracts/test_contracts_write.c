@@ -60,7 +60,7 @@ static tz_memory write_it(const raster *r, const tz_write_options *options,
     return out;
 }
 
-/* The bytes are those of the cores; of a library, the pixels are. */
+/* The bytes are those of the CPU; of a library, the pixels are. */
 static void check_right(const raster *r, tz_write_options options, const tz_memory *file)
 {
     if (options.library_encoders) {
@@ -69,8 +69,8 @@ static void check_right(const raster *r, tz_write_options options, const tz_memo
     }
     options.device = NULL;
     options.strict_device = false;
-    tz_memory cores = raster_write(r, &options, NULL, NULL);
-    raster_check_same(file, &cores, "by the cores");
+    tz_memory cpu = raster_write(r, &options, NULL, NULL);
+    raster_check_same(file, &cpu, "by the CPU");
 }
 
 /* ---- packed tiles: one pool, one read-back ---- */

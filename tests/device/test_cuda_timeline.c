@@ -127,15 +127,15 @@ static void write_tiles(uint32_t width, uint32_t height, bool reversed, tz_write
     options.tile_width = options.tile_height = 16;
     options.level = TZ_LEVEL_FAST;
     options.verify = TZ_VERIFY_NONE;
-    tz_memory cores = raster_write(&r, &options, NULL, NULL);
+    tz_memory cpu = raster_write(&r, &options, NULL, NULL);
     options.device = test_device;
     options.strict_device = true;
     control->reversed = reversed;
     steps_keep(control);
     tz_memory out = raster_write(&r, &options, NULL, report);
     control->keep_steps = false;
-    raster_check_same(&cores, &out, "by the device");
-    tz_memory_free(&cores);
+    raster_check_same(&cpu, &out, "by the device");
+    tz_memory_free(&cpu);
     raster_free(&r);
 }
 

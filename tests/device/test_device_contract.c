@@ -34,7 +34,7 @@ static void test_what_it_is(void **state)
     assert_true(info->limits.memory >= info->limits.max_allocation);
     assert_true(info->limits.max_allocation > 1 << 20);
     assert_true(info->limits.alignment >= 16 && info->limits.max_group >= TZ_WORK_GROUP_ITEMS);
-    assert_int_equal(info->work, 2 * TZ_DEVICE_REDUCE - 1); /* all that has a name */
+    assert_int_equal(info->work, 2 * TZ_DEVICE_OVERVIEW - 1); /* all that has a name */
     assert_true(info->api_version[0] != '\0' && info->name[0] != '\0');
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is given to a device that "auto" chose, and what is left to the cores. */
+ * What is given to a device that "auto" chose, and what is left to the CPU. */
 #include <math.h>
 #include <string.h>
 
@@ -109,7 +109,7 @@ static const cost_case cases[] = {
       .to_device = true,
       .threads = 2},
      false},
-    {"LZ4 to the host: the bus is slower than the cores",
+    {"LZ4 to the host: the bus is slower than the CPU",
      &gpu,
      {.bytes_compressed = GIB / 2,
       .bytes_pixels = GIB,
@@ -130,7 +130,7 @@ static const cost_case cases[] = {
      {.bytes_compressed = GIB / 8,
       .bytes_pixels = GIB,
       .tiles = TILES_OF(GIB),
-      .tiles_by_cores = TILES_OF(GIB),
+      .tiles_on_cpu = TILES_OF(GIB),
       .compression = 7,
       .threads = 8},
      false},
@@ -139,7 +139,7 @@ static const cost_case cases[] = {
      {.bytes_compressed = GIB / 8,
       .bytes_pixels = GIB,
       .tiles = TILES_OF(GIB),
-      .tiles_by_cores = TILES_OF(GIB),
+      .tiles_on_cpu = TILES_OF(GIB),
       .compression = 7,
       .to_device = true,
       .threads = 8},
@@ -149,7 +149,7 @@ static const cost_case cases[] = {
      {.bytes_compressed = GIB / 2,
       .bytes_pixels = GIB,
       .tiles = TILES_OF(GIB),
-      .tiles_by_cores = TILES_OF(GIB) / 2,
+      .tiles_on_cpu = TILES_OF(GIB) / 2,
       .compression = 8,
       .to_device = true,
       .threads = 8},
@@ -182,7 +182,7 @@ static const cost_case cases[] = {
       .encodes = true,
       .threads = 4},
      false},
-    {"an OpenCL device that is the cores, whatever the work",
+    {"an OpenCL device that is the CPU, whatever the work",
      &pocl,
      {.bytes_compressed = GIB,
       .bytes_pixels = 2 * GIB,

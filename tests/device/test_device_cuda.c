@@ -114,7 +114,7 @@ static void test_description(void **state)
     assert_int_equal(info->limits.alignment, 256);
     assert_true(info->limits.compute_units > 0 && info->limits.local_memory >= 48 << 10);
     assert_true(info->limits.max_group >= TZ_WORK_GROUP_ITEMS);
-    assert_int_equal(info->work, 2 * TZ_DEVICE_REDUCE - 1);
+    assert_int_equal(info->work, 2 * TZ_DEVICE_OVERVIEW - 1);
     close_checked(device);
 }
 
@@ -602,7 +602,7 @@ static void test_wrong_streams(void **state)
     assert_int_equal(cu.cuCtxDestroy(other), 0);
 }
 
-static void test_the_cores_have_no_stream(void **state)
+static void test_the_cpu_has_no_stream(void **state)
 {
     (void)state;
     tz_device *device = open_with("cpu", &with_fake);
@@ -885,7 +885,7 @@ int main(void)
         CUDA(test_meeting),
         CUDA(test_meeting_at_default_streams),
         CUDA(test_wrong_streams),
-        CUDA(test_the_cores_have_no_stream),
+        CUDA(test_the_cpu_has_no_stream),
         CUDA(test_wrapping),
         CUDA(test_wrapping_what_is_of_others),
         CUDA(test_plain_memory_and_that_of_the_pool),

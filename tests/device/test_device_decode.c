@@ -197,7 +197,7 @@ static layout lay_out(const streams *s, uint16_t compression)
     return l;
 }
 
-/* The library that is there was given the tiles; devices that are cores have none. */
+/* The library that is there was given the tiles; devices that are CPUs have none. */
 static void check_who(const tz_decode_report *done, uint32_t count, uint16_t compression)
 {
     const bool by_library = count > 0 && test_device->info.type == TZ_DEVICE_GPU &&

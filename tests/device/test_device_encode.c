@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles encoded on a device, by one item and by a group each: the bytes of the cores'
+ * Tiles encoded on a device, by one item and by a group each: the bytes of the CPU's
  * encoders, moved together, with the same number of launches for any number of tiles. */
 #include <stdlib.h>
 #include <string.h>
@@ -159,16 +159,16 @@ static void test_what_is_encoded(void **state)
 {
     (void)state;
     tz_error err;
-    tz_device *cores = NULL;
+    tz_device *cpu = NULL;
     tz_encode_options fast = {.level = TZ_LEVEL_FAST}, six = {.level = 6};
     tz_tile_format format = encode_format(&tz_encoder_deflate, 64, 64);
     assert_true(tz_device_encodes(test_device, &format, &fast));
     assert_false(tz_device_encodes(test_device, &format, &six));
     format.compression = 32946;
     assert_true(tz_device_encodes(test_device, &format, &fast));
-    assert_int_equal(tz_device_open(&cores, "cpu", NULL, &err), TZ_OK);
-    assert_false(tz_device_encodes(cores, &format, &fast));
-    tz_device_close(cores);
+    assert_int_equal(tz_device_open(&cpu, "cpu", NULL, &err), TZ_OK);
+    assert_false(tz_device_encodes(cpu, &format, &fast));
+    tz_device_close(cpu);
     static const uint16_t others[] = {1, 32773}, not_here[] = {5, 50000, 34887, 7, 0};
     for (size_t i = 0; i < 2; i++) {
         format.compression = others[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles that a device cuts from rows: the bytes, findings and statistics that the pieces of the
- * cores give, for all types, strides, predictors, byte orders and odd widths, for what users have
+ * Tiles that a device extracts from rows: the bytes, findings and statistics that the functions of
+ * the CPU give, for all types, strides, predictors, byte orders and odd widths, for what users have
  * done to samples, and for tiles at every edge; in both forms that kernels have. */
 #include <stdlib.h>
 

@@ -145,7 +145,7 @@ static void test_what_devices_lack(void **state)
 {
     (void)state;
     extract_case c;
-    tz_device *cores = NULL;
+    tz_device *cpu = NULL;
     tz_error err;
     simple_case(&c, 1);
     assert_true(tz_device_extracts(test_device, &c.batch));
@@ -154,9 +154,9 @@ static void test_what_devices_lack(void **state)
     c.batch.wants_stats = false;
     assert_true(tz_device_extracts(test_device, &c.batch));
     test_device->info.limits.fp64 = true;
-    assert_int_equal(tz_device_open(&cores, "cpu", NULL, &err), TZ_OK);
-    assert_false(tz_device_extracts(cores, &c.batch));
-    tz_device_close(cores);
+    assert_int_equal(tz_device_open(&cpu, "cpu", NULL, &err), TZ_OK);
+    assert_false(tz_device_extracts(cpu, &c.batch));
+    tz_device_close(cpu);
     free(c.tiles);
 }
 

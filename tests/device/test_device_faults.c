@@ -65,7 +65,7 @@ static void test_names(void **state)
     assert_null(device);
 }
 
-static void test_the_cores(void **state)
+static void test_the_cpu(void **state)
 {
     (void)state;
     tz_error err;
@@ -80,7 +80,7 @@ static void test_the_cores(void **state)
     tz_device_close(NULL);
 }
 
-/* The GPU with most memory, whatever its number; and the cores where there is none. */
+/* The GPU with most memory, whatever its number; and the CPU where there is none. */
 static void test_auto(void **state)
 {
     (void)state;
@@ -415,7 +415,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FAULT(test_names),
-        FAULT(test_the_cores),
+        FAULT(test_the_cpu),
         FAULT(test_auto),
         FAULT(test_launches),
         FAULT(test_out_of_memory_is_not_the_end),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tiles in JPEG that the CUDA driver gives to nvJPEG, on the fakes: what comes out is what the
- * cores make of them, batches are few, no state is used before the host has waited for it, and what
+ * CPU makes of them, batches are few, no state is used before the host has waited for it, and what
  * fails is told picture by picture. */
 #include <pthread.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ typedef struct sample_stream {
     tz_tile_format format;
     uint8_t *data;
     size_t size;
-    uint8_t *pixels; /* as the cores decode it */
+    uint8_t *pixels; /* as the CPU decodes it */
 } sample_stream;
 
 enum { GREY, YCBCR, RGB, KINDS };

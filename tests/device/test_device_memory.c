@@ -119,25 +119,24 @@ static void test_what_cannot_be_wrapped(void **state)
 {
     (void)state;
     tz_error err;
-    tz_device *cores = NULL;
+    tz_device *cpu = NULL;
     tz_device_memory *none = NULL;
     void *buffer = caller_alloc(&own, 100);
     caller_foreign foreign = caller_foreign_begin(&own, 100);
-    assert_int_equal(tz_device_open(&cores, "cpu", NULL, &err), TZ_OK);
-    assert_null(tz_device_native_context(cores));
+    assert_int_equal(tz_device_open(&cpu, "cpu", NULL, &err), TZ_OK);
+    assert_null(tz_device_native_context(cpu));
     refused(tz_device_wrap(own.opened, NULL, 1, &none, &err), TZ_ERR_ARG, &err, "NULL");
     refused(tz_device_wrap(own.opened, buffer, 101, &none, &err), TZ_ERR_ARG, &err, "fewer bytes");
     assert_int_equal(err.expected, 100);
     assert_int_equal(err.found, 101);
     refused(tz_device_wrap(own.opened, foreign.memory, 0, &none, &err), TZ_ERR_ARG, &err,
             "another context");
-    refused(tz_device_wrap(cores, buffer, 0, &none, &err), TZ_ERR_ARG, &err,
-            "the CPU has no memory");
+    refused(tz_device_wrap(cpu, buffer, 0, &none, &err), TZ_ERR_ARG, &err, "the CPU has no memory");
     assert_null(none);
     assert_int_equal(caller_references(&own, buffer), 0);
     assert_int_equal(tz_device_wrap(own.opened, buffer, 0, &none, &err), TZ_OK); /* it goes on */
     tz_device_free(none);
-    tz_device_close(cores);
+    tz_device_close(cpu);
     caller_free(&own, buffer);
     caller_foreign_end(&own, &foreign);
 }

@@ -69,16 +69,16 @@ static void test_work(void **state)
     (void)state;
     tz_error err;
     tz_device_list *list = NULL;
-    assert_string_equal(tz_device_work_name(TZ_DEVICE_PLACE), "place");
+    assert_string_equal(tz_device_work_name(TZ_DEVICE_STORE_PIXELS), "store-pixels");
     assert_string_equal(tz_device_work_name(TZ_DEVICE_DECODE_ZSTD), "decode-zstd");
-    assert_string_equal(tz_device_work_name(TZ_DEVICE_REDUCE), "reduce");
+    assert_string_equal(tz_device_work_name(TZ_DEVICE_OVERVIEW), "overview");
     assert_null(tz_device_work_name(0));
-    assert_null(tz_device_work_name(TZ_DEVICE_PLACE | TZ_DEVICE_PREDICTOR2));
+    assert_null(tz_device_work_name(TZ_DEVICE_STORE_PIXELS | TZ_DEVICE_PREDICTOR2));
     assert_null(tz_device_work_name(1u << 31));
     assert_int_equal(tz_device_list_make(&list, &with_fake, &err), TZ_OK);
-    /* the cores can do all that has a name; the fake has no double precision */
-    assert_int_equal(list->devices[0].work, 2 * TZ_DEVICE_REDUCE - 1);
-    assert_true(list->devices[1].work & TZ_DEVICE_PLACE);
+    /* the CPU can do all that has a name; the fake has no double precision */
+    assert_int_equal(list->devices[0].work, 2 * TZ_DEVICE_OVERVIEW - 1);
+    assert_true(list->devices[1].work & TZ_DEVICE_STORE_PIXELS);
     assert_false(list->devices[1].work & TZ_DEVICE_CONVERT);
     tz_device_list_free(list);
     control->big_endian = true;
@@ -105,8 +105,8 @@ static void test_auto(void **state)
     tz_device_close(device);
 }
 
-/* An OpenCL device that is the cores is slower than the cores. */
-static void test_auto_is_never_opencl_on_the_cores(void **state)
+/* An OpenCL device that is the CPU is slower than the CPU. */
+static void test_auto_is_never_opencl_on_the_cpu(void **state)
 {
     (void)state;
     tz_device *chosen = NULL;
@@ -400,7 +400,7 @@ int main(void)
         FAULT(test_numbers),
         FAULT(test_work),
         FAULT(test_auto),
-        FAULT(test_auto_is_never_opencl_on_the_cores),
+        FAULT(test_auto_is_never_opencl_on_the_cpu),
         FAULT(test_nothing_there),
         FAULT(test_odd_devices),
         FAULT(test_build_failure_shows_the_log),

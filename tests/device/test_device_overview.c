@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Overviews on a device: the bytes that tz_overview_make makes on the cores, for all methods
+ * Overviews on a device: the bytes that tz_overview_make makes on the CPU, for all methods
  * and types, with nodata, masks and alpha, however rows lie and however the work is cut. */
 #include <float.h>
 #include <math.h>
@@ -259,8 +259,8 @@ static scene random_scene(tz_resampling method, tz_dtype dtype)
 
 /* ---- what both make of it ---- */
 
-static void reduce_on_cores(const tz_overview_params *how, const twin *pixels, const twin *mask,
-                            const tz_buffer *to, const tz_buffer *to_mask)
+static void reduce_on_cpu(const tz_overview_params *how, const twin *pixels, const twin *mask,
+                          const tz_buffer *to, const tz_buffer *to_mask)
 {
     const tz_overview_source from = {
         .parts[1] = {.pixels = pixels->host, .mask = mask ? mask->host : (tz_buffer){0}}};
@@ -378,8 +378,8 @@ static void compare(const scene *s)
     send(&to);
     send(&to_mask);
     reduce_on_device(how, pixels, masks, &to, wants_mask ? &to_mask : NULL);
-    reduce_on_cores(how, &pixels[0], how->mask ? &masks[0] : NULL, &to.host,
-                    wants_mask ? &to_mask.host : NULL);
+    reduce_on_cpu(how, &pixels[0], how->mask ? &masks[0] : NULL, &to.host,
+                  wants_mask ? &to_mask.host : NULL);
     compare_twin(s, &to);
     compare_twin(s, &to_mask);
     for (int i = 0; i < 2; i++) {

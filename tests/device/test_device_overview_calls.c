@@ -286,15 +286,15 @@ static void test_without_doubles(void **state)
     assert_int_equal(count, TZ_DTYPE_COMPLEX_FLOAT64 + 3);
 }
 
-static void test_the_cores_are_no_device(void **state)
+static void test_the_cpu_is_not_a_device(void **state)
 {
     (void)state;
     tz_error err;
-    tz_device *cores = NULL;
+    tz_device *cpu = NULL;
     const tz_overview_params how = plain(TZ_RESAMPLE_NEAREST, TZ_DTYPE_UINT8);
-    assert_int_equal(tz_device_open(&cores, "cpu", NULL, &err), TZ_OK);
-    assert_false(tz_device_makes_overviews(cores, &how));
-    tz_device_close(cores);
+    assert_int_equal(tz_device_open(&cpu, "cpu", NULL, &err), TZ_OK);
+    assert_false(tz_device_makes_overviews(cpu, &how));
+    tz_device_close(cpu);
 }
 
 /* One reducer and three runs, the n-th allocation failing. */
@@ -341,7 +341,7 @@ int main(void)
         cmocka_unit_test(test_wrong_memory),
         cmocka_unit_test(test_wrong_reducers),
         cmocka_unit_test(test_without_doubles),
-        cmocka_unit_test(test_the_cores_are_no_device),
+        cmocka_unit_test(test_the_cpu_is_not_a_device),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, test_device_begin, test_device_end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Many threads that use one device at once, each reading random windows of files in all codecs that
  * it has, to its memory and to the host's, with much and with little of its memory, and writing
- * files; all is compared with what the cores do. TERRAZZO_STRESS is how often each does something.
+ * files; all is compared with what the CPU does. TERRAZZO_STRESS is how often each does something.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -168,7 +168,7 @@ static uint32_t rounds(void)
     return text ? (uint32_t)strtoul(text, NULL, 10) : test_device_is_slow() ? SAMPLE : USUAL;
 }
 
-static void all_threads_see_the_pixels_of_the_cores(void **state)
+static void all_threads_see_the_pixels_of_the_cpu(void **state)
 {
     (void)state;
     worker workers[THREADS] = {0};
@@ -206,8 +206,8 @@ static int begin(void **state)
         pixels[i / WIDTH][i % WIDTH] = (uint16_t)(i / 7 + (i * 2654435761u >> 30));
     const tz_buffer rows = rows_of(pixels, (tz_window){0, 0, WIDTH, HEIGHT});
     for (size_t i = 0; i < CODECS; i++) {
-        const tz_write_options by_cores = options_of(codecs[i]);
-        tz_result result = write_file(&memories[i], &by_cores, &rows, &err);
+        const tz_write_options by_cpu = options_of(codecs[i]);
+        tz_result result = write_file(&memories[i], &by_cpu, &rows, &err);
         if (result == TZ_ERR_UNSUPPORTED)
             continue;
         if (result == TZ_OK)
@@ -230,6 +230,6 @@ static int end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_threads_see_the_pixels_of_the_cores)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_threads_see_the_pixels_of_the_cpu)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <terrazzo/terrazzo.h>
 
-static tz_device *device; /* NULL: the cores */
+static tz_device *device; /* NULL: the CPU */
 static bool with_libraries;
 static tz_device_memory *on_device; /* for pixels; grows */
 static tz_buffer image;             /* as it was painted */
@@ -43,7 +43,7 @@ static bool device_room(uint64_t size)
 {
     tz_error err;
     if (!device)
-        return failed("the cores have no memory of a device");
+        return failed("the CPU has no memory of a device");
     if (on_device && tz_device_memory_size(on_device) >= size)
         return true;
     tz_device_free(on_device);
@@ -202,7 +202,7 @@ static void print_use(const tz_device_use *use)
 {
     printf(" %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
            " %" PRIu64 " %" PRIu64 " %s\n",
-           use->waves, use->tiles, use->tiles_by_cores + use->tiles_redone, use->uploads,
+           use->waves, use->tiles, use->tiles_on_cpu + use->tiles_redone, use->uploads,
            use->downloads, use->launches, use->syncs, use->library_calls, use->direct_bytes,
            use->library[0] ? use->library : "-");
 }

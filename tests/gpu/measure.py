@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Throughputs: terrazzo on the GPU, on the cores, and other software, in turns within each round."""
+"""Throughputs: terrazzo on the GPU, on the CPU, and other software, in turns within each round."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ CACHES = ("cold", "warm")
 MEMORIES = ("device", "host")
 LIBRARIES = ("NVCOMP", "CUFILE", "NVJPEG2K", "NVJPEG")
 PEERS = ("nvTIFF", "nvImageCodec", "xarray-spatial", "GDAL")
-USE = ("batches", "tiles", "by the cores", "uploads", "downloads", "launches", "syncs", "library calls", "direct bytes")
+USE = ("batches", "tiles", "by the CPU", "uploads", "downloads", "launches", "syncs", "library calls", "direct bytes")
 
 
 class Failed(Exception):
@@ -60,11 +60,11 @@ class Player:
 
 
 def players(programs, python, variables):
-    """terrazzo as it is, without NVIDIA's libraries, on the cores; and others."""
+    """terrazzo as it is, without NVIDIA's libraries, on the CPU; and others."""
     own = programs / "gpu_player"
     without = {f"TERRAZZO_{name}_LIBRARY": "" for name in LIBRARIES}
     made = [Player("terrazzo", [own, "cuda:0", 1]), Player("own kernels", [own, "cuda:0", 0], **without),
-            Player("cores", [own, "cpu", 0])]
+            Player("cpu", [own, "cpu", 0])]
     return made + [Player(name, [python, HERE / "peers.py", name], **variables) for name in PEERS]
 
 
@@ -145,7 +145,7 @@ def play(cell, all_players, rounds, prepare, words_of, check=None):
 class Measurement:
     def __init__(self, all_players, folder, size, rounds, only_files):
         self.players, self.folder, self.size, self.rounds = all_players, folder, size, rounds
-        self.cores = next(player for player in all_players if player.name == "cores")
+        self.cpu = next(player for player in all_players if player.name == "cpu")
         self.how_cold, self.forget = way_to_forget(only_files)
         self.reads, self.writes, self.wrong = [], [], []
 
@@ -153,7 +153,7 @@ class Measurement:
         """The same image for all; its checksum."""
         source = self.folder / f"{kind}.tif"
         sums = [player.tell("paint", kind, self.size)[2] for player in self.players[:3] if not player.problem]
-        self.cores.tell("write", "host", "none", source)
+        self.cpu.tell("write", "host", "none", source)
         for player in self.players[3:]:
             try:
                 player.tell("image", source)
@@ -163,7 +163,7 @@ class Measurement:
 
     def codec(self, codec, kind, checksum):
         path = self.folder / f"{codec}.tif"
-        self.cores.tell("write", "host", codec, path)
+        self.cpu.tell("write", "host", codec, path)
         check = checksum if kind == "grey16" else None
         if self.rounds > 1:  # what is compiled or loaded at first use
             for memory in MEMORIES:

@@ -103,7 +103,7 @@ class Driver:
 
 
 class Gdal(Peer):
-    """GDAL, by rasterio: it works on the cores, and pixels are copied to the device or from it."""
+    """GDAL, by rasterio: it works on the CPU, and pixels are copied to the device or from it."""
 
     CODECS = {"none": {}, "lzw": {"compress": "lzw"}, "deflate": {"compress": "deflate"}, "zstd": {"compress": "zstd"},
               "packbits": {"compress": "packbits"}, "jpeg": {"compress": "jpeg", "photometric": "ycbcr"}}

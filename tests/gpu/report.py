@@ -4,7 +4,7 @@
 from gpu import measure
 from results import count
 
-OTHERS = ("own kernels", "cores", *measure.PEERS)
+OTHERS = ("own kernels", "cpu", *measure.PEERS)
 
 
 def table(heads, rows):
@@ -82,7 +82,7 @@ def throughput(m):
     lines = ["## Throughput", "",
              f"Images of {m.size} x {m.size} pixels (uint16; of JPEG and JPEG 2000 RGB), tiles of 256, {m.rounds} rounds in "
              "which all take turns, medians. `terrazzo` is in MB of pixels per second; the others are how many times as long "
-             "they take (above 1: terrazzo is faster). `own kernels`: terrazzo without NVIDIA's libraries; `cores`: terrazzo "
+             "they take (above 1: terrazzo is faster). `own kernels`: terrazzo without NVIDIA's libraries; `cpu`: terrazzo "
              f"without a device. Cold: the page cache forgets the file ({m.how_cold}). `-`: see below.", "",
              "### Reading", ""]
     lines += table(["codec", "page cache", "to", "terrazzo, MB/s", *OTHERS], throughput_rows(m.reads))

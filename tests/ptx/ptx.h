@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PTX, executed on the cores: a module is parsed from the text that nvcc made, and its kernels are
+ * PTX, executed on the CPU: a module is parsed from the text that nvcc made, and its kernels are
  * run block by block and thread by thread. Slow, and strict: an instruction that is not known is an
  * error that names it; an access outside of memory, misaligned or of shared memory that nobody
  * wrote, a barrier that not all threads reach and a data race on shared memory between two barriers

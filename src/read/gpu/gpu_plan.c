@@ -343,7 +343,7 @@ static tz_result set_budget(tz_plan *plan)
 
 bool tz_device_is_gpu(const tz_device *device)
 {
-    return device && strcmp(tz_device_get_info(device)->driver, "cores") != 0;
+    return device && strcmp(tz_device_get_info(device)->driver, "cpu") != 0;
 }
 
 tz_result tz_gpu_plan_make(tz_plan *plan)
@@ -476,7 +476,7 @@ void tz_gpu_plan_measure(tz_plan *plan)
     if (gpu->on_device && gpu->codec_count > 0)
         gpu->max_fetches = gpu->max_tile_reads; /* decoded again, each tile is its own fetch */
     measure_redo_tiles(plan);
-    plan->report.device.tiles_by_cores = gpu->by_cpu;
+    plan->report.device.tiles_on_cpu = gpu->by_cpu;
 }
 
 static void reset_measurements(tz_plan *plan)
@@ -565,7 +565,7 @@ static bool is_gpu_worthwhile(tz_plan *plan)
         .bytes_pixels = report->bytes_decoded,
         .bytes_pinned = tz_device_caches_pinned(gpu->device, pinned) ? 0 : pinned,
         .tiles = report->tiles,
-        .tiles_by_cores = gpu->by_cpu,
+        .tiles_on_cpu = gpu->by_cpu,
         .compression = compression,
         .by_library = tz_device_find_vendor_decoder(gpu->device, compression, &decoder),
         .threads = plan->threads};

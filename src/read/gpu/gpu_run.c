@@ -576,7 +576,7 @@ static tz_result run_on_gpu(tz_gpu_run *run)
     memcpy(report->device.id, planned.id, sizeof planned.id);
     memcpy(report->device.reason, planned.reason, sizeof planned.reason);
     report->device.memory = planned.memory;
-    report->device.tiles_by_cores = planned.tiles_by_cores + run->fallback_count;
+    report->device.tiles_on_cpu = planned.tiles_on_cpu + run->fallback_count;
     report->device.tiles_redone = run->redone;
     tz_direct_note_reason(&report->device, planned.direct_reason);
     return TZ_OK;

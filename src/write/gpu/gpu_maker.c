@@ -116,7 +116,7 @@ static bool is_worthwhile(const tz_writer *w, const tz_device *device, char *rea
         .bytes_pinned = tz_device_caches_pinned(device, pinned) ? 0 : pinned,
         .by_library = level->library.encoder.name[0] != '\0' || level->codestreams.name[0] != '\0',
         .tiles = tz_all_tiles(image),
-        .tiles_by_cores = tz_all_tiles(image) - image->tile_count,
+        .tiles_on_cpu = tz_all_tiles(image) - image->tile_count,
         .compression = image->format.compression,
         .encodes = true,
         .threads = image->options.threads > 0 ? image->options.threads : tz_available_cpus()};
@@ -393,7 +393,7 @@ static void count_end(tz_writer *w)
 static void add_tile_counts(const tz_image *image, tz_device_use *use)
 {
     use->tiles += image->tile_count;
-    use->tiles_by_cores += tz_all_tiles(image) - image->tile_count;
+    use->tiles_on_cpu += tz_all_tiles(image) - image->tile_count;
 }
 
 /* The reasons were set when the writer was created, the counts during its calls. */

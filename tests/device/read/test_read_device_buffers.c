@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Where a device's pixels go: buffers that do not fit are refused before anything is read, host and
- * device buffers share tiles of one read, tiles that the device cannot decode are the cores', or an
+ * device buffers share tiles of one read, tiles that the device cannot decode are the CPU's, or an
  * error where that is wanted, and memory has limits. */
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +151,7 @@ static void host_and_device_share_tiles(void **state)
         assert_int_equal(tz_read_batch(items, 3, &how, &report, &err), TZ_OK);
         assert_int_equal(report.tiles, ACROSS * DOWN);
         assert_int_equal(report.device.tiles, stream->compression == 5 ? ACROSS * DOWN : 0);
-        assert_int_equal(report.device.tiles_by_cores,
+        assert_int_equal(report.device.tiles_on_cpu,
                          stream->compression == 34925 ? ACROSS * DOWN : 0);
         assert_int_equal(tz_device_copy_out(turned, memory, 0, sizeof turned, &err), TZ_OK);
         assert_int_equal(tz_device_copy_out(part, second, 0, sizeof part, &err), TZ_OK);
@@ -250,7 +250,7 @@ static void a_bad_tile_is_the_only_one(void **state)
     }
 }
 
-/* Bytes behind a tile: a warning, which is the cores' to give; a device that must do all refuses.
+/* Bytes behind a tile: a warning, which is the CPU's to give; a device that must do all refuses.
  */
 static void an_odd_tile_is_done_once_more(void **state)
 {
@@ -298,7 +298,7 @@ static void what_a_device_lacks_is_an_error_where_that_is_wanted(void **state)
     }
 }
 
-static void resampling_is_the_cores(void **state)
+static void resampling_is_done_by_the_cpu(void **state)
 {
     (void)state;
     tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_LZW], ACROSS, DOWN, NULL);
@@ -603,7 +603,7 @@ int main(void)
         cmocka_unit_test(a_bad_tile_is_the_only_one),
         cmocka_unit_test(an_odd_tile_is_done_once_more),
         cmocka_unit_test(what_a_device_lacks_is_an_error_where_that_is_wanted),
-        cmocka_unit_test(resampling_is_the_cores),
+        cmocka_unit_test(resampling_is_done_by_the_cpu),
         cmocka_unit_test(what_is_outside_is_filled),
         cmocka_unit_test(what_is_outside_is_nodata_of_each_band),
         cmocka_unit_test(memory_has_limits),

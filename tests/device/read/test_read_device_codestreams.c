@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads whose tiles nvJPEG2000 decodes, with its fake on that of libcuda: the cores' pixels;
+ * Reads whose tiles nvJPEG2000 decodes, with its fake on that of libcuda: the CPU's pixels;
  * calls that do not grow with tiles but for those that each takes; and what the library is not
- * given, or fails with, by the cores, each tile on its own. */
+ * given, or fails with, by the CPU, each tile on its own. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static codestream_image image_of(const form *f)
     return codestream_write(f->dtype, f->bands, &options, f->window);
 }
 
-static void pixels_are_the_cores(void **state)
+static void pixels_are_those_of_the_cpu(void **state)
 {
     (void)state;
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
@@ -64,7 +64,7 @@ static void pixels_are_the_cores(void **state)
         const tz_report report = codestream_read(&image, &how);
         assert_int_equal(report.device.tiles, report.tiles);
         assert_true(report.tiles >= f->tiles);
-        assert_int_equal(report.device.tiles_by_cores, 0);
+        assert_int_equal(report.device.tiles_on_cpu, 0);
         assert_int_equal(report.device.tiles_redone, 0);
         assert_int_equal(report.device.library_calls, 1);
         assert_string_equal(report.device.library, name);
@@ -94,7 +94,7 @@ static void batches_of_files(void **state)
         assert_int_equal(codestream_try(list, COUNT, &how, i / 2, &report, &err), TZ_OK);
         assert_int_equal(report.device.library_calls, 1);
         assert_int_equal(report.device.tiles_redone, 0);
-        assert_int_equal(report.device.tiles_by_cores, 6); /* of LERC */
+        assert_int_equal(report.device.tiles_on_cpu, 6); /* of LERC */
         for (size_t k = 0; k < COUNT; k++)
             codestream_check(&images[k]);
     }
@@ -269,7 +269,7 @@ static void lossy_tiles(void **state)
         assert_int_equal(codestream_try(&list, 1, &how, on_device, &report, &err), TZ_OK);
         codestream_check(&image);
         assert_int_equal(report.device.tiles, 0);
-        assert_int_equal(report.device.tiles_by_cores, 6);
+        assert_int_equal(report.device.tiles_on_cpu, 6);
         assert_int_equal(report.device.tiles_redone, 0);
         assert_int_equal(report.device.library_calls, 0);
         assert_non_null(strstr(report.device.library_reason, "lossy_on_device"));
@@ -303,7 +303,7 @@ static void no_library(void **state)
         if (codestream_try(&list, 1, &how, true, &report, &err) != TZ_OK)
             fail_msg("%s", err.message);
         assert_non_null(strstr(report.device.library_reason, "nvJPEG2000"));
-        assert_int_equal(report.device.tiles_by_cores, 6);
+        assert_int_equal(report.device.tiles_on_cpu, 6);
         codestream_check(&image);
         how.strict_device = true;
         assert_int_equal(codestream_try(&list, 1, &how, false, &report, &err), TZ_ERR_UNSUPPORTED);
@@ -361,7 +361,7 @@ static void break_tile(tb *b, uint64_t tile, int kind)
     free(bytes);
 }
 
-/* Whether the cores can read such a tile. */
+/* Whether the CPU can read such a tile. */
 static bool is_bearable(int kind)
 {
     return kind == NO_END;
@@ -405,7 +405,7 @@ static void broken_tiles(void **state)
         assert_int_equal(codestream_try(&list, 1, &how, i / 2, &report, &err), TZ_OK);
         assert_int_equal(outcome.tiles_failed, KINDS - 1);
         assert_int_equal(report.device.tiles, TILES - KINDS);
-        assert_int_equal(report.device.tiles_by_cores, KINDS);
+        assert_int_equal(report.device.tiles_on_cpu, KINDS);
         check_tiles(&image, statuses, TILES);
         image.item.outcome = NULL;
         assert_int_equal(codestream_try(&list, 1, &how, i / 2, &report, &err), TZ_ERR_FORMAT);
@@ -473,7 +473,7 @@ static void it_fails_its_trial(void **state)
             assert_int_equal(codestream_try(&list, 1, &how, true, &report, &err), TZ_OK);
             codestream_check(&image);
             assert_string_equal(report.device.id, "cuda:0");
-            assert_int_equal(report.device.tiles_by_cores, 6);
+            assert_int_equal(report.device.tiles_on_cpu, 6);
             assert_non_null(strstr(report.device.library_reason, "nvJPEG2000"));
         }
         assert_int_equal(codestream_calls("nvjpeg2k"), 0); /* of the second turn */
@@ -487,7 +487,7 @@ int main(void)
 {
     codestream_load();
     const struct CMUnitTest tests[] = {
-        CODESTREAM_TEST(pixels_are_the_cores),
+        CODESTREAM_TEST(pixels_are_those_of_the_cpu),
         CODESTREAM_TEST(batches_of_files),
         CODESTREAM_TEST(calls_do_not_depend_on_tiles),
         CODESTREAM_TEST(nothing_to_read),

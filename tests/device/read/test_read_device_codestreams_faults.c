@@ -98,7 +98,7 @@ static void each_call_fails_in_turn(void **state)
     (void)state;
     static const int32_t codes[] = {1, 700, 5, 6};
     batch b;
-    uint64_t by_cores = 0, in_part = 0, refused = 0;
+    uint64_t by_cpu = 0, in_part = 0, refused = 0;
     make(&b);
     both_libraries_decode(&b);
     const uint64_t made = codestream_cuda->calls;
@@ -120,11 +120,11 @@ static void each_call_fails_in_turn(void **state)
             assert_true(report.device.id[0] != '\0' || report.device.reason[0] != '\0');
             assert_true(report.device.tiles == report.tiles || report.device.reason[0] != '\0' ||
                         report.device.library_reason[0] != '\0');
-            by_cores += report.device.id[0] == '\0';
+            by_cpu += report.device.id[0] == '\0';
             in_part += report.device.library_reason[0] != '\0';
         }
     }
-    assert_true(by_cores > 10 && in_part > 10 && refused > 20);
+    assert_true(by_cpu > 10 && in_part > 10 && refused > 20);
     both_libraries_decode(&b);
     drop(&b);
 }

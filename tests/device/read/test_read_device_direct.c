@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files that cuFile reads straight into memory of the device, on the fakes: pixels are those of
- * the cores, the number of calls does not depend on that of tiles, and all reads are submitted
+ * the CPU, the number of calls does not depend on that of tiles, and all reads are submitted
  * before the first is waited for. */
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void all_went_straight(const tz_report *report)
     direct_control->bytes = 0;
 }
 
-static void pixels_are_those_of_the_cores(void **state)
+static void pixels_are_those_of_the_cpu(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2 * COMPRESSIONS; i++) {
@@ -347,7 +347,7 @@ static void threads_share_a_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DIRECT(pixels_are_those_of_the_cores),
+        DIRECT(pixels_are_those_of_the_cpu),
         DIRECT(overviews),
         DIRECT(tiles_apart),
         DIRECT(small_reads),

@@ -375,7 +375,7 @@ static void each_call_fails_in_turn(void **state)
     tz_error err;
     direct_close();
     for (unsigned batches = 0; batches < 2; batches++) {
-        uint64_t by_cores = 0, bounced = 0;
+        uint64_t by_cpu = 0, bounced = 0;
         direct_control->no_batches = !batches;
         cuda_fake_reset(direct_cuda);
         assert_int_equal(whole_life(&image, false, &report, &err), TZ_OK);
@@ -389,7 +389,7 @@ static void each_call_fails_in_turn(void **state)
                 fail_msg("call %u: %s", (unsigned)n, err.message);
             assert_true(report.device.id[0] != '\0' || report.device.reason[0] != '\0');
             assert_true(report.device.bounced_bytes == 0 || report.device.direct_reason[0] != '\0');
-            by_cores += report.device.id[0] == '\0';
+            by_cpu += report.device.id[0] == '\0';
             bounced += report.device.direct_reason[0] != '\0';
             assert_int_equal(direct_cuda->live, 0);
             assert_int_equal(direct_control->files, 0);
@@ -400,7 +400,7 @@ static void each_call_fails_in_turn(void **state)
             assert_int_equal(direct_control->opens, unknown);
             direct_control->batches = direct_control->opens = 0;
         }
-        assert_true(by_cores > 5 && bounced > 3);
+        assert_true(by_cpu > 5 && bounced > 3);
         cuda_fake_reset(direct_cuda);
         assert_int_equal(whole_life(&image, false, &report, &err), TZ_OK);
         assert_string_equal(report.device.direct_reason, "");

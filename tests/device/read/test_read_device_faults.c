@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every allocation and every call of a driver fails in turn while a device reads: a clear error, or
- * the cores do it and the report says so; nothing leaks, and the next read works. Where kernels of
- * the fake do nothing, pixels are only looked at where the cores made them. */
+ * the CPU does it and the report says so; nothing leaks, and the next read works. Where kernels of
+ * the fake do nothing, pixels are only looked at where the CPU made them. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,7 +204,7 @@ static bool is_lost_at(uint64_t nth, tz_file *const files[ITEMS], bool strict)
     return is_lost;
 }
 
-/* The items that were on the way are done by the cores, or the read says that they are not; and a
+/* The items that were on the way are done by the CPU, or the read says that they are not; and a
  * device that is opened anew works. */
 static void a_device_is_lost_in_the_middle_of_a_batch(void **state)
 {
@@ -223,7 +223,7 @@ static void a_device_is_lost_in_the_middle_of_a_batch(void **state)
         tz_close(files[i]);
 }
 
-/* A device that failed before is not asked for tiles: the cores read, and the next device works. */
+/* A device that failed before is not asked for tiles: the CPU reads, and the next device works. */
 static void a_device_that_failed_before(void **state)
 {
     (void)state;
@@ -344,7 +344,7 @@ static void memory_that_is_gone_makes_batches_smaller(void **state)
     tz_device_close(device);
 }
 
-/* OpenCL's fake has no double precision: casts are the cores', also to memory of the device. */
+/* OpenCL's fake has no double precision: casts are the CPU's, also to memory of the device. */
 static void casts_without_double_precision(void **state)
 {
     (void)state;

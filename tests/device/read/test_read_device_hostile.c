@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files that lie, read with a device: what the cores say of every tile is what the device's read
+ * Files that lie, read with a device: what the CPU says of every tile is what the device's read
  * says, good tiles beside bad ones are exact, and the device works on. */
 #include <stdlib.h>
 #include <string.h>
@@ -86,38 +86,38 @@ static uint64_t warnings_of(const tz_report *report)
     return sum;
 }
 
-static void compare(const outcome *cores, const outcome *device)
+static void compare(const outcome *cpu, const outcome *device)
 {
-    if (cores->result != device->result)
-        print_message("cores: %s\ndevice: %s\n", cores->err.message, device->err.message);
-    assert_int_equal(cores->result, device->result);
-    if (cores->result != TZ_OK) {
-        assert_int_equal(cores->err.cause, device->err.cause);
+    if (cpu->result != device->result)
+        print_message("cpu: %s\ndevice: %s\n", cpu->err.message, device->err.message);
+    assert_int_equal(cpu->result, device->result);
+    if (cpu->result != TZ_OK) {
+        assert_int_equal(cpu->err.cause, device->err.cause);
         return;
     }
-    assert_int_equal(cores->failed, device->failed);
-    assert_memory_equal(cores->tiles, device->tiles, sizeof cores->tiles);
-    assert_memory_equal(cores->pixels, device->pixels, PIXELS);
-    assert_memory_equal(cores->mask, device->mask, PIXELS);
-    assert_int_equal(warnings_of(&cores->report), warnings_of(&device->report));
-    assert_int_equal(cores->report.tiles_failed, device->report.tiles_failed);
+    assert_int_equal(cpu->failed, device->failed);
+    assert_memory_equal(cpu->tiles, device->tiles, sizeof cpu->tiles);
+    assert_memory_equal(cpu->pixels, device->pixels, PIXELS);
+    assert_memory_equal(cpu->mask, device->mask, PIXELS);
+    assert_int_equal(warnings_of(&cpu->report), warnings_of(&device->report));
+    assert_int_equal(cpu->report.tiles_failed, device->report.tiles_failed);
 }
 
-/* The cores and the device, in every way; then a good file on the same device. */
+/* The CPU and the device, in every way; then a good file on the same device. */
 static void check_file(const tb *b)
 {
-    static outcome cores, device;
+    static outcome cpu, device;
     tz_file *file = NULL;
     if (tz_open_memory(&file, b->data, b->size, NULL, NULL) != TZ_OK)
         return;
     for (unsigned i = 0; i < 8; i++) {
         const way plain = {.with_list = i % 2 != 0};
         const way how = {test_device, i / 2 % 2 != 0, plain.with_list, i / 4 ? 1 << 16 : 0};
-        read_file(&cores, file, &plain);
+        read_file(&cpu, file, &plain);
         read_file(&device, file, &how);
         if (how.device_bytes > 0 && device.result == TZ_ERR_LIMIT)
             continue;
-        compare(&cores, &device);
+        compare(&cpu, &device);
     }
     tz_close(file);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Batches of files in seven codecs, with fakes of nvCOMP, cuFile, nvJPEG2000 and nvJPEG at once
  * on that of libcuda: bad tiles are told one by one among good ones; what a library or the device
- * fails with is done by others, and all that was asked for holds there too; and where the cores are
+ * fails with is done by others, and all that was asked for holds there too; and where the CPU is
  * not to, the error is the one that there was first. */
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,14 @@ static mixed_ask ask_for(tz_device *device)
     return ask;
 }
 
-/* Reads it; all is as the cores have it. */
+/* Reads it; all is as the CPU has it. */
 static tz_report read_right(const mixed *m, const mixed_ask *ask)
 {
-    mixed_answer cores = mixed_read_by_cores(m, ask);
+    mixed_answer cpu = mixed_read_by_cpu(m, ask);
     mixed_answer found = mixed_read(m, ask);
-    mixed_check_same(&found, &cores);
+    mixed_check_same(&found, &cpu);
     const tz_report report = found.report;
-    mixed_answer_free(&cores);
+    mixed_answer_free(&cpu);
     mixed_answer_free(&found);
     return report;
 }
@@ -36,7 +36,7 @@ static void check_use(const tz_report *report)
 {
     const tz_device_use *use = &report->device;
     if (use->id[0] == '\0')
-        fail_msg("the cores read it: %s", use->reason);
+        fail_msg("the CPU read it: %s", use->reason);
     assert_int_equal(use->library_calls, MIXED_LIBRARIES);
     assert_true(use->direct_bytes > 0);
 }
@@ -101,39 +101,39 @@ static void bad_tiles_are_told_one_by_one(void **state)
     for (unsigned i = 0; i < 8; i++) {
         mixed_cuda->reversed = i % 2;
         ask.on_device = i / 2 % 2;
-        ask.how.strict_device = i / 4; /* there are lists for what the cores find wrong */
-        mixed_answer cores = mixed_read_by_cores(&m, &ask);
+        ask.how.strict_device = i / 4; /* there are lists for what the CPU finds wrong */
+        mixed_answer cpu = mixed_read_by_cpu(&m, &ask);
         mixed_answer found = mixed_read(&m, &ask);
-        mixed_check_same(&found, &cores);
+        mixed_check_same(&found, &cpu);
         check_use(&found.report);
-        assert_int_equal(found.report.device.tiles_by_cores, 4); /* pictures that are none */
+        assert_int_equal(found.report.device.tiles_on_cpu, 4); /* pictures that are none */
         assert_int_equal(found.report.device.tiles_redone, 8);
         for (size_t k = 0; k < MIXED_FILES; k++)
             check_told(&m, &damage[k], &found, k);
-        mixed_answer_free(&cores);
+        mixed_answer_free(&cpu);
         mixed_answer_free(&found);
     }
     mixed_close(device);
     mixed_free(&m);
 }
 
-/* Without lists, strict or not: the error is that of the cores, about this tile of this file. */
+/* Without lists, strict or not: the error is that of the CPU, about this tile of this file. */
 static void check_tile_error(tz_device *device, const mixed_damage damage[MIXED_FILES],
                              int64_t tile)
 {
     mixed m = mixed_make(damage);
     mixed_ask ask = ask_for(device);
-    mixed_answer cores = mixed_read_by_cores(&m, &ask);
-    assert_int_equal(cores.result, TZ_ERR_FORMAT);
-    assert_int_equal(cores.err.tile, tile);
+    mixed_answer cpu = mixed_read_by_cpu(&m, &ask);
+    assert_int_equal(cpu.result, TZ_ERR_FORMAT);
+    assert_int_equal(cpu.err.tile, tile);
     for (unsigned i = 0; i < 4; i++) {
         ask.how.strict_device = i % 2;
         ask.on_device = i / 2;
         mixed_answer found = mixed_read(&m, &ask);
-        mixed_check_same(&found, &cores);
+        mixed_check_same(&found, &cpu);
         mixed_answer_free(&found);
     }
-    mixed_answer_free(&cores);
+    mixed_answer_free(&cpu);
     mixed_free(&m);
 }
 
@@ -155,7 +155,7 @@ static void the_error_is_that_of_the_tile(void **state)
 /* ---- libraries that fail ---- */
 
 /* What it does to a read: nothing, as somebody else on the device does it; single tiles, which the
- * cores do; or the device is of no use afterwards. */
+ * CPU does; or the device is of no use afterwards. */
 typedef enum harm { NO_HARM, HARMS_TILES, HARMS_DEVICE } harm;
 
 typedef struct fault {
@@ -207,7 +207,7 @@ static void close_faulty(tz_device *device)
     cuda_fake_reset(mixed_cuda);
 }
 
-/* The cores are not to help: what the device has in itself is enough, or the fault is told. */
+/* The CPU is not to help: what the device has in itself is enough, or the fault is told. */
 static void faults_with_strict_device(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void arguments_hold_whoever_reads(void **state)
     mixed_free(&m);
 }
 
-/* Libraries of pictures want more than there is: the cores decode these, and the device the rest,
+/* Libraries of pictures want more than there is: the CPU decodes these, and the device the rest,
  * in many batches. */
 static void little_memory(void **state)
 {

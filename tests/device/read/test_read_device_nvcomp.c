@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads whose tiles nvCOMP decodes, with fakes of three releases on the fake of libcuda: one
  * call of it for a batch, however many tiles there are; what it does not take, fails with or gets
- * wrong is decoded by the own kernels; and what it breaks is told, or done by the cores. */
+ * wrong is decoded by the own kernels; and what it breaks is told, or done by the CPU. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -301,7 +301,7 @@ static void waves_have_room_for_it(void **state)
 
 /* ---- tiles that it fails with ---- */
 
-/* The device's own kernels decode such a tile: nothing goes back to the cores. */
+/* The device's own kernels decode such a tile: nothing goes back to the CPU. */
 static void wrong_chunks(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads whose tiles nvJPEG2000 decodes at a lower resolution of their own, with its fake on that
- * of libcuda: the cores' pixels; calls that do not grow with tiles but for those that each takes;
- * and what has no such resolution, or is not for the library, by the cores. */
+ * of libcuda: the CPU's pixels; calls that do not grow with tiles but for those that each takes;
+ * and what has no such resolution, or is not for the library, by the CPU. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static tz_read_options reducing(tz_device *device)
     return how;
 }
 
-/* From here on the image is wanted smaller, and these are the cores' pixels. */
+/* From here on the image is wanted smaller, and these are the CPU's pixels. */
 static void shrink(codestream_image *image, unsigned times)
 {
     const tz_read_options how = reducing(NULL);
@@ -67,12 +67,12 @@ static codestream_image image_of(const form *f, unsigned times)
 }
 
 /* The last strip has two rows, and one step of wavelets. */
-static uint64_t tiles_of_cores(const form *f, unsigned times)
+static uint64_t tiles_on_cpu_of(const form *f, unsigned times)
 {
     return f->strips && times > 1 ? 1 : 0;
 }
 
-static void pixels_are_the_cores(void **state)
+static void pixels_are_those_of_the_cpu(void **state)
 {
     (void)state;
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
@@ -94,8 +94,8 @@ static void pixels_are_the_cores(void **state)
         assert_int_equal(outcome.reduction, times);
         assert_false(outcome.resampled);
         assert_int_equal(report.tiles_reduced, report.tiles);
-        assert_int_equal(report.device.tiles_by_cores, tiles_of_cores(f, times));
-        assert_int_equal(report.device.tiles, report.tiles - tiles_of_cores(f, times));
+        assert_int_equal(report.device.tiles_on_cpu, tiles_on_cpu_of(f, times));
+        assert_int_equal(report.device.tiles, report.tiles - tiles_on_cpu_of(f, times));
         assert_int_equal(report.device.tiles_redone, 0);
         assert_int_equal(report.device.library_calls, 1);
         assert_int_equal(report.device.uploads, 1);
@@ -211,7 +211,7 @@ static void too_few_resolutions(void **state)
         assert_int_equal(codestream_try(&list, 1, &how, on_device, &report, &err), TZ_OK);
         codestream_check(&image);
         assert_int_equal(report.device.tiles, 0);
-        assert_int_equal(report.device.tiles_by_cores, 12);
+        assert_int_equal(report.device.tiles_on_cpu, 12);
         assert_int_equal(report.tiles_reduced, 12);
         assert_true(report.device.library_reason[0] != '\0');
     }
@@ -242,7 +242,7 @@ static void lossy_tiles(void **state)
     codestream_close(device);
 }
 
-/* What is left to do is resampled, by the cores. */
+/* What is left to do is resampled, by the CPU. */
 static void other_sizes(void **state)
 {
     (void)state;
@@ -300,7 +300,7 @@ static void tiles_that_it_fails_with(void **state)
 /* ---- hostile streams ---- */
 
 /* Bytes changed at random: what the library is given has the headers that it should have, and all
- * else is the cores'. Those may take what the fake has decoded to garbage, so that pixels are not
+ * else is the CPU's. Those may take what the fake has decoded to garbage, so that pixels are not
  * compared; results are. */
 static void damaged_streams(void **state)
 {
@@ -328,8 +328,8 @@ static void damaged_streams(void **state)
             .outcome = &outcome};
         assert_int_equal(tz_read(&image.item, &how, NULL, &err), TZ_OK);
         const uint64_t failed = outcome.tiles_failed;
-        const tz_read_options cores = reducing(NULL);
-        assert_int_equal(tz_read(&image.item, &cores, NULL, &err), TZ_OK);
+        const tz_read_options cpu = reducing(NULL);
+        assert_int_equal(tz_read(&image.item, &cpu, NULL, &err), TZ_OK);
         assert_true(failed <= outcome.tiles_failed);
         assert_int_equal(statuses[0].result, TZ_OK);
         codestream_free(&image);
@@ -380,7 +380,7 @@ int main(void)
 {
     codestream_load();
     const struct CMUnitTest tests[] = {
-        CODESTREAM_TEST(pixels_are_the_cores),
+        CODESTREAM_TEST(pixels_are_those_of_the_cpu),
         CODESTREAM_TEST(resolutions_of_one_batch),
         CODESTREAM_TEST(calls_do_not_depend_on_tiles),
         CODESTREAM_TEST(less_memory),

@@ -101,7 +101,7 @@ static size_t pixel_count(const tz_file *file)
     return (size_t)info->width * info->height * info->bands;
 }
 
-/* The same read planned, on the cores, and with the device; the last one is counted. */
+/* The same read planned, on the CPU, and with the device; the last one is counted. */
 static costs read_file(const tz_file *file, bool to_device, uint64_t device_bytes)
 {
     const size_t size = pixel_count(file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files written by a device are, byte for byte, those that the cores write: whatever the layout of
+ * Files written by a device are, byte for byte, those that the CPU writes: whatever the layout of
  * the file, wherever the rows are, however many come at a time, and however little memory there is.
  */
 #include <math.h>
@@ -17,9 +17,9 @@ static void check_use(const tz_write_report *report)
 {
     const tz_device_use *use = &report->device;
     if (use->id[0] == '\0')
-        fail_msg("the cores wrote it: %s", use->reason);
+        fail_msg("the CPU wrote it: %s", use->reason);
     assert_string_equal(use->reason, "");
-    assert_int_equal(use->tiles + use->tiles_by_cores + use->tiles_redone, report->tiles);
+    assert_int_equal(use->tiles + use->tiles_on_cpu + use->tiles_redone, report->tiles);
     assert_true(use->waves > 0);
     assert_int_equal(use->peak, use->memory);
 }
@@ -43,25 +43,25 @@ static void compare_ways(const raster *r, tz_write_options options, bool all)
                                  raster_scattered(r, &scattered)};
     static const uint32_t batches[] = {1, 7, 64, 100, 0};
     static const uint64_t memory[] = {0, 1, 1 << 20};
-    tz_memory cores = raster_write(r, &options, NULL, NULL);
+    tz_memory cpu = raster_write(r, &options, NULL, NULL);
     for (size_t i = all ? 0 : 3; i < (all ? 5 : 4); i++) {
         const tz_buffer *layout = &layouts[i % 3];
         options.buffer_bytes = memory[i % 3];
         options.threads = (uint32_t)(i % 3);
         const raster_variant way = {.batch = batches[i], .pixels = *layout};
         tz_memory other = write_on_device(r, options, &way, NULL);
-        raster_check_same(&cores, &other, "rows of the host");
+        raster_check_same(&cpu, &other, "rows of the host");
         other = write_on_device(r, options, &way, layout);
-        raster_check_same(&cores, &other, "rows of the device");
+        raster_check_same(&cpu, &other, "rows of the device");
     }
     const raster_variant pulls[] = {{.pull = true, .chunk_rows = 24},
                                     {.pull = true, .columns = true}};
     for (size_t i = all ? 0 : 1; i < 2; i++) {
         options.buffer_bytes = memory[i];
         tz_memory other = write_on_device(r, options, &pulls[i], NULL);
-        raster_check_same(&cores, &other, "rows that are asked for");
+        raster_check_same(&cpu, &other, "rows that are asked for");
     }
-    tz_memory_free(&cores);
+    tz_memory_free(&cpu);
     free(interleaved);
     free(scattered);
 }

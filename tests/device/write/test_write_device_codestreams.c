@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writes whose tiles nvJPEG and nvJPEG2000 encode, with their fakes on that of libcuda: files
- * that the cores read as the same pixels, or of a lossy codec as those of a file that the cores
- * wrote; the same bytes however rows come; and what a library does not encode, the cores do. */
+ * that the CPU reads as the same pixels, or of a lossy codec as those of a file that the CPU
+ * wrote; the same bytes however rows come; and what a library does not encode, the CPU does. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static tz_write_options options_of(tz_compression compression, tz_device *device
     return options;
 }
 
-/* ---- what the cores read ---- */
+/* ---- what the CPU reads ---- */
 
 static uint8_t *read_level(const tz_memory *memory, const raster *r, uint32_t level, size_t *size)
 {
@@ -100,23 +100,23 @@ static uint8_t *read_level(const tz_memory *memory, const raster *r, uint32_t le
     return into.data;
 }
 
-/* Levels of a file are those of one that the cores write with the same options, pixel by pixel:
+/* Levels of a file are those of one that the CPU writes with the same options, pixel by pixel:
  * the fakes encode with their encoders. */
-static void check_as_cores(const raster *r, const tz_write_options *options, const tz_memory *file,
-                           uint32_t levels)
+static void check_as_cpu(const raster *r, const tz_write_options *options, const tz_memory *file,
+                         uint32_t levels)
 {
-    tz_write_options with_cores = *options;
-    with_cores.device = NULL;
-    with_cores.strict_device = false;
-    tz_memory other = raster_write(r, &with_cores, NULL, NULL);
+    tz_write_options with_cpu = *options;
+    with_cpu.device = NULL;
+    with_cpu.strict_device = false;
+    tz_memory other = raster_write(r, &with_cpu, NULL, NULL);
     for (uint32_t level = 0; level < levels; level++) {
         size_t size, same;
         uint8_t *mine = read_level(file, r, level, &size);
-        uint8_t *cores = read_level(&other, r, level, &same);
+        uint8_t *cpu = read_level(&other, r, level, &same);
         assert_int_equal(size, same);
-        assert_memory_equal(mine, cores, size);
+        assert_memory_equal(mine, cpu, size);
         free(mine);
-        free(cores);
+        free(cpu);
     }
     tz_memory_free(&other);
 }
@@ -198,7 +198,7 @@ static void all_kinds(void **state)
             assert_int_equal(tables_size(&out), 0);
             if (is_lossless(&kinds[i]))
                 raster_check(&r, &out, NAN);
-            check_as_cores(&r, &options, &out, report.levels);
+            check_as_cpu(&r, &options, &out, report.levels);
             tz_memory_free(&out);
         }
         raster_free(&r);
@@ -245,7 +245,7 @@ static void sparse_and_strips(void **state)
         tz_memory out = raster_write(&r, &options, NULL, &report);
         assert_int_equal(report.tiles_sparse, 12);
         assert_int_equal(report.device.tiles_redone, 0);
-        check_as_cores(&r, &options, &out, 1);
+        check_as_cpu(&r, &options, &out, 1);
         tz_memory_free(&out);
         options.sparse = false;
         options.strips = true;
@@ -253,7 +253,7 @@ static void sparse_and_strips(void **state)
         options.tile_height = 24;
         out = raster_write(&r, &options, NULL, &report);
         check_use(&report, kinds[i].library);
-        check_as_cores(&r, &options, &out, 1);
+        check_as_cpu(&r, &options, &out, 1);
         tz_memory_free(&out);
         raster_free(&r);
     }
@@ -279,15 +279,15 @@ static void overviews_of_their_own(void **state)
         tz_memory out = raster_write(&r, &options, NULL, &report);
         assert_string_equal(report.device.id, "cuda:0");
         assert_true(report.device.library_calls > 0);
-        check_as_cores(&r, &options, &out, report.levels);
+        check_as_cpu(&r, &options, &out, report.levels);
         tz_memory_free(&out);
     }
     raster_free(&r);
     close_it(device);
 }
 
-/* Without the option, with one that it does not have, or without the library, the cores write. */
-static void what_is_left_to_the_cores(void **state)
+/* Without the option, with one that it does not have, or without the library, the CPU writes. */
+static void what_is_left_to_the_cpu(void **state)
 {
     (void)state;
     static const struct {
@@ -328,8 +328,8 @@ static void what_is_left_to_the_cores(void **state)
         assert_string_equal(report.device.library, "");
         options.device = NULL;
         options.library_encoders = false;
-        tz_memory cores = raster_write(&r, &options, NULL, NULL);
-        raster_check_same(&out, &cores, "by the cores");
+        tz_memory cpu = raster_write(&r, &options, NULL, NULL);
+        raster_check_same(&out, &cpu, "by the CPU");
         tz_memory_free(&out);
         raster_free(&r);
         close_it(device);
@@ -348,8 +348,8 @@ static void without_the_libraries(void **state)
         assert_string_equal(report.device.id, "");
         assert_non_null(strstr(report.device.reason, ": nvJPEG"));
         options.device = NULL;
-        tz_memory cores = raster_write(&r, &options, NULL, NULL);
-        raster_check_same(&out, &cores, "without libraries");
+        tz_memory cpu = raster_write(&r, &options, NULL, NULL);
+        raster_check_same(&out, &cpu, "without libraries");
         tz_memory_free(&out);
         options.device = device;
         options.strict_device = true;
@@ -369,7 +369,7 @@ static void fail_at(const char *function, uint64_t nth, int32_t code)
     cuda->fail_code = code;
 }
 
-/* Tiles that the library does not encode come down once more, and the cores encode them. */
+/* Tiles that the library does not encode come down once more, and the CPU encodes them. */
 static void tiles_that_fail(void **state)
 {
     (void)state;
@@ -389,7 +389,7 @@ static void tiles_that_fail(void **state)
         assert_int_equal(report.device.tiles_redone, i % 2 == 0 ? 2 : 1);
         assert_string_equal(report.device.library, is->library);
         assert_non_null(strstr(report.device.library_reason, "did not encode all tiles"));
-        check_as_cores(&r, &options, &out, report.levels);
+        check_as_cpu(&r, &options, &out, report.levels);
         tz_memory_free(&out);
         options.strict_device = true;
         tz_error err;
@@ -414,7 +414,7 @@ static void a_library_that_takes_nothing(void **state)
     assert_int_equal(report.device.tiles_redone, 12);
     assert_int_equal(report.device.tiles, 0);
     assert_int_equal(report.device.downloads, 3); /* results, samples, and tiles of the mask */
-    check_as_cores(&r, &options, &out, 1);
+    check_as_cpu(&r, &options, &out, 1);
     tz_memory_free(&out);
     raster_free(&r);
     cuda_fake_reset(cuda);
@@ -464,7 +464,7 @@ static void calls_that_fail(void **state)
             const bool failed = cuda->fail_nth == 0;
             cuda->fail_nth = 0;
             if (result == TZ_OK)
-                check_as_cores(&r, &options, &out, 1);
+                check_as_cpu(&r, &options, &out, 1);
             else
                 assert_null(out.data);
             tz_memory_free(&out);
@@ -488,7 +488,7 @@ int main(void)
         PICTURES(ways_to_give_rows),
         PICTURES(sparse_and_strips),
         PICTURES(overviews_of_their_own),
-        PICTURES(what_is_left_to_the_cores),
+        PICTURES(what_is_left_to_the_cpu),
         PICTURES(without_the_libraries),
         PICTURES(tiles_that_fail),
         PICTURES(a_library_that_takes_nothing),

@@ -233,7 +233,7 @@ static void memory_that_is_gone(void **state)
 
 /* ---- a device that nobody named ---- */
 
-/* A file so small is sooner written by the cores, whose bytes are those of any device. */
+/* A file so small is sooner written by the CPU, whose bytes are those of any device. */
 static void auto_is_left_where_it_does_not_pay(void **state)
 {
     (void)state;
@@ -245,15 +245,15 @@ static void auto_is_left_where_it_does_not_pay(void **state)
     assert_string_equal(tz_device_get_info(device)->id, fault_device_id());
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFAULT);
     options.level = TZ_LEVEL_FAST;
-    tz_memory cores = raster_write(&r, &options, NULL, NULL);
+    tz_memory cpu = raster_write(&r, &options, NULL, NULL);
     options.level = 0; /* which is the same with a device */
     options.device = device;
     tz_memory other = raster_write(&r, &options, NULL, &report);
-    raster_check_same(&cores, &other, "a small file");
+    raster_check_same(&cpu, &other, "a small file");
     assert_string_equal(report.device.id, "");
     assert_true(report.device.reason[0] != '\0');
     assert_int_equal(report.device.uploads + report.device.launches, 0);
-    tz_memory_free(&cores);
+    tz_memory_free(&cpu);
     tz_device_close(device);
     raster_free(&r);
 }
@@ -275,7 +275,7 @@ static void several_threads_take_tiles(void **state)
     options.device_buffer_bytes = 100 << 10;
     tz_memory out = raster_write(&r, &options, &way, &report);
     assert_true(report.device.waves > 8);
-    assert_int_equal(report.device.tiles, report.tiles - report.device.tiles_by_cores);
+    assert_int_equal(report.device.tiles, report.tiles - report.device.tiles_on_cpu);
     tz_memory_free(&out);
     tz_device_close(device);
     raster_free(&r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writes whose tiles nvCOMP encodes, with fakes of three releases on the fake of libcuda: files
- * that the cores read as the same pixels, whatever the codec, the tiles, the level and the way rows
+ * that the CPU reads as the same pixels, whatever the codec, the tiles, the level and the way rows
  * come; and one call of it for a batch, however many tiles there are. */
 #include "support/device/device_rows.h"
 #include "support/device/nvcomp_write.h"
@@ -164,7 +164,7 @@ static void algorithms(void **state)
     raster_free(&r);
 }
 
-/* Without the option, bytes are those of the cores. */
+/* Without the option, bytes are those of the CPU. */
 static void the_option_is_needed(void **state)
 {
     (void)state;
@@ -180,8 +180,8 @@ static void the_option_is_needed(void **state)
         assert_int_equal(report.device.library_calls, 0);
         options.device = NULL;
         options.library_encoders = true; /* of no device */
-        tz_memory cores = raster_write(&r, &options, NULL, NULL);
-        raster_check_same(&mine, &cores, "without libraries");
+        tz_memory cpu = raster_write(&r, &options, NULL, NULL);
+        raster_check_same(&mine, &cpu, "without libraries");
         tz_memory_free(&mine);
     }
     close_it(device);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writes by nvCOMP where something is wrong: what it does not take or fails with is encoded by the
- * cores, and told; what it needs is within what the write may take of the device; and every call
+ * CPU, and told; what it needs is within what the write may take of the device; and every call
  * may fail. */
 #include <dlfcn.h>
 
@@ -25,7 +25,7 @@ static void fail_at(const char *function, uint64_t nth, int32_t code)
     control->fail_code = code;
 }
 
-/* The cores encode the tile; 4.x has no statuses, and says it by a size of 0. */
+/* The CPU encodes the tile; 4.x has no statuses, and says it by a size of 0. */
 static void wrong_chunks(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void wrong_bytes(void **state)
     raster_free(&r);
 }
 
-/* All tiles come down as they are, and the cores encode them: unless that is an error. */
+/* All tiles come down as they are, and the CPU encodes them: unless that is an error. */
 static void batches_that_it_does_not_take(void **state)
 {
     (void)state;
@@ -84,8 +84,8 @@ static void batches_that_it_does_not_take(void **state)
         assert_non_null(strstr(report.device.library_reason, "NotSupported (11)"));
         assert_int_equal(report.device.tiles_redone, 3);
         options.device = NULL;
-        tz_memory cores = raster_write(&r, &options, NULL, NULL);
-        raster_check_same(&mine, &cores, "by the cores");
+        tz_memory cpu = raster_write(&r, &options, NULL, NULL);
+        raster_check_same(&mine, &cpu, "by the CPU");
         tz_memory_free(&mine);
         options.device = device;
         options.strict_device = true;
@@ -101,7 +101,7 @@ static void batches_that_it_does_not_take(void **state)
     raster_free(&r);
 }
 
-/* Without it, or without an answer of it: the own encoder, or the cores. */
+/* Without it, or without an answer of it: the own encoder, or the CPU. */
 static void nothing_to_use(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void tiles_that_are_too_large(void **state)
 
 /* ---- memory ---- */
 
-/* A write that may hold so much; false: that is too little, or the cores do it. */
+/* A write that may hold so much; false: that is too little, or the CPU does it. */
 static bool write_within(const raster *r, tz_write_options options, uint64_t bytes,
                          tz_write_report *report)
 {
@@ -205,7 +205,7 @@ static void memory_is_within_bounds(void **state)
 }
 
 /* What it wants for one tile, with the tile itself, is more than there may be: no batch is small
- * enough, and the cores write the file as without it. */
+ * enough, and the CPU writes the file as without it. */
 static void a_tile_is_too_large(void **state)
 {
     (void)state;

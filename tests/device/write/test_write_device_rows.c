@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Who makes the tiles, and where rows may be: what the device cannot do is done by the cores, which
+ * Who makes the tiles, and where rows may be: what the device cannot do is done by the CPU, which
  * get the rows of the device in one piece, or refused; wrong rows and too little memory are errors;
  * and the caller is told. */
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static tz_write_options on_device(tz_compression compression)
     return options;
 }
 
-static void check_cores_did_it(const tz_write_report *report, const char *reason)
+static void check_cpu_did_it(const tz_write_report *report, const char *reason)
 {
     assert_string_equal(report->device.id, "");
     if (!strstr(report->device.reason, reason))
@@ -27,28 +27,28 @@ static void check_cores_did_it(const tz_write_report *report, const char *reason
 
 /* ---- what devices cannot ---- */
 
-static void cores_get_rows_of_the_device_in_one_piece(void **state)
+static void the_cpu_gets_rows_of_the_device_in_one_copy(void **state)
 {
     (void)state;
     static const uint32_t batches[] = {1, 7, 0};
     raster r = raster_make(TZ_DTYPE_INT16, 2, 147, 205, true);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
-    tz_memory cores = raster_write(&r, &options, NULL, NULL);
+    tz_memory cpu = raster_write(&r, &options, NULL, NULL);
     options.device = test_device;
     for (size_t i = 0; i < 3; i++) {
         const raster_variant way = {.batch = batches[i]};
         tz_write_report report;
         tz_memory other = device_rows_write(&r, &options, &way, &r.pixels, &report);
-        raster_check_same(&cores, &other, "rows of the device");
-        check_cores_did_it(&report, "lzw");
+        raster_check_same(&cpu, &other, "rows of the device");
+        check_cpu_did_it(&report, "lzw");
         assert_int_equal(report.device.downloads, report.swaths);
         assert_true(report.device.peak > 0);
     }
-    tz_memory_free(&cores);
+    tz_memory_free(&cpu);
     raster_free(&r);
 }
 
-static void levels_of_deflate_are_for_the_cores(void **state)
+static void levels_of_deflate_are_for_the_cpu(void **state)
 {
     (void)state;
     if (!raster_can_write(TZ_COMPRESSION_DEFLATE))
@@ -57,12 +57,12 @@ static void levels_of_deflate_are_for_the_cores(void **state)
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFLATE);
     tz_write_report report;
     options.level = 6;
-    tz_memory cores = raster_write(&r, &options, NULL, NULL);
+    tz_memory cpu = raster_write(&r, &options, NULL, NULL);
     options.device = test_device;
     tz_memory other = raster_write(&r, &options, NULL, &report);
-    check_cores_did_it(&report, "deflate at level 6");
-    raster_check_same(&cores, &other, "level 6");
-    tz_memory_free(&cores);
+    check_cpu_did_it(&report, "deflate at level 6");
+    raster_check_same(&cpu, &other, "level 6");
+    tz_memory_free(&cpu);
     raster_free(&r);
 }
 
@@ -86,22 +86,22 @@ static void strictness_refuses_what_is_missing(void **state)
     raster_free(&r);
 }
 
-static void the_cores_as_a_device_are_none(void **state)
+static void the_cpu_as_a_device_is_none(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 100, 100, false);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFAULT);
-    tz_device *cores = NULL;
+    tz_device *cpu = NULL;
     tz_write_report report;
     tz_memory first = raster_write(&r, &options, NULL, NULL);
-    assert_int_equal(tz_device_open(&cores, "cpu", NULL, NULL), TZ_OK);
-    options.device = cores;
+    assert_int_equal(tz_device_open(&cpu, "cpu", NULL, NULL), TZ_OK);
+    options.device = cpu;
     options.strict_device = true;
     tz_memory other = raster_write(&r, &options, NULL, &report);
-    raster_check_same(&first, &other, "the cores");
-    check_cores_did_it(&report, "");
+    raster_check_same(&first, &other, "the CPU");
+    check_cpu_did_it(&report, "");
     assert_string_equal(report.device.reason, "");
-    tz_device_close(cores);
+    tz_device_close(cpu);
     tz_memory_free(&first);
     raster_free(&r);
 }
@@ -152,13 +152,13 @@ static void rows_may_be_anywhere(void **state)
     raster r = raster_make(TZ_DTYPE_UINT16, 2, 147, 205, true);
     for (size_t i = 0; i < 2; i++) {
         tz_write_options options = raster_small_tiles(both[i]);
-        tz_memory cores = raster_write(&r, &options, NULL, NULL);
+        tz_memory cpu = raster_write(&r, &options, NULL, NULL);
         options.device = test_device;
         for (size_t k = 0; k < 3; k++) {
             tz_memory other = write_mixed(&r, &options, batches[k]);
-            raster_check_same(&cores, &other, "rows now here, now there");
+            raster_check_same(&cpu, &other, "rows now here, now there");
         }
-        tz_memory_free(&cores);
+        tz_memory_free(&cpu);
     }
     raster_free(&r);
 }
@@ -198,7 +198,7 @@ static void a_source_may_fill_the_device(void **state)
     const tz_row_source source = {.read = fill_device, .user = &c, .on_device = true};
     for (size_t i = 0; i < 2; i++) {
         tz_write_options options = raster_small_tiles(both[i]);
-        tz_memory cores = raster_write(&r, &options, NULL, NULL), other = {0};
+        tz_memory cpu = raster_write(&r, &options, NULL, NULL), other = {0};
         tz_writer *writer = NULL;
         tz_error err = {0};
         assert_int_equal(tz_create_memory(&writer, &other, &r.spec, &options, &err), TZ_OK);
@@ -211,9 +211,9 @@ static void a_source_may_fill_the_device(void **state)
         tz_write_report report;
         assert_int_equal(tz_commit(writer, &report, &err), TZ_OK);
         tz_discard(writer);
-        raster_check_same(&cores, &other, "filled by the source");
+        raster_check_same(&cpu, &other, "filled by the source");
         assert_int_equal(report.device.uploads, report.device.waves); /* tables, and not its rows */
-        tz_memory_free(&cores);
+        tz_memory_free(&cpu);
     }
     raster_free(&r);
 }
@@ -266,21 +266,21 @@ static void wrong_rows_are_refused(void **state)
     raster_free(&r);
 }
 
-static void pixels_that_do_not_fit_are_named_as_by_the_cores(void **state)
+static void pixels_that_do_not_fit_are_named_as_by_the_cpu(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT16, 2, 70, 90, false);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_NONE);
     tz_memory out = {0};
-    tz_error cores = {0}, device = {0};
+    tz_error cpu = {0}, device = {0};
     r.spec.bits_per_sample = 12;
     ((uint16_t *)r.pixels.data)[70 * 90 + 43 * 70 + 61] = 4096; /* of the second band */
     ((uint16_t *)r.pixels.data)[70 * 90 + 77 * 70 + 5] = 65535;
-    assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &cores), TZ_ERR_ARG);
+    assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &cpu), TZ_ERR_ARG);
     options.device = test_device;
     assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &device), TZ_ERR_ARG);
-    assert_non_null(strstr(cores.message, "column 61, row 43 does not fit 12 bits"));
-    assert_string_equal(device.message, cores.message);
+    assert_non_null(strstr(cpu.message, "column 61, row 43 does not fit 12 bits"));
+    assert_string_equal(device.message, cpu.message);
     assert_null(out.data);
     raster_free(&r);
 }
@@ -291,7 +291,7 @@ static void pixels_that_do_not_fit_are_named_as_by_the_cores(void **state)
  * it needs: the floor of a streamed write. */
 static void write_with_little(const raster *r, tz_write_options options)
 {
-    tz_memory cores = raster_write(r, &options, NULL, NULL);
+    tz_memory cpu = raster_write(r, &options, NULL, NULL);
     const raster_variant way = {.batch = 9};
     uint64_t different = 0, floored = 0, least = 0, last = 0;
     options.device = test_device;
@@ -302,7 +302,7 @@ static void write_with_little(const raster *r, tz_write_options options)
         assert_int_equal(tz_plan_write(&r->spec, &options, NULL, &plan, NULL), TZ_OK);
         tz_device_begin_wave(test_device);
         tz_memory other = raster_write(r, &options, &way, &report);
-        raster_check_same(&cores, &other, "with little memory");
+        raster_check_same(&cpu, &other, "with little memory");
         tz_device_get_counts(test_device, NULL, &wave);
         least = least ? least : wave.bytes_peak;
         floored += wave.bytes_peak > cap;
@@ -315,7 +315,7 @@ static void write_with_little(const raster *r, tz_write_options options)
         last = report.device.memory;
     }
     assert_true(floored > 0 && different > 4);
-    tz_memory_free(&cores);
+    tz_memory_free(&cpu);
 }
 
 static void little_memory_is_enough(void **state)
@@ -335,14 +335,14 @@ static void little_memory_is_enough(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cores_get_rows_of_the_device_in_one_piece),
-        cmocka_unit_test(levels_of_deflate_are_for_the_cores),
+        cmocka_unit_test(the_cpu_gets_rows_of_the_device_in_one_copy),
+        cmocka_unit_test(levels_of_deflate_are_for_the_cpu),
         cmocka_unit_test(strictness_refuses_what_is_missing),
-        cmocka_unit_test(the_cores_as_a_device_are_none),
+        cmocka_unit_test(the_cpu_as_a_device_is_none),
         cmocka_unit_test(rows_may_be_anywhere),
         cmocka_unit_test(a_source_may_fill_the_device),
         cmocka_unit_test(wrong_rows_are_refused),
-        cmocka_unit_test(pixels_that_do_not_fit_are_named_as_by_the_cores),
+        cmocka_unit_test(pixels_that_do_not_fit_are_named_as_by_the_cpu),
         cmocka_unit_test(little_memory_is_enough),
     };
     return cmocka_run_group_tests(tests, test_device_begin, test_device_end);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kernels of tests/ptx/kernels, as nvcc compiled them, run on the cores. */
+ * Kernels of tests/ptx/kernels, as nvcc compiled them, run on the CPU. */
 #ifndef TESTS_PTX_TESTS_PTX_NVCC_H
 #define TESTS_PTX_TESTS_PTX_NVCC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PTX on the cores: bits, logic, comparisons, choice and moves, each form against C. */
+ * PTX on the CPU: bits, logic, comparisons, choice and moves, each form against C. */
 #include "ptx_case.h"
 
 #define U16(x) ((uint16_t)(x))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PTX on the cores: floating point and conversions, each form against C; directed rounding against
+ * PTX on the CPU: floating point and conversions, each form against C; directed rounding against
  * numbers of more precision. */
 #include <fenv.h>
 #include <float.h>

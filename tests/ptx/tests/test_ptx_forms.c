@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PTX on the cores: comparisons of all types in all ways, memory of all spaces with all types, and
+ * PTX on the CPU: comparisons of all types in all ways, memory of all spaces with all types, and
  * atomics of all kinds, each against C. */
 #include "ptx_case.h"
 

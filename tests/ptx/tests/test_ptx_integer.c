@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PTX on the cores: integers, each form against C. */
+ * PTX on the CPU: integers, each form against C. */
 #include "ptx_case.h"
 
 __extension__ typedef unsigned __int128 u128;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PTX on the cores: loads, stores, atomics and addresses in all spaces, and what may not be
+ * PTX on the CPU: loads, stores, atomics and addresses in all spaces, and what may not be
  * touched. */
 #include <stdio.h>
 #include <string.h>

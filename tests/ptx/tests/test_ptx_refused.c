@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PTX on the cores: every kind of instruction is taken as it should be, and refused when it has an
+ * PTX on the CPU: every kind of instruction is taken as it should be, and refused when it has an
  * operand, a word or a type too few or too many, or a result that is no register. */
 #include "support/check.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PTX on the cores: branches, calls, barriers, warps and races on shared memory. */
+ * PTX on the CPU: branches, calls, barriers, warps and races on shared memory. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files on disk, some of whose tiles a device cannot decode: every other one of these cannot be
- * decoded at all; those between have bytes behind their end, which the cores take with a warning.
+ * decoded at all; those between have bytes behind their end, which the CPU takes with a warning.
  * No two bad neighbours are of the same size. */
 #ifndef TESTS_SUPPORT_DEVICE_BAD_TILES_H
 #define TESTS_SUPPORT_DEVICE_BAD_TILES_H

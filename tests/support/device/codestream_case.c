@@ -82,7 +82,7 @@ size_t codestream_calls(const char *begin)
 
 /* ---- files ---- */
 
-/* Its buffers, packed band after band, and the cores' pixels. */
+/* Its buffers, packed band after band, and the CPU's pixels. */
 static void set_buffers(codestream_image *i, tz_window window)
 {
     const tz_info *info = tz_file_info(i->file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads whose tiles are for the fakes of nvJPEG2000 and nvJPEG, on the fake of libcuda: files
- * to read, and the cores' pixels to compare with. */
+ * to read, and the CPU's pixels to compare with. */
 #ifndef TESTS_SUPPORT_DEVICE_CODESTREAM_CASE_H
 #define TESTS_SUPPORT_DEVICE_CODESTREAM_CASE_H
 
@@ -25,7 +25,7 @@ tz_device *codestream_open(const char *library);
 tz_device *codestream_open_untried(const char *library);
 void codestream_close(tz_device *device);
 
-/* A file, and what the cores read of a window of it. */
+/* A file, and what the CPU reads of a window of it. */
 typedef struct codestream_image {
     tz_memory memory; /* what it is in; or */
     tb *built;
@@ -47,7 +47,7 @@ void codestream_free(codestream_image *image);
 /* Read several into memory of the host, or of the device. */
 tz_result codestream_try(codestream_image *const *images, size_t count, const tz_read_options *how,
                          bool on_device, tz_report *report, tz_error *err);
-/* And all pixels are the cores'. */
+/* And all pixels are the CPU's. */
 tz_report codestream_read(codestream_image *image, const tz_read_options *how);
 void codestream_check(const codestream_image *image);
 

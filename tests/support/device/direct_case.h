@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files on disk, read by the cores and by the fake of libcuda with that of cuFile: pixels must be
+ * Files on disk, read by the CPU and by the fake of libcuda with that of cuFile: pixels must be
  * the same, and nothing may be left of the reads. */
 #ifndef TESTS_SUPPORT_DEVICE_DIRECT_CASE_H
 #define TESTS_SUPPORT_DEVICE_DIRECT_CASE_H
@@ -58,7 +58,7 @@ tz_result direct_pixels(const direct_image *i, const direct_read *how, tz_device
                         uint8_t **pixels, tz_report *report, tz_error *err);
 size_t direct_pixel_count(const direct_image *i, const direct_read *how);
 
-/* The device's pixels are those of the cores. */
+/* The device's pixels are those of the CPU. */
 tz_report direct_check(const direct_image *i, const direct_read *how);
 
 /* Calls of this function of the fakes, done or not. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A batch of tiles of all kinds, encoded on a device and moved together, beside what the encoders
- * of the cores make of them. */
+ * A batch of tiles of all kinds, encoded on a device and moved together, beside the result of the
+ * encoders of the CPU. */
 #ifndef TESTS_SUPPORT_DEVICE_ENCODE_BATCH_H
 #define TESTS_SUPPORT_DEVICE_ENCODE_BATCH_H
 
@@ -133,7 +133,7 @@ static inline uint64_t batch_place(const encode_batch *b, uint64_t tile)
     return place;
 }
 
-/* What the cores make of it: bytes, and the size with TZ_ENCODE_LEFT_TO_CPU. */
+/* What the CPU makes of it: bytes, and the size with TZ_ENCODE_LEFT_TO_CPU. */
 static inline uint32_t batch_expect(const encode_batch *b, uint64_t tile, encoded *out)
 {
     const uint32_t size = b->row_sizes[tile];

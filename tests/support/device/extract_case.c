@@ -267,7 +267,7 @@ static void free_case(extract_case *c)
     free(c->tiles);
 }
 
-/* ---- what should come out: row by row, by what the cores call ---- */
+/* ---- what should come out: row by row, by what the CPU calls ---- */
 
 /* The hash as it was first written down. */
 static uint64_t mix(uint64_t hash, const uint8_t *at)

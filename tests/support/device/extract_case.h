@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Batches of tiles that a device cuts, made at random, and what should come out of them: what the
- * pieces of the cores give, called row by row. */
+ * Random batches of tiles for a device to extract, and the expected result: that of the functions
+ * of the CPU, called row by row. */
 #ifndef TESTS_SUPPORT_DEVICE_EXTRACT_CASE_H
 #define TESTS_SUPPORT_DEVICE_EXTRACT_CASE_H
 

@@ -284,7 +284,7 @@ mixed_answer mixed_read(const mixed *m, const mixed_ask *ask)
     return a;
 }
 
-mixed_answer mixed_read_by_cores(const mixed *m, const mixed_ask *ask)
+mixed_answer mixed_read_by_cpu(const mixed *m, const mixed_ask *ask)
 {
     mixed_ask plain = *ask;
     plain.how.device = NULL;
@@ -299,12 +299,12 @@ void mixed_answer_free(mixed_answer *answer)
         free(answer->bytes[i]);
 }
 
-static void check_outcome(const mixed_answer *found, const mixed_answer *cores, size_t i)
+static void check_outcome(const mixed_answer *found, const mixed_answer *cpu, size_t i)
 {
-    assert_int_equal(found->outcomes[i].tile_count, cores->outcomes[i].tile_count);
-    assert_int_equal(found->outcomes[i].tiles_failed, cores->outcomes[i].tiles_failed);
+    assert_int_equal(found->outcomes[i].tile_count, cpu->outcomes[i].tile_count);
+    assert_int_equal(found->outcomes[i].tiles_failed, cpu->outcomes[i].tiles_failed);
     for (size_t k = 0; k < MIXED_TILES; k++) {
-        const tz_tile_status *a = &found->tiles[i][k], *b = &cores->tiles[i][k];
+        const tz_tile_status *a = &found->tiles[i][k], *b = &cpu->tiles[i][k];
         if (a->tile != b->tile || a->level != b->level || a->result != b->result ||
             a->cause != b->cause)
             fail_msg("file %zu, tile %zu: %s, not %s", i, k, tz_result_name(a->result),
@@ -312,21 +312,21 @@ static void check_outcome(const mixed_answer *found, const mixed_answer *cores, 
     }
 }
 
-void mixed_check_same(const mixed_answer *found, const mixed_answer *cores)
+void mixed_check_same(const mixed_answer *found, const mixed_answer *cpu)
 {
-    if (found->result != cores->result)
+    if (found->result != cpu->result)
         fail_msg("%s, not %s", found->result == TZ_OK ? "ok" : found->err.message,
-                 cores->result == TZ_OK ? "ok" : cores->err.message);
+                 cpu->result == TZ_OK ? "ok" : cpu->err.message);
     if (found->result != TZ_OK) {
-        assert_string_equal(found->err.message, cores->err.message);
-        assert_int_equal(found->err.cause, cores->err.cause);
-        assert_int_equal(found->err.tile, cores->err.tile);
+        assert_string_equal(found->err.message, cpu->err.message);
+        assert_int_equal(found->err.cause, cpu->err.cause);
+        assert_int_equal(found->err.tile, cpu->err.tile);
         return;
     }
     for (size_t i = 0; i < 2 * MIXED_FILES; i++) {
-        if (found->sizes[i] > 0 && memcmp(found->bytes[i], cores->bytes[i], found->sizes[i]) != 0)
+        if (found->sizes[i] > 0 && memcmp(found->bytes[i], cpu->bytes[i], found->sizes[i]) != 0)
             fail_msg("file %zu: another %s", i / 2, i % 2 ? "mask" : "picture");
     }
     for (size_t i = 0; i < MIXED_FILES; i++)
-        check_outcome(found, cores, i);
+        check_outcome(found, cpu, i);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files of seven codecs on disk, read in one batch by the cores and by the fake of libcuda with
+ * Files of seven codecs on disk, read in one batch by the CPU and by the fake of libcuda with
  * the fakes of nvCOMP, cuFile, nvJPEG2000 and nvJPEG at once. */
 #ifndef TESTS_SUPPORT_DEVICE_MIXED_CASE_H
 #define TESTS_SUPPORT_DEVICE_MIXED_CASE_H
@@ -61,7 +61,7 @@ typedef struct mixed_ask {
     const char *fail_function; /* whose first call in the read fails; NULL: none */
     uint64_t fail_chunk;       /* of nvCOMP's, counted from 1; 0: none */
     int32_t fail_code;
-    tz_read_options how; /* device NULL: the cores */
+    tz_read_options how; /* device NULL: the CPU */
 } mixed_ask;
 
 /* What came of it; buffers with all that lies between samples. */
@@ -78,9 +78,9 @@ typedef struct mixed_answer {
 mixed_answer mixed_read(const mixed *m, const mixed_ask *ask);
 void mixed_answer_free(mixed_answer *answer);
 
-/* The same by the cores. */
-mixed_answer mixed_read_by_cores(const mixed *m, const mixed_ask *ask);
+/* The same by the CPU. */
+mixed_answer mixed_read_by_cpu(const mixed *m, const mixed_ask *ask);
 /* Fails when they differ in anything but the report. */
-void mixed_check_same(const mixed_answer *found, const mixed_answer *cores);
+void mixed_check_same(const mixed_answer *found, const mixed_answer *cpu);
 
 #endif

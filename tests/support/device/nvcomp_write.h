@@ -72,7 +72,7 @@ static inline tz_write_options options_of(tz_compression compression, tz_device 
     return options;
 }
 
-/* Writes it; the cores read the raster's pixels. */
+/* Writes it; the CPU reads the raster's pixels. */
 static inline tz_write_report write_right(const raster *r, const tz_write_options *options,
                                           const raster_variant *way)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Linked into a test program with --wrap=tz_read,--wrap=tz_read_batch, it makes every read of that
- * program a comparison: the cores read first, then a device does, into the same buffers and into
+ * program a comparison: the CPU reads first, then a device does, into the same buffers and into
  * buffers of its own memory, and the program ends when result, outcomes, warnings or any byte
- * differ. The caller gets what the cores gave. So all that is tested of reading is tested of
+ * differ. The caller gets what the CPU gave. So all that is tested of reading is tested of
  * devices too, by the same sources. */
 #include <stddef.h>
 #include <stdio.h>
@@ -23,10 +23,10 @@ tz_result __wrap_tz_read(const tz_item *item, const tz_read_options *how, tz_rep
 tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read_options *how,
                                tz_report *report, tz_error *err);
 
-static void differ(const char *what, const tz_error *cores, const tz_error *again)
+static void differ(const char *what, const tz_error *cpu, const tz_error *again)
 {
-    fprintf(stderr, "the device reads otherwise than the cores: %s\n  cores:  %s\n  device: %s\n",
-            what, cores->result == TZ_OK ? "ok" : cores->message,
+    fprintf(stderr, "the device reads otherwise than the CPU: %s\n  cpu:  %s\n  device: %s\n", what,
+            cpu->result == TZ_OK ? "ok" : cpu->message,
             again->result == TZ_OK ? "ok" : again->message);
     test_device_tell();
     abort();
@@ -47,7 +47,7 @@ typedef struct stretch {
     uint8_t *first;
     size_t size;
     uint8_t *before; /* the reads */
-    uint8_t *after;  /* the cores' one */
+    uint8_t *after;  /* the CPU's one */
 } stretch;
 
 static void widen(int64_t *low, int64_t *high, int64_t stride, uint32_t count)
@@ -123,8 +123,8 @@ typedef struct comparison {
     const tz_read_options *how;
     stretch *stretches;     /* two of each item: pixels, mask */
     kept_outcome *outcomes; /* of each item */
-    tz_result result;       /* of the cores */
-    tz_report *report;      /* of the cores, where result is TZ_OK */
+    tz_result result;       /* of the CPU */
+    tz_report *report;      /* of the CPU, where result is TZ_OK */
 } comparison;
 
 static void begin(comparison *c)
@@ -178,7 +178,7 @@ static tz_read_options options_on_device(const tz_read_options *given)
     how.struct_size = sizeof how;
     how.device = on_device;
     how.device_bytes = on_device_calls++ % 3 == 0 ? 1 << 20 : 0;
-    how.lossy_on_device |= on_device_needs_libraries(); /* fakes have the cores' decoders */
+    how.lossy_on_device |= on_device_needs_libraries(); /* fakes have the CPU's decoders */
     return how;
 }
 
@@ -196,14 +196,14 @@ static const tz_error *find_warning(const tz_report *report, const tz_error *war
 }
 
 /* The same warnings, in any order. */
-static void compare_warnings(const tz_report *cores, const tz_report *device)
+static void compare_warnings(const tz_report *cpu, const tz_report *device)
 {
     static const tz_error none = {.result = TZ_ERR_FORMAT, .message = "no such warning"};
-    for (uint32_t i = 0; i < cores->warning_count && i < TZ_REPORT_WARNINGS; i++)
-        if (!find_warning(device, &cores->warnings[i]))
-            differ("warnings", &cores->warnings[i], &none);
+    for (uint32_t i = 0; i < cpu->warning_count && i < TZ_REPORT_WARNINGS; i++)
+        if (!find_warning(device, &cpu->warnings[i]))
+            differ("warnings", &cpu->warnings[i], &none);
     for (uint32_t i = 0; i < device->warning_count && i < TZ_REPORT_WARNINGS; i++)
-        if (!find_warning(cores, &device->warnings[i]))
+        if (!find_warning(cpu, &device->warnings[i]))
             differ("warnings", &none, &device->warnings[i]);
 }
 
@@ -274,7 +274,7 @@ static tz_result read_on_device(const comparison *c, tz_error *err)
     return result;
 }
 
-static void compare(const comparison *c, const tz_error *cores, const tz_error *again)
+static void compare(const comparison *c, const tz_error *cpu, const tz_error *again)
 {
     for (size_t i = 0; i < 2 * c->count; i++) {
         const stretch *s = &c->stretches[i];
@@ -284,16 +284,16 @@ static void compare(const comparison *c, const tz_error *cores, const tz_error *
         if (at < s->size) {
             fprintf(stderr, "item %zu, %s, byte %zu of %zu: %u instead of %u\n", i / 2,
                     i % 2 ? "mask" : "pixels", at, s->size, s->first[at], s->after[at]);
-            differ("bytes", cores, again);
+            differ("bytes", cpu, again);
         }
     }
     for (size_t i = 0; i < c->count; i++) {
         if (c->outcomes[i].outcome && !is_same_outcome(&c->outcomes[i]))
-            differ("outcomes", cores, again);
+            differ("outcomes", cpu, again);
     }
 }
 
-/* Limits of memory that a test sets are for the cores: a device takes staging memory beside. */
+/* Limits of memory that a test sets are for the CPU: a device takes staging memory beside. */
 static bool has_own_limit(const tz_read_options *how)
 {
     return how && how->struct_size > offsetof(tz_read_options, max_memory) && how->max_memory > 0;

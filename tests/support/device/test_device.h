@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The device that tests run on: one source of tests for all drivers. The environment says which:
- * TERRAZZO_TEST_DEVICE is "opencl", the default: PoCL, a real OpenCL on the cores; "cuda": the
+ * TERRAZZO_TEST_DEVICE is "opencl", the default: PoCL, a real OpenCL on the CPU; "cuda": the
  * fake of libcuda, which executes the PTX that nvcc made; or "gpu": the driver itself,
  * libcuda.so.1 or what TERRAZZO_GPU_LIBRARY names, for make test-gpu. TERRAZZO_TEST_NVCOMP,
  * _CUFILE, _NVJPEG2K and _NVJPEG are the paths of NVIDIA's libraries, or of fakes of them, for
@@ -16,7 +16,7 @@ bool test_device_is_cuda(void);
 const char *test_device_cuda_library(void); /* which of them: a path, or a name */
 
 /* Whether nvCOMP, or a fake of it, is there, and which; NULL: none. It decodes deflate, Zstandard
- * and LZ4, where the device is no cores. */
+ * and LZ4, where the device is not a CPU. */
 bool test_device_has_nvcomp(void);
 const char *test_device_nvcomp(void);
 bool test_device_nvcomp_decodes(uint16_t compression);

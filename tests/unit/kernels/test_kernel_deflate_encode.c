@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The kernels that encode tiles, in plain C: an item and a group make the same bytes as the
- * encoders of the cores, in memory of exactly the size that they may use, whatever was in it. */
+ * encoders of the CPU, in memory of exactly the size that they may use, whatever was in it. */
 #include "device/ops/compact_kernels.h"
 #include "device/ops/encode_deflate_kernels.h"
 #include "device/ops/encode_packbits_kernels.h"

@@ -343,7 +343,7 @@ static picture make_steps(tz_dtype dtype, uint32_t bands)
 }
 
 /* What low-pass filters make of steps goes beyond what samples can be: all decoders clamp it, also
- * behind the transform of colours. On a device, this compares it with the cores. */
+ * behind the transform of colours. On a device, this compares it with the CPU. */
 static void steps_from_the_least_to_the_most(void **state)
 {
     (void)state;
