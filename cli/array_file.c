@@ -6,7 +6,7 @@
 tz_result array_file_start(array_file *a, output *to, const request *r, tz_dtype dtype,
                            tz_error *err)
 {
-    char header[NPY_HEADER_MOST];
+    char header[MAX_NPY_HEADER];
     *a = (array_file){.to = to,
                       .bands = r->band_count,
                       .height = r->height,
@@ -27,7 +27,8 @@ void array_file_strides(tz_buffer *b, raw_order order)
     b->band_stride = order == ORDER_PIXEL ? each : order == ORDER_ROW ? row : row * b->height;
 }
 
-/* A line is a row of one band, or of all bands where those of a pixel are together. */
+/* Returns the position of a block's line in the array, in lines. A line is a row of one band, or of
+ * all bands where the samples of a pixel lie together. */
 static uint64_t line_of(const array_file *a, const block *where, uint64_t line)
 {
     if (a->order == ORDER_PIXEL)

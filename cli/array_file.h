@@ -18,12 +18,12 @@ typedef struct array_file {
 /* Writes the header. dtype is that of the request, or uint8 for its mask. */
 tz_result array_file_start(array_file *a, output *to, const request *r, tz_dtype dtype,
                            tz_error *err);
-/* A block of samples, with the strides of array_file_strides; for a stream, blocks come in order.
- * Unless bands follow each other, a block has them all. */
+/* Writes a block of samples, which has the strides of array_file_strides. Blocks of a stream come
+ * in order. A block has all bands unless the array is band after band. */
 tz_result array_file_put(array_file *a, const block *where, const tz_buffer *samples,
                          tz_error *err);
 
-/* Strides of a packed block in an order, for the buffer that it is read to. */
+/* Sets the strides of a packed block in an order, for the buffer that it is read to. */
 void array_file_strides(tz_buffer *block, raw_order order);
 
 #endif

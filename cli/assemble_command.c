@@ -1,4 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo assemble: joins the encoded blocks of a plan (plan-cog, encode-block) into one COG.
+ *
+ * Blobs come in any order, and any number of them: only their heads are read at first, which say
+ * the sizes of their tiles, and the library gives each tile its offset. Then the library copies the
+ * tiles to OUT. With --layout nothing but the bytes before the tiles is written; the report lists
+ * which range of which blob belongs where, so that a program can copy them in the store where they
+ * already are. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,7 +41,7 @@ static const cli_option assemble_options[] = {
 };
 /* clang-format on */
 
-static int run(int argc, char **argv);
+static int run_assemble(int argc, char **argv);
 
 const cli_command assemble_command = {
     .name = "assemble",
@@ -43,7 +50,7 @@ const cli_command assemble_command = {
     .examples = "terrazzo assemble plan b.tif blobs/*\t\n"
                 "terrazzo assemble --layout --json plan front blobs/*\t",
     .options = assemble_options,
-    .run = run,
+    .run = run_assemble,
 };
 
 typedef struct assembling {
@@ -57,7 +64,7 @@ typedef struct assembling {
     bool no_sync;
 } assembling;
 
-static bool apply(void *user, int id, const char *value)
+static bool apply_assemble_option(void *user, int id, const char *value)
 {
     static const char *const names[] = {"sample", "all", "none", NULL};
     assembling *a = user;
@@ -110,8 +117,8 @@ static void write_runs(json *j, const blob_files *blobs, const tz_assembly *layo
     json_array_end(j);
 }
 
-static void tell(const assembling *a, const tz_cog_info *info, const blob_files *blobs,
-                 const outcome *o)
+static void report_assembly(const assembling *a, const tz_cog_info *info, const blob_files *blobs,
+                            const outcome *o)
 {
     json j;
     if (!a->common.json)
@@ -138,8 +145,8 @@ static void tell(const assembling *a, const tz_cog_info *info, const blob_files 
 
 /* The file ------------------------------------------------------------------------------------- */
 
-static tz_result write_file(const assembling *a, const tz_cog_plan *plan, blob_files *blobs,
-                            tz_statistics *statistics, tz_error *err)
+static tz_result assemble_to_file(const assembling *a, const tz_cog_plan *plan, blob_files *blobs,
+                                  tz_statistics *statistics, tz_error *err)
 {
     const tz_cog_info *info = tz_cog_plan_info(plan);
     static tz_write_report report; /* too large for a small stack */
@@ -161,7 +168,7 @@ static tz_result write_file(const assembling *a, const tz_cog_plan *plan, blob_f
                        .bigtiff = report.bigtiff,
                        .statistics = how.statistics};
     if (result == TZ_OK)
-        tell(a, info, blobs, &o);
+        report_assembly(a, info, blobs, &o);
     return result;
 }
 
@@ -187,8 +194,8 @@ static tz_result read_heads(blob_files *blobs, tz_bytes *heads, tz_error *err)
     return result;
 }
 
-static tz_result write_layout(const assembling *a, const tz_cog_plan *plan, blob_files *blobs,
-                              tz_error *err)
+static tz_result write_assembly_layout(const assembling *a, const tz_cog_plan *plan,
+                                       blob_files *blobs, tz_error *err)
 {
     tz_assembly *layout = NULL;
     tz_bytes *heads = calloc(blobs->count, sizeof *heads);
@@ -206,7 +213,7 @@ static tz_result write_layout(const assembling *a, const tz_cog_plan *plan, blob
                            .bigtiff = layout->bigtiff,
                            .statistics = layout->statistics,
                            .layout = layout};
-        tell(a, tz_cog_plan_info(plan), blobs, &o);
+        report_assembly(a, tz_cog_plan_info(plan), blobs, &o);
     }
     tz_assembly_free(layout);
     for (size_t i = 0; i < blobs->count; i++)
@@ -217,20 +224,20 @@ static tz_result write_layout(const assembling *a, const tz_cog_plan *plan, blob
 
 /* The command ---------------------------------------------------------------------------------- */
 
-static tz_result carry_out(const assembling *a, const tz_cog_plan *plan, blob_files *blobs,
-                           tz_error *err)
+static tz_result write_output(const assembling *a, const tz_cog_plan *plan, blob_files *blobs,
+                              tz_error *err)
 {
     if (a->layout)
-        return write_layout(a, plan, blobs, err);
+        return write_assembly_layout(a, plan, blobs, err);
     tz_statistics *statistics = calloc(tz_cog_plan_info(plan)->bands, sizeof *statistics);
     if (statistics == NULL)
         return problem_nomem(err, "the statistics");
-    tz_result result = write_file(a, plan, blobs, statistics, err);
+    tz_result result = assemble_to_file(a, plan, blobs, statistics, err);
     free(statistics);
     return result;
 }
 
-static tz_result assemble(const assembling *a, char **paths, int count, tz_error *err)
+static tz_result assemble_blobs(const assembling *a, char **paths, int count, tz_error *err)
 {
     tz_cog_plan *plan = NULL;
     blob_files blobs = {.fd = -1};
@@ -240,18 +247,19 @@ static tz_result assemble(const assembling *a, char **paths, int count, tz_error
     if (result == TZ_OK)
         result = block_load_plan(&plan, a->plan_path, NULL, err);
     if (result == TZ_OK)
-        result = carry_out(a, plan, &blobs, err);
+        result = write_output(a, plan, &blobs, err);
     tz_cog_plan_free(plan);
     blob_files_close(&blobs);
     return result;
 }
 
-static int run(int argc, char **argv)
+static int run_assemble(int argc, char **argv)
 {
     assembling a = {.verify = TZ_VERIFY_SAMPLE};
     tz_error err;
     int status;
-    int count = common_parse(&assemble_command, argc, argv, &a.common, apply, &a, &status);
+    int count =
+        common_parse(&assemble_command, argc, argv, &a.common, apply_assemble_option, &a, &status);
     if (count < 0)
         return status;
     int least = a.files_from != NULL ? 2 : 3;
@@ -270,5 +278,6 @@ static int run(int argc, char **argv)
         return common_wrong_operands(&assemble_command, "--layout needs --json", NULL);
     progress_catch_signals();
     signal(SIGPIPE, SIG_IGN);
-    return block_end(assemble(&a, argv + 2, count - 2, &err), a.common.json, a.plan_path, &err);
+    return block_end(assemble_blobs(&a, argv + 2, count - 2, &err), a.common.json, a.plan_path,
+                     &err);
 }

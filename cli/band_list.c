@@ -10,10 +10,10 @@
 /* Reads "4" or "1-4" at the front of *at, and the comma after it if more follows. */
 static bool next_range(const char **at, uint64_t *first, uint64_t *last)
 {
-    if (!parse_uint(at, BAND_LIST_MOST, first) || *first == 0)
+    if (!parse_uint(at, MAX_BAND_LIST, first) || *first == 0)
         return false;
     *last = *first;
-    if (parse_char(at, '-') && (!parse_uint(at, BAND_LIST_MOST, last) || *last < *first))
+    if (parse_char(at, '-') && (!parse_uint(at, MAX_BAND_LIST, last) || *last < *first))
         return false;
     return **at == '\0' || (parse_char(at, ',') && **at != '\0');
 }
@@ -27,8 +27,8 @@ bool band_list_is_valid(const char *text)
         if (!next_range(&text, &first, &last))
             return false;
         total += last - first + 1;
-    } while (*text != '\0' && total <= BAND_LIST_MOST);
-    return total <= BAND_LIST_MOST;
+    } while (*text != '\0' && total <= MAX_BAND_LIST);
+    return total <= MAX_BAND_LIST;
 }
 
 static uint32_t count_bands(const char *text)
@@ -41,7 +41,7 @@ static uint32_t count_bands(const char *text)
     return total;
 }
 
-static tz_result fill_bands(const char *text, uint32_t available, uint32_t *to, tz_error *err)
+static tz_result parse_bands(const char *text, uint32_t available, uint32_t *to, tz_error *err)
 {
     uint64_t first;
     uint64_t last;
@@ -65,7 +65,7 @@ tz_result band_list_read(const char *text, uint32_t available, uint32_t **bands,
         return problem_nomem(err, "the list of bands");
     for (uint32_t i = 0; text == NULL && i < total; i++)
         list[i] = i;
-    tz_result result = text != NULL ? fill_bands(text, available, list, err) : TZ_OK;
+    tz_result result = text != NULL ? parse_bands(text, available, list, err) : TZ_OK;
     if (result != TZ_OK) {
         free(list);
         return result;

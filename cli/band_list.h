@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <terrazzo/terrazzo.h>
 
-/* A TIFF has no more, and no more may be asked for. */
-#define BAND_LIST_MOST 65535
+/* Bands that a list may name: as many as a TIFF can have. */
+#define MAX_BAND_LIST 65535
 
 bool band_list_is_valid(const char *text);
 
-/* The bands of a valid list, counted from 0, in memory of malloc; text NULL: all bands. There must
- * be available of them in the file. */
+/* Reads a valid list into memory of malloc, counted from 0; text NULL: all bands. available is the
+ * number of bands in the file; a band beyond it is an error. */
 tz_result band_list_read(const char *text, uint32_t available, uint32_t **bands, uint32_t *count,
                          tz_error *err);
 

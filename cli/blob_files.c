@@ -16,13 +16,13 @@
 
 static tz_result add_path(blob_files *b, const char *path, tz_error *err)
 {
-    if (b->count == b->room) {
-        size_t room = b->room > 0 ? 2 * b->room : 64;
-        char **paths = realloc(b->paths, room * sizeof *paths);
+    if (b->count == b->capacity) {
+        size_t capacity = b->capacity > 0 ? 2 * b->capacity : 64;
+        char **paths = realloc(b->paths, capacity * sizeof *paths);
         if (paths == NULL)
             return problem_nomem(err, "names of blobs");
         b->paths = paths;
-        b->room = room;
+        b->capacity = capacity;
     }
     b->paths[b->count] = strdup(path);
     if (b->paths[b->count] == NULL)
@@ -34,10 +34,10 @@ static tz_result add_path(blob_files *b, const char *path, tz_error *err)
 static tz_result add_lines(blob_files *b, FILE *file, const char *list, tz_error *err)
 {
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     ssize_t length;
     tz_result result = TZ_OK;
-    while (result == TZ_OK && (length = getline(&line, &room, file)) > 0) {
+    while (result == TZ_OK && (length = getline(&line, &capacity, file)) > 0) {
         if (line[length - 1] == '\n')
             line[length - 1] = '\0';
         if (line[0] != '\0')
@@ -125,8 +125,8 @@ tz_result blob_files_read(void *user, size_t blob, uint64_t offset, void *dst, s
     return result;
 }
 
-/* No more memory than the file has bytes. */
-static tz_result check_size(const blob_files *b, size_t blob, uint64_t wanted, tz_error *err)
+/* Fails if the head would be larger than the file, before memory is allocated for it. */
+static tz_result check_blob_size(const blob_files *b, size_t blob, uint64_t wanted, tz_error *err)
 {
     struct stat found;
     if (fstat(b->fd, &found) != 0)
@@ -145,7 +145,7 @@ tz_result blob_files_head(blob_files *b, size_t blob, tz_bytes *out, tz_error *e
     if (result == TZ_OK)
         result = tz_encoded_block_read(&block, front, sizeof front, err);
     if (result == TZ_OK)
-        result = check_size(b, blob, block.head_size, err);
+        result = check_blob_size(b, blob, block.head_size, err);
     if (result != TZ_OK)
         return result;
     void *data = malloc((size_t)block.head_size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts that the commands of blocks share. */
+ * Functions that plan-cog, encode-block and assemble share. */
 #include "block_commands.h"
 
 #include <errno.h>
@@ -13,23 +13,23 @@
 
 /* Files ---------------------------------------------------------------------------------------- */
 
-enum { FIRST_ROOM = 4096 };
+enum { FIRST_CAPACITY = 4096 };
 
-/* All of a file, however long: a plan says itself how long it is, and is checked then. */
+/* Reads a whole file of unknown length: a plan says its length itself, and is checked then. */
 static tz_result read_all(FILE *file, const char *path, tz_memory *out, tz_error *err)
 {
-    size_t room = FIRST_ROOM;
-    char *data = malloc(room);
+    size_t capacity = FIRST_CAPACITY;
+    char *data = malloc(capacity);
     size_t size = 0;
     while (data != NULL) {
-        size += fread(data + size, 1, room - size, file);
+        size += fread(data + size, 1, capacity - size, file);
         if (ferror(file)) {
             free(data);
             return problem_io(err, "read", path, errno);
         }
-        if (size < room)
+        if (size < capacity)
             break;
-        char *more = room <= SIZE_MAX / 2 ? realloc(data, room *= 2) : NULL;
+        char *more = capacity <= SIZE_MAX / 2 ? realloc(data, capacity *= 2) : NULL;
         if (more == NULL)
             free(data);
         data = more;

@@ -13,15 +13,15 @@ extern const cli_command plan_cog_command;
 extern const cli_command encode_block_command;
 extern const cli_command assemble_command;
 
-/* The plan in a file. */
+/* Loads a plan from a file. */
 tz_result block_load_plan(tz_cog_plan **out, const char *path, const tz_limits *limits,
                           tz_error *err);
 
-/* Members of several reports. */
+/* Members that several reports have. */
 void block_write_window(json *j, const char *key, const tz_window *window);
 void block_write_statistics(json *j, const tz_statistics *list, uint32_t bands); /* NULL: null */
 
-/* The end of a command that may have failed: messages, and its exit code. */
+/* Ends a command that may have failed: prints messages, and returns the exit code. */
 int block_end(tz_result result, bool as_json, const char *input, tz_error *err);
 
 #endif

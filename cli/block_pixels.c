@@ -13,8 +13,8 @@ static tz_result make_buffer(tz_buffer *out, tz_dtype dtype, uint32_t bands,
                              const tz_window *window, tz_error *err)
 {
     uint64_t row = (uint64_t)tz_dtype_size(dtype) * window->width;
-    uint64_t most = SIZE_MAX / 2 / bands;
-    if (window->height > 0 && row <= most / window->height)
+    uint64_t max = SIZE_MAX / 2 / bands;
+    if (window->height > 0 && row <= max / window->height)
         out->data = malloc((size_t)(row * window->height * bands));
     if (out->data == NULL)
         return problem_nomem(err, "the pixels of the block");
@@ -48,7 +48,7 @@ void block_pixels_free(block_pixels *b)
     *b = (block_pixels){0};
 }
 
-static tz_buffer part_of(const tz_buffer *buffer, const tz_window *whole, const tz_window *part)
+static tz_buffer sub_buffer(const tz_buffer *buffer, const tz_window *whole, const tz_window *part)
 {
     tz_buffer cut = *buffer;
     if (buffer->data == NULL)
@@ -65,13 +65,13 @@ static tz_buffer part_of(const tz_buffer *buffer, const tz_window *whole, const 
 typedef struct descent {
     const tz_cog_plan *plan;
     tz_row_source image;
-    uint32_t side; /* of a part that is reduced at a time */
+    uint32_t side; /* pixels, of a part that is computed at a time */
 } descent;
 
 static tz_result read_window(const descent *d, uint32_t level, const tz_window *window,
                              const block_pixels *into, tz_error *err);
 
-/* A part of a level that is small enough: its source in memory, and that reduced. */
+/* Computes a part of an overview: reads its source into memory, and resamples it. */
 static tz_result reduce_part(const descent *d, uint32_t level, const tz_window *window,
                              const block_pixels *into, tz_error *err)
 {
@@ -92,12 +92,12 @@ static tz_result reduce_part(const descent *d, uint32_t level, const tz_window *
     return result;
 }
 
-static uint32_t smaller_of(uint64_t a, uint32_t b)
+static uint32_t min_side(uint64_t a, uint32_t b)
 {
     return a < b ? (uint32_t)a : b;
 }
 
-/* Part by part, so that no level is ever in memory as a whole. */
+/* Reads or computes a window part by part, so that no level is ever in memory as a whole. */
 static tz_result read_window(const descent *d, uint32_t level, const tz_window *window,
                              const block_pixels *into, tz_error *err)
 {
@@ -107,10 +107,10 @@ static tz_result read_window(const descent *d, uint32_t level, const tz_window *
         for (uint64_t column = 0; column < window->width; column += d->side) {
             const tz_window part = {.column = window->column + (int64_t)column,
                                     .row = window->row + (int64_t)row,
-                                    .width = smaller_of(window->width - column, d->side),
-                                    .height = smaller_of(window->height - row, d->side)};
-            const block_pixels cut = {part_of(&into->pixels, window, &part),
-                                      part_of(&into->mask, window, &part)};
+                                    .width = min_side(window->width - column, d->side),
+                                    .height = min_side(window->height - row, d->side)};
+            const block_pixels cut = {sub_buffer(&into->pixels, window, &part),
+                                      sub_buffer(&into->mask, window, &part)};
             tz_result result = reduce_part(d, level, &part, &cut, err);
             if (result != TZ_OK)
                 return result;
@@ -118,7 +118,8 @@ static tz_result read_window(const descent *d, uint32_t level, const tz_window *
     return TZ_OK;
 }
 
-/* Each level on the way holds one source, which is about twice as high and as wide as its part. */
+/* Returns the side of a part for which memory suffices. Each level between holds one source, which
+ * is about twice as high and as wide as its part. */
 static uint32_t side_for(const tz_cog_info *info, uint32_t level, uint64_t memory)
 {
     enum { LEAST = 64, MOST = 4096 };
@@ -138,9 +139,10 @@ static tz_result wrong_image(const char *path, const char *what, tz_error *err)
                         "'%.300s' is not the image of the plan: it has another %s", path, what);
 }
 
-/* As when the plan was made: bytes may be read as signed, floats as half as long, and an alpha band
- * or nodata as the mask. */
-static tz_result describe(conversion *c, const tz_cog_info *plan, const char *path, tz_error *err)
+/* Describes the image as when the plan was made: bytes may be read as signed, floats as half
+ * floats, and an alpha band or nodata as the mask. */
+static tz_result describe_image(conversion *c, const tz_cog_info *plan, const char *path,
+                                tz_error *err)
 {
     const tz_info *info = c->info;
     bool same_bytes = tz_dtype_size(plan->dtype) == 1 && tz_dtype_size(info->dtype) == 1;
@@ -180,7 +182,7 @@ tz_result block_read_image(const block_pixels *into, const tz_cog_plan *plan, ui
     c.info = tz_file_info(c.file);
     sidecars_note(path, c.info, open->sidecars);
     c.options.threads = threads;
-    result = describe(&c, info, path, err);
+    result = describe_image(&c, info, path, err);
     file_rows_start(&rows, &c, memory / 4);
     const descent d = {.plan = plan,
                        .image = file_rows_source(&rows),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pixels of a block without a header. */
+ * Reads the pixels of a block from a file without a header, row by row. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "block_pixels.h"
 #include "problem.h"
 
-/* The order of samples in the file. */
+/* The order of samples in the file: planes, their rows, the row of each part, its pixels. */
 typedef struct raw_shape {
     uint32_t planes; /* that follow each other as a whole */
     uint32_t parts;  /* rows of samples in each row of a plane */
     uint32_t inside; /* samples of a pixel that lie together */
 } raw_shape;
 
-static raw_shape shape_of(const tz_buffer *b, raw_order order)
+static raw_shape raw_shape_of(const tz_buffer *b, raw_order order)
 {
     return (raw_shape){.planes = order == ORDER_BAND ? b->bands : 1,
                        .parts = order == ORDER_ROW ? b->bands : 1,
@@ -30,8 +30,8 @@ static tz_result fail_read(FILE *file, const char *path, tz_error *err)
                         "'%.300s' has fewer pixels than the block", path);
 }
 
-static void place(const tz_buffer *b, const uint8_t *row, uint32_t first_band, uint32_t inside,
-                  uint32_t y)
+static void scatter_row(const tz_buffer *b, const uint8_t *row, uint32_t first_band,
+                        uint32_t inside, uint32_t y)
 {
     size_t size = tz_dtype_size(b->dtype);
     for (uint32_t band = 0; band < inside; band++) {
@@ -46,14 +46,14 @@ static void place(const tz_buffer *b, const uint8_t *row, uint32_t first_band, u
 static tz_result read_samples(const tz_buffer *b, raw_order order, FILE *file, uint8_t *row,
                               const char *path, tz_error *err)
 {
-    raw_shape shape = shape_of(b, order);
+    raw_shape shape = raw_shape_of(b, order);
     size_t size = tz_dtype_size(b->dtype) * b->width * shape.inside;
     for (uint32_t plane = 0; plane < shape.planes; plane++)
         for (uint32_t y = 0; y < b->height; y++)
             for (uint32_t part = 0; part < shape.parts; part++) {
                 if (fread(row, 1, size, file) != size)
                     return fail_read(file, path, err);
-                place(b, row, plane + part, shape.inside, y);
+                scatter_row(b, row, plane + part, shape.inside, y);
             }
     if (fgetc(file) == EOF)
         return TZ_OK;

@@ -1,34 +1,40 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Divides a window into blocks. Bands are divided first, and only where reading some of them costs
+ * no more (they are stored apart) or where blocks must follow each other as bytes of a stream do;
+ * then columns, unless blocks must be in order; then rows. Steps are whole tiles if a tile fits,
+ * and they end at edges of the image's tile grid, which the window's corner may lie in the middle
+ * of. */
 #include "blocks.h"
 
-static uint32_t at_most(uint64_t value, uint32_t most)
+static uint32_t min_u32(uint64_t value, uint32_t max)
 {
-    return value < most ? (uint32_t)value : most;
+    return value < max ? (uint32_t)value : max;
 }
 
 /* Returns the length of a side that fits: whole tiles if one fits at all, at least one pixel. */
-static uint32_t fitting(uint64_t room, uint32_t tile, uint32_t side)
+static uint32_t fitting_side(uint64_t budget, uint32_t tile, uint32_t side)
 {
-    if (room >= side)
+    if (budget >= side)
         return side;
-    if (room >= tile)
-        return (uint32_t)(room / tile * tile);
-    return room > 0 ? (uint32_t)room : 1;
+    if (budget >= tile)
+        return (uint32_t)(budget / tile * tile);
+    return budget > 0 ? (uint32_t)budget : 1;
 }
 
-void blocks_start(blocks *b, const block_shape *shape, uint64_t room)
+void blocks_start(blocks *b, const block_shape *shape, uint64_t budget)
 {
     const block_shape *s = shape;
-    uint64_t samples = room / s->sample_size;
+    uint64_t samples = budget / s->sample_size;
     uint64_t plane = (uint64_t)s->width * s->height;
     *b = (blocks){.shape = *shape, .band_step = s->bands};
     bool may_split = !s->all_bands && (s->by_band || s->in_order);
     if (samples / s->bands < plane && s->bands > 1 && may_split)
-        b->band_step = plane > 0 && samples / plane > 1 ? at_most(samples / plane, s->bands) : 1;
+        b->band_step = plane > 0 && samples / plane > 1 ? min_u32(samples / plane, s->bands) : 1;
     samples /= b->band_step;
-    uint32_t tile_rows = at_most(s->tile_height, s->height);
-    b->column_step = s->in_order ? s->width : fitting(samples / tile_rows, s->tile_width, s->width);
-    b->row_step = fitting(samples / b->column_step, s->tile_height, s->height);
+    uint32_t tile_rows = min_u32(s->tile_height, s->height);
+    b->column_step =
+        s->in_order ? s->width : fitting_side(samples / tile_rows, s->tile_width, s->width);
+    b->row_step = fitting_side(samples / b->column_step, s->tile_height, s->height);
 }
 
 /* Returns the step from an offset to the last edge of a tile within reach. A step that is not a
@@ -70,7 +76,7 @@ bool blocks_next(blocks *b, block *out)
             now->row = 0;
             if ((now->band += now->bands) == s->bands)
                 return false;
-            now->bands = at_most(b->band_step, s->bands - now->band);
+            now->bands = min_u32(b->band_step, s->bands - now->band);
         }
         set_rows(b);
     }

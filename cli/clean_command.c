@@ -25,7 +25,7 @@ static const cli_option clean_options[] = {
 };
 /* clang-format on */
 
-static int run(int argc, char **argv);
+static int run_clean(int argc, char **argv);
 
 const cli_command clean_command = {
     .name = "clean",
@@ -34,7 +34,7 @@ const cli_command clean_command = {
     .examples = "terrazzo clean .\tlists and removes them\n"
                 "terrazzo clean --dry-run --older-than 1h .\tonly lists them",
     .options = clean_options,
-    .run = run,
+    .run = run_clean,
 };
 
 typedef struct cleaning {
@@ -44,7 +44,7 @@ typedef struct cleaning {
     json j;
 } cleaning;
 
-/* A number of seconds, or of s, m, h or d; false when it is none. */
+/* Parses a number of seconds, or one with s, m, h or d after it. */
 static bool parse_age(const char *text, uint64_t *out)
 {
     static const struct {
@@ -64,7 +64,7 @@ static bool parse_age(const char *text, uint64_t *out)
     return false;
 }
 
-static bool apply(void *user, int id, const char *value)
+static bool apply_clean_option(void *user, int id, const char *value)
 {
     cleaning *settings = user;
     if (id == DRY_RUN)
@@ -76,7 +76,7 @@ static bool apply(void *user, int id, const char *value)
     return true;
 }
 
-static bool show(void *user, const char *path)
+static bool show_temporary_file(void *user, const char *path)
 {
     cleaning *settings = user;
     if (settings->common.json) {
@@ -88,7 +88,7 @@ static bool show(void *user, const char *path)
     return !settings->dry_run;
 }
 
-static tz_result clean(cleaning *settings, const char *directory, tz_error *err)
+static tz_result clean_directory(cleaning *settings, const char *directory, tz_error *err)
 {
     uint64_t removed = 0;
     json *j = &settings->j;
@@ -99,7 +99,8 @@ static tz_result clean(cleaning *settings, const char *directory, tz_error *err)
         json_text(j, "directory", directory);
         json_array(j, "found");
     }
-    tz_result result = tz_clean(directory, settings->age, show, settings, &removed, err);
+    tz_result result =
+        tz_clean(directory, settings->age, show_temporary_file, settings, &removed, err);
     if (!as_json)
         return result;
     json_array_end(j);
@@ -116,20 +117,20 @@ static tz_result clean(cleaning *settings, const char *directory, tz_error *err)
     return result;
 }
 
-static int run(int argc, char **argv)
+static int run_clean(int argc, char **argv)
 {
     cleaning settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT}, .age = ONE_DAY};
     tz_error err;
     int status;
-    int count =
-        common_parse(&clean_command, argc, argv, &settings.common, apply, &settings, &status);
+    int count = common_parse(&clean_command, argc, argv, &settings.common, apply_clean_option,
+                             &settings, &status);
     if (count < 0)
         return status;
     if (count != 1)
         return common_wrong_operands(&clean_command,
-                                     count == 0 ? "no DIR given" : "one DIR, not also",
+                                     count == 0 ? "no DIR given" : "unexpected argument",
                                      count == 0 ? NULL : argv[1]);
-    if (clean(&settings, argv[0], &err) == TZ_OK)
+    if (clean_directory(&settings, argv[0], &err) == TZ_OK)
         return EXIT_OK;
     term_error(err.message);
     return EXIT_FAILED;

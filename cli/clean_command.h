@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * terrazzo clean: removes what writes that were killed left behind. */
+ * terrazzo clean: removes temporary files that interrupted writes left. */
 #ifndef CLI_CLEAN_COMMAND_H
 #define CLI_CLEAN_COMMAND_H
 

@@ -12,17 +12,17 @@ static const cli_option cog_options[] = {
      "beside OUT by default"},
     CONVERT_OPTIONS};
 
-static int run(int argc, char **argv)
+static int run_cog(int argc, char **argv)
 {
     return convert_run(&cog_command, &creation_cog, argc, argv);
 }
 
-static const char *find_key(const char *name, size_t size)
+static const char *find_cog_key(const char *name, size_t size)
 {
     return creation_key(&creation_cog, name, size);
 }
 
-static void print_more(void)
+static void print_cog_keys(void)
 {
     creation_print_help(&creation_cog);
 }
@@ -38,8 +38,8 @@ const cli_command cog_command = {
                 "terrazzo cog --co RESAMPLING=MODE landcover.tif b.tif\t\n"
                 "terrazzo cog --epsg 32633 array.npy b.tif\tan array of NumPy",
     .options = cog_options,
-    .run = run,
+    .run = run_cog,
     .takes_dash = true,
-    .print_more = print_more,
-    .creation_key = find_key,
+    .print_more = print_cog_keys,
+    .creation_key = find_cog_key,
 };

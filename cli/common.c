@@ -18,7 +18,7 @@ static bool set_page(tz_open_options *open, const char *text)
     return true;
 }
 
-static bool set_color(const char *text)
+static bool set_color_mode(const char *text)
 {
     if (term_set_color(text))
         return true;
@@ -43,7 +43,7 @@ bool common_apply(common_settings *settings, int id, const char *value)
         settings->json = true;
         return true;
     case OPTION_COLOR:
-        return set_color(value);
+        return set_color_mode(value);
     case OPTION_QUIET:
         term_set_quiet();
         return true;

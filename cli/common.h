@@ -24,17 +24,17 @@ enum { COMMON_PAGE = 2001, COMMON_SIDECARS, COMMON_STRICT, COMMON_LIMIT, COMMON_
                                              "before; 0 or off: no limit"}
 /* clang-format on */
 
-/* Takes an option of this header or of COMMON_OPTIONS. false when its value is wrong; then a
+/* Applies an option of this header or of COMMON_OPTIONS. false when its value is wrong; then a
  * message was printed. */
 bool common_apply(common_settings *settings, int id, const char *value);
 
-/* All options of a command; apply gets those of its own, below 1000. Returns the number of
- * operands, now at the front of argv, or -1 when the command ends here with *status. */
+/* Parses all options of a command; apply gets its own ones, with ids below 1000. Returns the number
+ * of operands, now at the front of argv, or -1 when the command ends here with *status. */
 int common_parse(const cli_command *command, int argc, char **argv, common_settings *common,
                  bool (*apply)(void *settings, int id, const char *value), void *settings,
                  int *status);
 
-/* The message for a wrong number of operands. Returns EXIT_USAGE. */
+/* Prints the message for a wrong number of operands. Returns EXIT_USAGE. */
 int common_wrong_operands(const cli_command *command, const char *message, const char *word);
 
 #endif

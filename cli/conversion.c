@@ -48,7 +48,7 @@ static tz_result describe_file(conversion *c, tz_error *err)
     return result;
 }
 
-static tz_result choose_device(conversion *c, tz_error *err)
+static tz_result open_conversion_device(conversion *c, tz_error *err)
 {
     const device_settings *asked = &c->settings->device;
     tz_result result = device_open(&c->device, asked, err);
@@ -78,7 +78,7 @@ tz_result conversion_open(conversion *c, const convert_settings *settings, tz_er
         result = conversion_set_options(c, err);
     if (result == TZ_OK) {
         conversion_mask_nodata(c);
-        result = choose_device(c, err);
+        result = open_conversion_device(c, err);
     }
     const uint64_t memory = settings->memory > 0 ? settings->memory : REQUEST_DEFAULT_MEMORY;
     c->bounded = settings->memory > 0 && !device_has_memory(c->device);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * terrazzo convert and terrazzo cog: what was typed. */
+ * terrazzo convert and terrazzo cog: their options, and the settings that these are parsed into. */
 #ifndef CLI_CONVERT_H
 #define CLI_CONVERT_H
 
@@ -50,7 +50,7 @@ typedef struct convert_settings {
 extern const cli_command convert_command;
 extern const cli_command cog_command;
 
-/* Options of their own. */
+/* Options of these commands. */
 enum {
     CONVERT_CREATION = 1,
     CONVERT_OVERWRITE,
@@ -85,8 +85,8 @@ enum {
     {"keep-nodata", 0, CONVERT_KEEP_NODATA, NULL, "with a lossy codec, too; by default a mask takes the\n" \
                                                   "place of nodata there"},                          \
     {"threads", 'j', CONVERT_THREADS, "N", "0, the default: all cores"},                           \
-    {"memory", 0, CONVERT_MEMORY, "SIZE", "how much the process has at most; without it 256M,\n"   \
-                                          "or the least that the image takes"},                    \
+    {"memory", 0, CONVERT_MEMORY, "SIZE", "most memory the process may use; without it 256M,\n"    \
+                                          "or the least that the image needs"},                    \
     DEVICE_OPTIONS,                                                                                \
     {"library-encoders", 0, CONVERT_LIBRARY_ENCODERS, NULL,                                        \
      "let the libraries of the device's vendor encode:\n"                                          \
@@ -107,11 +107,11 @@ enum {
     OPENING_OPTIONS,                                                                               \
     COMMON_OPTIONS
 /* clang-format on */
-/* Takes one of them; false after a message. */
+/* Applies one of them; false after a message. */
 bool convert_apply(void *settings, int id, const char *value);
 /* Returns true if the options go together; otherwise a message was printed. */
 bool convert_check(convert_settings *settings); /* may read the first bytes of standard input */
-/* Either command, with all that it does. Returns its exit code. */
+/* Runs either command. Returns its exit code. */
 int convert_run(const cli_command *command, const creation_driver *driver, int argc, char **argv);
 bool convert_is_raw(const convert_settings *settings);
 

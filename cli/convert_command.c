@@ -5,17 +5,17 @@ static const cli_option convert_options[] = {
     {"co", 0, CONVERT_CREATION, "KEY=VALUE", "a creation option, see below; may be given often"},
     CONVERT_OPTIONS};
 
-static int run(int argc, char **argv)
+static int run_convert(int argc, char **argv)
 {
     return convert_run(&convert_command, &creation_gtiff, argc, argv);
 }
 
-static const char *find_key(const char *name, size_t size)
+static const char *find_gtiff_key(const char *name, size_t size)
 {
     return creation_key(&creation_gtiff, name, size);
 }
 
-static void print_more(void)
+static void print_gtiff_keys(void)
 {
     creation_print_help(&creation_gtiff);
 }
@@ -29,8 +29,8 @@ const cli_command convert_command = {
                 "terrazzo convert --co COMPRESS=LZW --co PREDICTOR=2 --co TILED=YES a.tif b.tif\t\n"
                 "terrazzo convert --shape 512x512x3 --dtype uint8 - b.tif <rows.raw\t",
     .options = convert_options,
-    .run = run,
+    .run = run_convert,
     .takes_dash = true,
-    .print_more = print_more,
-    .creation_key = find_key,
+    .print_more = print_gtiff_keys,
+    .creation_key = find_gtiff_key,
 };

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The layout of the file to write, from creation options and others. */
+ * The layout of the file to write, from creation options and others: tiles or strips, interleave,
+ * byte order, codec with its effort and loss, overviews.
+ *
+ * Several creation options set one member of tz_write_options: the effort is ZLEVEL, ZSTD_LEVEL,
+ * LZMA_PRESET and so on, depending on the codec. A member that no option sets stays 0, and the
+ * library takes its default: which level Deflate has, for one, depends on whether the CPU or a
+ * device encodes. */
 #include <stdlib.h>
 
 #include "conversion.h"
@@ -14,7 +20,8 @@ static bool wants_big_endian(const creation *co)
            (asked == ENDIAN_INVERTED && !native_big);
 }
 
-/* As GDAL: the source's, unless it is compressed, INTERLEAVE is given, or it is a COG. */
+/* Returns the interleave as GDAL has it: the source's, unless the output is compressed or a COG, or
+ * INTERLEAVE is given. */
 static tz_interleave interleave_of(const conversion *c)
 {
     const creation *co = &c->settings->creation;
@@ -51,9 +58,9 @@ static void set_layout(tz_write_options *o, const conversion *c)
     o->sparse = co->value[CO_SPARSE_OK] != 0;
 }
 
-/* The effort is one number for all codecs; which option sets it depends on the codec. What it is of
- * Deflate by default depends on who encodes: the library knows. */
-static int32_t level_of(const creation *co)
+/* Returns the effort of the codec: one number, whichever option sets it. Without one the library
+ * chooses, since Deflate's default depends on who encodes. */
+static int32_t effort_of(const creation *co)
 {
     switch (creation_number(co, CO_COMPRESS)) {
     case TZ_COMPRESSION_DEFLATE:
@@ -103,7 +110,7 @@ static void set_lossy(tz_write_options *o, const creation *co)
     }
 }
 
-/* The codec within LERC: none, Deflate or ZSTD. */
+/* Returns the codec inside LERC: none, Deflate or ZSTD. */
 static uint16_t within_lerc(const creation *co, creation_id id)
 {
     int64_t named = creation_number(co, id);
@@ -114,7 +121,7 @@ static void set_codec(tz_write_options *o, const creation *co)
 {
     o->compression = (tz_compression)creation_compression(co, CO_COMPRESS);
     o->predictor = (uint16_t)creation_number(co, CO_PREDICTOR);
-    o->level = level_of(co);
+    o->level = effort_of(co);
     o->max_error = co->value[CO_MAX_Z_ERROR];
     o->lerc_compression = within_lerc(co, CO_COMPRESS);
     set_lossy(o, co);
@@ -133,7 +140,7 @@ static int32_t overview_count(const creation *co)
     return none || (co->given[CO_OVERVIEW_COUNT] && count == 0) ? -1 : count;
 }
 
-/* YES is what the image has when that was left to the type, too. */
+/* Returns the predictor of overviews. YES is the image's if that was left to the type, too. */
 static uint16_t overview_predictor(const conversion *c)
 {
     const creation *co = &c->settings->creation;
@@ -143,7 +150,7 @@ static uint16_t overview_predictor(const conversion *c)
     return c->spec.dtype >= TZ_DTYPE_FLOAT16 && c->spec.dtype <= TZ_DTYPE_FLOAT64 ? 3 : 2;
 }
 
-/* As QUALITY: 100 is lossless with a codec that can be. */
+/* As for QUALITY, 100 is lossless if the codec can be. */
 static void set_overview_quality(tz_write_options *o, const creation *co)
 {
     tz_compression codec = o->overview_compression != 0 ? o->overview_compression : o->compression;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Nodata and codecs that change pixels: the value would come back as others near it, so that a mask
- * takes its place. */
+ * Nodata and lossy codecs: the nodata value would come back as other values near it, so that a mask
+ * replaces it. */
 #include "conversion.h"
 #include "problem.h"
 
 enum { TAG_GDAL_NODATA = 42113 };
 
-/* LERC is not among them: the library keeps nodata exact within its largest error. */
-static bool loses(tz_compression codec, tz_choice lossless)
+/* LERC does not count as lossy: the library keeps nodata exact whatever the largest error. */
+static bool is_lossy_codec(tz_compression codec, tz_choice lossless)
 {
     switch (codec) {
     case TZ_COMPRESSION_JPEG:
@@ -22,7 +22,7 @@ static bool loses(tz_compression codec, tz_choice lossless)
     }
 }
 
-/* The codec of any level that changes pixels; TZ_COMPRESSION_DEFAULT: none does. */
+/* Returns the codec of a level that changes pixels; TZ_COMPRESSION_DEFAULT: none does. */
 static tz_compression lossy_codec(const tz_write_options *o)
 {
     bool other = o->overview_compression != TZ_COMPRESSION_DEFAULT &&
@@ -31,10 +31,11 @@ static tz_compression lossy_codec(const tz_write_options *o)
     tz_choice lossless = o->overview_lossless != TZ_AUTO ? o->overview_lossless
                          : other                         ? TZ_AUTO
                                                          : o->lossless;
-    if (loses(o->compression, o->lossless))
+    if (is_lossy_codec(o->compression, o->lossless))
         return o->compression;
-    return o->cog && o->overview_count >= 0 && loses(overviews, lossless) ? overviews
-                                                                          : TZ_COMPRESSION_DEFAULT;
+    return o->cog && o->overview_count >= 0 && is_lossy_codec(overviews, lossless)
+               ? overviews
+               : TZ_COMPRESSION_DEFAULT;
 }
 
 void conversion_mask_nodata(conversion *c)

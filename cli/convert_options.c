@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Options as they were typed. */
+ * Options of convert, cog and plan-cog, as they were typed.
+ *
+ * Each option is parsed when it is met, so that a message names the word that is wrong;
+ * convert_check looks at all of them together. It is also the last check because it may read the
+ * first bytes of standard input, to see whether that is a .npy array, and so may wait for whoever
+ * writes them. */
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -22,10 +27,10 @@ bool convert_is_raw(const convert_settings *s)
 
 /* Standard input ------------------------------------------------------------------------------- */
 
-static bool parse_side(const char **at, uint64_t most, uint32_t *out)
+static bool parse_side(const char **at, uint64_t max, uint32_t *out)
 {
     uint64_t value;
-    if (!parse_uint(at, most, &value) || value == 0)
+    if (!parse_uint(at, max, &value) || value == 0)
         return false;
     *out = (uint32_t)value;
     return true;
@@ -48,7 +53,7 @@ static bool set_shape(raw_settings *raw, const char *text)
            value_wrong("--shape needs rows, columns and bands, such as 512x1024x3; not", text);
 }
 
-/* Integers exactly, up to 64 bits. */
+/* Integers of up to 64 bits are kept exactly; a double could not hold them. */
 static bool set_nodata(raw_settings *raw, const char *text)
 {
     const char *at = text;
@@ -68,7 +73,7 @@ static bool set_nodata(raw_settings *raw, const char *text)
            value_wrong("--nodata needs a number, not", text);
 }
 
-/* A code, after "EPSG:" in any case or alone. *out is 0 for a number that cannot be a code. */
+/* Parses a code, alone or after "EPSG:" in any case. *out is 0 for a number that cannot be one. */
 static bool parse_code(const char **at, uint16_t *out)
 {
     static const char name[] = "EPSG:";
@@ -188,8 +193,8 @@ bool convert_apply(void *user, int id, const char *value)
     }
 }
 
-/* Returns the problem of the options with this input; NULL: none. The last check, because it may
- * wait for standard input. */
+/* Returns the problem of the options with this input; NULL: none. It is the last check, because it
+ * may wait for standard input. */
 static const char *check_input(convert_settings *s)
 {
     bool has_shape = s->raw.width != 0;

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The report of a conversion: as a page for people, and as JSON (doc/convert.schema.json).
+ *
+ * Both are made from the same convert_result, which a plan (--dry-run) fills as far as it is known.
+ * Warnings go to standard error in either case, after the report: defects of the source, options
+ * that could not be honoured, then warnings of the read and of the write. */
 #include "convert_report.h"
 
 #include <inttypes.h>
@@ -28,30 +33,30 @@ static const char *interleave_name(const conversion *c)
     return names[c->options.interleave];
 }
 
-static double rate(const conversion *c, const convert_result *result)
+static double bytes_per_second(const conversion *c, const convert_result *result)
 {
     return result->seconds > 0 ? (double)conversion_bytes(c) / result->seconds : 0;
 }
 
-static device_told reader_of(const conversion *c, const convert_result *result)
+static device_summary reader_of(const conversion *c, const convert_result *result)
 {
-    return (device_told){.device = c->file != NULL ? c->device : NULL,
-                         .use = &result->reading.device,
-                         .verb = "decoded",
-                         .planned = c->settings->dry_run};
+    return (device_summary){.device = c->file != NULL ? c->device : NULL,
+                            .use = &result->reading.device,
+                            .verb = "decoded",
+                            .planned = c->settings->dry_run};
 }
 
-static device_told writer_of(const conversion *c, const convert_result *result)
+static device_summary writer_of(const conversion *c, const convert_result *result)
 {
-    return (device_told){.device = c->device,
-                         .use = &result->writing.device,
-                         .verb = "encoded",
-                         .planned = c->settings->dry_run};
+    return (device_summary){.device = c->device,
+                            .use = &result->writing.device,
+                            .verb = "encoded",
+                            .planned = c->settings->dry_run};
 }
 
 /* For people ----------------------------------------------------------------------------------- */
 
-static void print_image(const conversion *c, const convert_result *result)
+static void print_output_image(const conversion *c, const convert_result *result)
 {
     const tz_write_report *w = &result->writing;
     char a[TEXT_NUMBER];
@@ -82,7 +87,7 @@ static void print_image(const conversion *c, const convert_result *result)
            text_bytes(b, conversion_bytes(c)));
 }
 
-static void print_cost(const conversion *c, const convert_result *result)
+static void print_conversion_cost(const conversion *c, const convert_result *result)
 {
     const tz_write_report *w = &result->writing;
     char a[TEXT_NUMBER];
@@ -112,7 +117,7 @@ static void print_cost(const conversion *c, const convert_result *result)
     printf("%s tile%s\n", text_count(a, w->tiles_verified), text_plural(w->tiles_verified));
     page_label("Time");
     printf("%s s, %s/s of pixels\n", text_rounded(a, result->seconds, 2),
-           text_bytes(b, (uint64_t)rate(c, result)));
+           text_bytes(b, (uint64_t)bytes_per_second(c, result)));
 }
 
 static void print_statistics(const conversion *c)
@@ -142,8 +147,8 @@ static void print_statistics(const conversion *c)
 
 static void print_devices(const conversion *c, const convert_result *result)
 {
-    const device_told reader = reader_of(c, result);
-    const device_told writer = writer_of(c, result);
+    const device_summary reader = reader_of(c, result);
+    const device_summary writer = writer_of(c, result);
     device_report_print(c->settings->dry_run ? "Reading of the first rows" : "Reading", &reader);
     device_report_print("Writing", &writer);
 }
@@ -158,8 +163,8 @@ void convert_report_print(const conversion *c, const convert_result *result)
         fputs(" -> ", stdout);
         text_put_string(stdout, s->output, 0);
         putchar('\n');
-        print_image(c, result);
-        print_cost(c, result);
+        print_output_image(c, result);
+        print_conversion_cost(c, result);
         print_devices(c, result);
     }
     if (c->statistics != NULL && !s->dry_run)
@@ -168,7 +173,7 @@ void convert_report_print(const conversion *c, const convert_result *result)
 
 /* As JSON -------------------------------------------------------------------------------------- */
 
-static void write_image(json *j, const conversion *c, const convert_result *result)
+static void write_output_image(json *j, const conversion *c, const convert_result *result)
 {
     const tz_write_report *w = &result->writing;
     json_pair(j, "size", c->spec.width, c->spec.height);
@@ -185,7 +190,7 @@ static void write_image(json *j, const conversion *c, const convert_result *resu
     json_uint(j, "tiles", w->tiles);
 }
 
-static void write_cost(json *j, const conversion *c, const convert_result *result)
+static void write_conversion_cost(json *j, const conversion *c, const convert_result *result)
 {
     const tz_write_report *w = &result->writing;
     bool done = !c->settings->dry_run;
@@ -241,10 +246,10 @@ void convert_report_write(const conversion *c, const convert_result *result)
     json_text(&j, "input", c->settings->input);
     json_text(&j, "output", c->settings->output);
     json_bool(&j, "dry_run", c->settings->dry_run);
-    write_image(&j, c, result);
-    write_cost(&j, c, result);
-    const device_told reader = reader_of(c, result);
-    const device_told writer = writer_of(c, result);
+    write_output_image(&j, c, result);
+    write_conversion_cost(&j, c, result);
+    const device_summary reader = reader_of(c, result);
+    const device_summary writer = writer_of(c, result);
     device_report_write(&j, "read_device", &reader);
     device_report_write(&j, "write_device", &writer);
     write_statistics(&j, c);

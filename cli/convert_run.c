@@ -10,7 +10,7 @@
 #include "request.h"
 #include "terminal.h"
 
-static void tell(const conversion *c, const convert_result *result)
+static void report_conversion(const conversion *c, const convert_result *result)
 {
     if (c->settings->common.json)
         convert_report_write(c, result);
@@ -19,7 +19,7 @@ static void tell(const conversion *c, const convert_result *result)
     convert_report_warn(c, result);
 }
 
-static tz_result convert(const convert_settings *settings, tz_error *err)
+static tz_result convert_image(const convert_settings *settings, tz_error *err)
 {
     static convert_result outcome; /* too large for a small stack */
     conversion c = {0};
@@ -31,14 +31,14 @@ static tz_result convert(const convert_settings *settings, tz_error *err)
         result = settings->dry_run ? convert_plan(&c, &outcome, err)
                                    : convert_carry_out(&c, &outcome, err);
     if (result == TZ_OK)
-        tell(&c, &outcome);
+        report_conversion(&c, &outcome);
     else
         (void)device_problem(err);
     conversion_close(&c);
     return result;
 }
 
-static int fail(const convert_settings *settings, const tz_error *err)
+static int report_failed_conversion(const convert_settings *settings, const tz_error *err)
 {
     if (settings->common.json)
         report_write_error(settings->input, err);
@@ -63,15 +63,16 @@ int convert_run(const cli_command *command, const creation_driver *driver, int a
         return common_wrong_operands(command,
                                      count == 0   ? "no IN given"
                                      : count == 1 ? "no OUT given"
-                                                  : "one OUT, not also",
+                                                  : "unexpected argument",
                                      count > 2 ? argv[2] : NULL);
     settings.input = argv[0];
     settings.output = argv[1];
     if (output_check_folder(settings.output, &err) != TZ_OK)
-        return fail(&settings, &err);
+        return report_failed_conversion(&settings, &err);
     if (!convert_check(&settings))
         return option_hint(command);
     progress_catch_signals();
     signal(SIGPIPE, SIG_IGN); /* a closed standard output is not a reason to stop half-way */
-    return convert(&settings, &err) == TZ_OK ? EXIT_OK : fail(&settings, &err);
+    return convert_image(&settings, &err) == TZ_OK ? EXIT_OK
+                                                   : report_failed_conversion(&settings, &err);
 }

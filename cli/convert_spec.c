@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The description of the image to write: that of the source, changed by creation options. */
+ * The description of the image to write: that of the source, changed by creation options.
+ *
+ * conversion_set_spec goes through it in this order: sample type and bits, alpha, colours with the
+ * extra samples after them, then metadata and tags that the profile keeps. Colours come after alpha
+ * because a mask that replaces the alpha band changes the number of bands. Choices that nobody
+ * asked for are those of GDAL's drivers: JPEG in a COG stores three bands as YCbCr and alpha as a
+ * mask. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +50,7 @@ static tz_result set_bits(conversion *c, tz_error *err)
 
 /* Colours -------------------------------------------------------------------------------------- */
 
-/* Bands that the photometric interpretation speaks of; others are extra. */
+/* Returns the number of bands of the photometric interpretation; others are extra. */
 static uint32_t color_bands(const tz_image_spec *spec)
 {
     bool picture = spec->dtype == TZ_DTYPE_UINT8 && (spec->bands == 3 || spec->bands == 4);
@@ -64,7 +70,7 @@ static uint32_t color_bands(const tz_image_spec *spec)
     }
 }
 
-/* Bands that were extra and still are mean what they meant. */
+/* Bands that were extra samples and still are keep their meaning. */
 static tz_result set_extra_samples(conversion *c, tz_error *err)
 {
     const creation *co = &c->settings->creation;
@@ -90,11 +96,11 @@ static bool is_jpeg_cog(const conversion *c)
            co->value[CO_INTERLEAVE] == TZ_INTERLEAVE_PIXEL;
 }
 
-static bool ends_in_alpha(const tz_image_spec *spec)
+static bool spec_ends_in_alpha(const tz_image_spec *spec)
 {
     if (spec->extra_sample_count > 0)
         return spec->extra_samples[spec->extra_sample_count - 1] != 0;
-    return spec->bands == 4 && color_bands(spec) == 3; /* what the writer makes of it */
+    return spec->bands == 4 && color_bands(spec) == 3; /* as the writer takes it */
 }
 
 uint32_t conversion_alpha(const conversion *c)
@@ -104,14 +110,14 @@ uint32_t conversion_alpha(const conversion *c)
     bool in_file = extra > 0 && info->bands > 1 && info->extra_samples[extra - 1] != 0;
     if (info != NULL)
         return in_file ? info->bands - 1 : UINT32_MAX;
-    return c->spec.bands > 1 && ends_in_alpha(&c->spec) ? c->spec.bands - 1 : UINT32_MAX;
+    return c->spec.bands > 1 && spec_ends_in_alpha(&c->spec) ? c->spec.bands - 1 : UINT32_MAX;
 }
 
-/* As GDAL's COG driver: an edge that JPEG blurred would be worse than a hard one. */
-static void split_alpha(conversion *c)
+/* As GDAL's COG driver does: JPEG would blur the edge of the alpha band. */
+static void turn_alpha_into_mask(conversion *c)
 {
     tz_image_spec *spec = &c->spec;
-    if (!is_jpeg_cog(c) || (spec->bands != 2 && spec->bands != 4) || !ends_in_alpha(spec))
+    if (!is_jpeg_cog(c) || (spec->bands != 2 && spec->bands != 4) || !spec_ends_in_alpha(spec))
         return;
     spec->bands--;
     spec->mask = true;
@@ -121,7 +127,7 @@ static void split_alpha(conversion *c)
         spec->extra_samples = NULL;
 }
 
-/* Three bands in JPEG, as GDAL's COG driver: half of their colour is not stored. */
+/* As GDAL's COG driver does, three bands in JPEG become YCbCr with subsampled colour. */
 static bool becomes_ycbcr(const conversion *c)
 {
     const tz_image_spec *spec = &c->spec;
@@ -132,7 +138,7 @@ static bool becomes_ycbcr(const conversion *c)
             spec->photometric == TZ_PHOTOMETRIC_YCBCR);
 }
 
-/* YCbCr of these compressions is delivered as RGB: JPEG, and old-style JPEG. */
+/* JPEG and old-style JPEG deliver YCbCr as RGB. */
 static bool is_rgb_when_read(uint16_t compression)
 {
     return compression == TZ_COMPRESSION_JPEG || compression == 6;
@@ -197,7 +203,7 @@ static bool keeps_item(const conversion *c, const tz_metadata_item *item)
         return false;
     if (strcmp(item->role, "colorinterp") == 0)
         return !co->given[CO_PHOTOMETRIC] && !co->given[CO_ALPHA];
-    if (item->role[0] != '\0') /* the bands themselves, not their descriptions */
+    if (item->role[0] != '\0') /* a property of the band itself, such as its unit */
         return true;
     if (is_statistics(item) && outdates_statistics(c))
         return false;
@@ -223,7 +229,7 @@ static tz_result set_metadata(conversion *c, tz_error *err)
     return TZ_OK;
 }
 
-/* Tags of TIFF 6.0, part 1, that say something about an image. */
+/* Descriptive tags of TIFF 6.0, part 1 (baseline). */
 static bool is_baseline(uint16_t tag)
 {
     static const uint16_t known[] = {263, 264, 265, 270, 271, 272, 280, 281, 282,
@@ -290,13 +296,13 @@ static tz_result check_geo(const conversion *c, tz_error *err)
     return TZ_OK;
 }
 
-/* Offsets in the output are then free of overflow. */
-static tz_result check_size(const conversion *c, tz_error *err)
+/* Below this size, offsets in the output cannot overflow. */
+static tz_result check_output_size(const conversion *c, tz_error *err)
 {
     const tz_image_spec *spec = &c->spec;
-    uint64_t most = (uint64_t)INT64_MAX / 2;
+    uint64_t max = (uint64_t)INT64_MAX / 2;
     if (spec->bands > 0 && spec->dtype != TZ_DTYPE_NONE &&
-        (uint64_t)spec->width * spec->height > most / spec->bands / tz_dtype_size(spec->dtype))
+        (uint64_t)spec->width * spec->height > max / spec->bands / tz_dtype_size(spec->dtype))
         return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
                             "the result is larger than a file can be");
     return TZ_OK;
@@ -304,13 +310,13 @@ static tz_result check_size(const conversion *c, tz_error *err)
 
 tz_result conversion_set_spec(conversion *c, tz_error *err)
 {
-    tz_result result = check_size(c, err);
+    tz_result result = check_output_size(c, err);
     if (result == TZ_OK)
         result = set_signed(c, err);
     if (result == TZ_OK)
         result = set_bits(c, err);
     if (result == TZ_OK) {
-        split_alpha(c);
+        turn_alpha_into_mask(c);
         result = set_colors(c, err);
     }
     if (result == TZ_OK)

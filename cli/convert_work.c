@@ -12,7 +12,7 @@
 
 /* Memory --------------------------------------------------------------------------------------- */
 
-/* Reading needs room beside the writer's. */
+/* Reading needs memory beside the writer's. */
 static void share_memory(conversion *c, uint64_t work, uint64_t for_reading)
 {
     c->options.buffer_bytes = work > for_reading ? work - for_reading : 1;
@@ -23,8 +23,8 @@ static uint64_t planned_bytes(const convert_result *out)
     return out->writing.buffer_bytes + out->input_memory;
 }
 
-/* Without a bound, buffers take what they need at least, and the report says so. */
-static bool fits(const conversion *c, const convert_result *out)
+/* Without --memory, buffers may take the least that they need, and the report says so. */
+static bool fits_memory(const conversion *c, const convert_result *out)
 {
     return !c->bounded || planned_bytes(out) <= c->memory.work;
 }
@@ -42,7 +42,7 @@ static tz_result plan_writing(conversion *c, file_rows *rows, convert_result *ou
     return tz_plan_write(&c->spec, &c->options, &source, &out->writing, err);
 }
 
-/* With work bytes in all, of which reading has for_reading, or what it takes at least. */
+/* Plans with work bytes in all. Reading gets for_reading of them, or the least that it needs. */
 static tz_result plan_with(conversion *c, uint64_t work, uint64_t for_reading, convert_result *out,
                            tz_error *err)
 {
@@ -62,30 +62,30 @@ static tz_result plan_with(conversion *c, uint64_t work, uint64_t for_reading, c
     return plan_writing(c, &rows, out, err);
 }
 
-/* If the usual share for reading leaves the writer too little, reading gets the least. Larger
- * swaths may make it ask for more than that; then both get the least. */
+/* If the usual share for reading leaves the writer too little, reading gets the least. With larger
+ * slabs it may need more than that; then both get the least. */
 static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
 {
     const uint64_t work = c->memory.work;
     tz_result result = plan_with(c, work, work / CONVERSION_READING_PART, out, err);
-    if (result != TZ_OK || fits(c, out))
+    if (result != TZ_OK || fits_memory(c, out))
         return result;
     result = plan_with(c, 1, 1, out, err);
     if (result != TZ_OK)
         return result;
-    if (!fits(c, out))
+    if (!fits_memory(c, out))
         return memory_refuse(&c->memory, planned_bytes(out), err);
     result = plan_with(c, work, out->input_memory, out, err);
-    return result != TZ_OK || fits(c, out) ? result : plan_with(c, 1, 1, out, err);
+    return result != TZ_OK || fits_memory(c, out) ? result : plan_with(c, 1, 1, out, err);
 }
 
-/* Rows of arrays and of standard input take their part, or one row. */
+/* Rows of arrays and of standard input take their share of the memory, or one row. */
 static tz_result plan_raw(conversion *c, convert_result *out, tz_error *err)
 {
     out->input_memory = raw_rows_memory(c);
     share_memory(c, c->memory.work, out->input_memory);
     const tz_result result = tz_plan_write(&c->spec, &c->options, NULL, &out->writing, err);
-    if (result != TZ_OK || fits(c, out))
+    if (result != TZ_OK || fits_memory(c, out))
         return result;
     const uint64_t part = out->writing.buffer_bytes / (raw_rows_part(c) - 1) + 1;
     const uint64_t reading = out->input_memory > part ? out->input_memory : part;
@@ -100,13 +100,13 @@ tz_result convert_plan(conversion *c, convert_result *out, tz_error *err)
 
 /* Work ----------------------------------------------------------------------------------------- */
 
-static tz_result write_file(const conversion *c, tz_writer *writer, convert_result *out,
-                            tz_error *err)
+static tz_result write_rows_of_file(const conversion *c, tz_writer *writer, convert_result *out,
+                                    tz_error *err)
 {
     file_rows rows;
     file_rows_start(&rows, c, out->input_memory);
     if (c->bounded)
-        rows.most = c->memory.work - out->writing.buffer_bytes;
+        rows.max_memory = c->memory.work - out->writing.buffer_bytes;
     const tz_row_source source = file_rows_source(&rows);
     tz_result result = tz_write_from(writer, &source, err);
     out->reading = rows.report;
@@ -114,12 +114,13 @@ static tz_result write_file(const conversion *c, tz_writer *writer, convert_resu
     return result;
 }
 
-static tz_result write_image(conversion *c, convert_result *out, tz_error *err)
+static tz_result create_output(conversion *c, convert_result *out, tz_error *err)
 {
     tz_writer *writer = NULL;
     tz_result result = tz_create(&writer, c->settings->output, &c->spec, &c->options, err);
     if (result == TZ_OK)
-        result = c->file != NULL ? write_file(c, writer, out, err) : raw_rows_write(c, writer, err);
+        result = c->file != NULL ? write_rows_of_file(c, writer, out, err)
+                                 : raw_rows_write(c, writer, err);
     if (result == TZ_OK && progress_is_cancelled())
         result = progress_cancelled(err);
     if (result == TZ_OK)
@@ -134,14 +135,14 @@ static tz_result write_with_progress(conversion *c, convert_result *out, tz_erro
     double started = progress_clock();
     progress_start(&shown, 1, conversion_bytes(c));
     c->options.progress = progress_next(&shown, 1);
-    tz_result result = write_image(c, out, err);
+    tz_result result = create_output(c, out, err);
     progress_end(&shown);
     out->seconds = progress_clock() - started;
     return result;
 }
 
-/* The world file is written before the image, and takes its place after it: its last step is the
- * one that hardly fails. */
+/* The world file is written before the image and committed after it: a commit is a rename, which
+ * hardly fails. */
 static tz_result write_with_world_file(conversion *c, const char *path, convert_result *out,
                                        tz_error *err)
 {

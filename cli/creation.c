@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Creation options: --co KEY=VALUE, looked up in the tables of creation_table.c.
+ *
+ * A value becomes a number: itself, or that of a word of the option's list. creation_check.c then
+ * checks that they go together, and convert_layout.c and convert_spec.c use them. Suggestions and
+ * help are made from the same rows. An option that a driver lacks has GTiff's default, so that code
+ * after parsing need not know the driver. */
 #include "creation.h"
 
 #include <math.h>
@@ -12,23 +18,23 @@
 #include "terminal.h"
 #include "text.h"
 
-#define LONGEST_KEY 40
-#define MOST_SHOWN  1e9 /* a larger maximum adds nothing */
+#define MAX_KEY   40
+#define MAX_SHOWN 1e9 /* a larger maximum is not shown */
 
 /* Names ---------------------------------------------------------------------------------------- */
 
-static char upper(char c)
+static char to_upper(char c)
 {
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-/* The first size letters of a, and all of b; capitals are the same letters. */
+/* Compares the first size letters of a with all of b, without regard to case. */
 static bool same_name(const char *a, size_t size, const char *b)
 {
     if (strlen(b) != size)
         return false;
     for (size_t i = 0; i < size; i++) {
-        if (upper(a[i]) != upper(b[i]))
+        if (to_upper(a[i]) != to_upper(b[i]))
             return false;
     }
     return true;
@@ -46,7 +52,7 @@ static creation_id find_option(const creation_driver *driver, const char *name, 
 
 const char *creation_key(const creation_driver *driver, const char *name, size_t size)
 {
-    char key[LONGEST_KEY + 1];
+    char key[MAX_KEY + 1];
     if (size >= sizeof key)
         return NULL;
     for (size_t i = 0; i < size; i++)
@@ -63,8 +69,8 @@ static const creation_word *find_word(const creation_option *option, const char 
     return word != NULL && word->text != NULL ? word : NULL;
 }
 
-/* Those that there are, without gaps. */
-static const char *option_name(const void *list, size_t index)
+/* For suggest: the options that the driver has, without gaps. */
+static const char *creation_option_name(const void *list, size_t index)
 {
     const creation_driver *driver = list;
     for (int id = 0; id < CO_COUNT; id++) {
@@ -79,25 +85,26 @@ static const char *word_name(const void *list, size_t index)
     return ((const creation_word *)list)[index].text;
 }
 
-/* Suggestions go by capitals. */
-static const char *nearest(const char *text, size_t size,
-                           const char *(*name)(const void *list, size_t index), const void *list)
+/* Suggestions compare in capitals. */
+static const char *nearest_word(const char *text, size_t size,
+                                const char *(*name)(const void *list, size_t index),
+                                const void *list)
 {
-    char word[LONGEST_KEY + 1] = "";
+    char word[MAX_KEY + 1] = "";
     for (size_t i = 0; i < size && size < sizeof word; i++)
-        word[i] = upper(text[i]);
+        word[i] = to_upper(text[i]);
     return suggest(word, name, list);
 }
 
 /* Values --------------------------------------------------------------------------------------- */
 
-static bool parse_bits(creation *c, const char *text, double most)
+static bool parse_bits(creation *c, const char *text, double max)
 {
     const char *at = text;
     uint64_t value;
     c->discard_count = 0;
     do {
-        if (c->discard_count == CREATION_LIST || !parse_uint(&at, (uint64_t)most, &value))
+        if (c->discard_count == CREATION_LIST || !parse_uint(&at, (uint64_t)max, &value))
             return false;
         c->discard[c->discard_count++] = (uint8_t)value;
     } while (parse_char(&at, ','));
@@ -109,7 +116,7 @@ static bool parse_number(const creation_option *option, const char *text, double
     const char *at = text;
     bool whole = option->kind == CREATION_NUMBER;
     bool read = parse_real(&at, out) && *at == '\0' && isfinite(*out);
-    return read && *out >= option->least && *out <= option->most &&
+    return read && *out >= option->min && *out <= option->max &&
            (!whole || (floor(*out) == *out && strspn(text, "0123456789") == strlen(text)));
 }
 
@@ -129,7 +136,7 @@ static bool read_value(creation *c, creation_id id, const creation_option *optio
     if (word != NULL || option->kind == CREATION_WORD)
         return word != NULL;
     if (option->kind == CREATION_BITS)
-        return parse_bits(c, text, option->most);
+        return parse_bits(c, text, option->max);
     if (option->kind == CREATION_TEXT)
         return add_domain(c, text);
     return parse_number(option, text, &c->value[id]);
@@ -142,15 +149,15 @@ static bool read_value(creation *c, creation_id id, const creation_option *optio
 static void list_values(const creation_option *option, char *buffer, size_t size)
 {
     size_t used = 0;
-    char least[TEXT_NUMBER];
-    char most[TEXT_NUMBER];
+    char min[TEXT_NUMBER];
+    char max[TEXT_NUMBER];
     buffer[0] = '\0';
     bool is_number = option->kind == CREATION_NUMBER || option->kind == CREATION_REAL;
-    text_double(least, option->least);
-    if (is_number && option->most < MOST_SHOWN)
-        used += (size_t)snprintf(buffer, size, "%s to %s", least, text_double(most, option->most));
+    text_double(min, option->min);
+    if (is_number && option->max < MAX_SHOWN)
+        used += (size_t)snprintf(buffer, size, "%s to %s", min, text_double(max, option->max));
     else if (is_number)
-        used += (size_t)snprintf(buffer, size, "from %s on", least);
+        used += (size_t)snprintf(buffer, size, "from %s on", min);
     for (const creation_word *word = option->words; word != NULL && word->text != NULL; word++) {
         bool known = word->refused != NULL;
         for (const creation_word *before = option->words; before != word; before++)
@@ -161,9 +168,9 @@ static void list_values(const creation_option *option, char *buffer, size_t size
     }
 }
 
-static bool refuse(const creation_option *option, const char *text, const char *reason)
+static bool refuse_value(const creation_option *option, const char *text, const char *reason)
 {
-    char before[LONGEST_KEY + 20];
+    char before[MAX_KEY + 20];
     char after[256];
     snprintf(before, sizeof before, "%s cannot be", option->name);
     snprintf(after, sizeof after, ": %s", reason);
@@ -173,30 +180,31 @@ static bool refuse(const creation_option *option, const char *text, const char *
 
 static bool wrong_value(const creation_option *option, const char *text)
 {
-    char before[LONGEST_KEY + 20];
+    char before[MAX_KEY + 20];
     char values[250];
     const char *near =
-        option->words != NULL ? nearest(text, strlen(text), word_name, option->words) : NULL;
+        option->words != NULL ? nearest_word(text, strlen(text), word_name, option->words) : NULL;
     if (near != NULL) {
         snprintf(before, sizeof before, "%s cannot be", option->name);
         usage_unknown(before, text, "", near);
         return false;
     }
     if (option->kind == CREATION_BITS)
-        return refuse(option, text, "a number of bits, or one for each band with commas between");
+        return refuse_value(option, text,
+                            "a number of bits, or one for each band with commas between");
     if (option->kind == CREATION_TEXT)
-        return refuse(option, text, "it was given too often");
+        return refuse_value(option, text, "it was given too often");
     list_values(option, values, sizeof values);
-    return refuse(option, text, values);
+    return refuse_value(option, text, values);
 }
 
 static bool unknown_option(const creation_driver *driver, const char *text, size_t size)
 {
-    char name[LONGEST_KEY + 1] = "";
+    char name[MAX_KEY + 1] = "";
     if (size < sizeof name)
         memcpy(name, text, size);
     usage_unknown("unknown creation option", name[0] != '\0' ? name : text, "",
-                  nearest(text, size, option_name, driver));
+                  nearest_word(text, size, creation_option_name, driver));
     return false;
 }
 
@@ -221,13 +229,13 @@ static bool set_value(creation *c, creation_id id, const char *text)
     const creation_word *word = find_word(option, text);
     double normal = c->value[id];
     if (word != NULL && word->refused != NULL)
-        return refuse(option, text, word->refused);
+        return refuse_value(option, text, word->refused);
     if (option->refused != NULL && option->kind == CREATION_TEXT && word == NULL)
-        return refuse(option, text, option->refused);
+        return refuse_value(option, text, option->refused);
     if (!read_value(c, id, option, text))
         return wrong_value(option, text);
     if (option->refused != NULL && c->value[id] != normal)
-        return refuse(option, text, option->refused);
+        return refuse_value(option, text, option->refused);
     return true;
 }
 
@@ -283,14 +291,14 @@ bool creation_set_profile(creation *c, const char *name)
 
 /* Help ----------------------------------------------------------------------------------------- */
 
-/* The second column, cut into lines between words. */
+/* Prints the second column, in lines that end between words. */
 static void print_wrapped(const char *text)
 {
-    const size_t room = HELP_COLUMNS - HELP_COLUMN;
+    const size_t capacity = HELP_COLUMNS - HELP_COLUMN;
     size_t used = 0;
     while (*text != '\0') {
         size_t size = strcspn(text, " ");
-        if (used > 0 && used + 1 + size > room) {
+        if (used > 0 && used + 1 + size > capacity) {
             printf("\n%*s", HELP_COLUMN, "");
             used = 0;
         }

@@ -59,7 +59,7 @@ typedef enum creation_id {
     CO_GEOTIFF_VERSION,
     CO_ALIGN,
     CO_STATISTICS,
-    /* from here on only their defaults are taken, by any driver */
+    /* from here on, any driver accepts only the default */
     CO_COPY_SRC_OVERVIEWS,
     CO_STREAMABLE_OUTPUT,
     CO_APPEND_SUBDATASET,
@@ -101,7 +101,7 @@ enum { ENDIAN_NATIVE, ENDIAN_INVERTED, ENDIAN_LITTLE, ENDIAN_BIG };
 #define CREATION_LIST    64 /* values of DISCARD_LSB */
 #define CREATION_DOMAINS 16 /* times SRC_MDD may be given */
 
-/* Which options there are. */
+/* The options that a driver has. */
 typedef struct creation_driver creation_driver;
 extern const creation_driver creation_gtiff;
 extern const creation_driver creation_cog;
@@ -118,21 +118,22 @@ typedef struct creation {
 } creation;
 
 void creation_start(creation *c, const creation_driver *driver);
-/* Take "KEY=VALUE"; text must stay. false, with a message, when it is not understood or refused. */
+/* Sets "KEY=VALUE"; text must outlive c. false, with a message, when it is not understood or is
+ * refused. */
 bool creation_set(creation *c, const char *text);
-/* Take the compression of a profile of rio-cogeo, unless COMPRESS is given. false, with a message,
- * when there is none of that name. */
+/* Sets the compression of a profile of rio-cogeo, unless COMPRESS is given. false, with a message,
+ * when no profile has that name. */
 bool creation_set_profile(creation *c, const char *name);
 /* Returns true if the options go together; otherwise a message was printed. Warns of options that
  * the chosen compression does not use, and removes them. */
 bool creation_check(creation *c);
 
-/* A value that is a whole number. */
+/* Returns a value that is a whole number. */
 int64_t creation_number(const creation *c, creation_id id);
-/* A compression as TIFF's number: LERC with something within is LERC. */
+/* Returns a compression as TIFF's number: LERC with Deflate or ZSTD inside is LERC. */
 uint16_t creation_compression(const creation *c, creation_id id);
 
-/* The name of an option, typed in any case and with '-' for '_'; NULL: there is none. */
+/* Finds an option by its name, in any case and with '-' for '_'; NULL: there is none. */
 const char *creation_key(const creation_driver *driver, const char *name, size_t size);
 
 void creation_print_help(const creation_driver *driver);

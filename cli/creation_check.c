@@ -8,14 +8,15 @@
 
 /* Codecs --------------------------------------------------------------------------------------- */
 
-/* Whose codec an option is for: COMPRESS, or OVERVIEW_COMPRESS where it says one. */
+/* Returns the option that chooses the codec this one belongs to: COMPRESS, or OVERVIEW_COMPRESS
+ * where that is given. */
 static creation_id codec_option(const creation *c, const creation_option *option)
 {
     bool other = (option->codecs & FOR_OVERVIEWS) != 0 && c->value[CO_OVERVIEW_COMPRESS] != 0;
     return other ? CO_OVERVIEW_COMPRESS : CO_COMPRESS;
 }
 
-/* Its bit in the table. */
+/* Returns the bit of a codec in creation_option.codecs. */
 static unsigned codec_bit(int64_t compression)
 {
     static const struct {
@@ -48,7 +49,7 @@ static const char *word_of(const creation *c, creation_id id)
     return word->text;
 }
 
-/* As GDAL does, options of other codecs are ignored, but not silently. */
+/* Options of other codecs are ignored, as by GDAL, but with a warning. */
 static void drop_useless(creation *c)
 {
     creation defaults;
@@ -69,7 +70,7 @@ static void drop_useless(creation *c)
     }
 }
 
-/* LEVEL and QUALITY stand for what is an option of its own with each codec. */
+/* LEVEL and QUALITY stand for the option that each codec has of its own. */
 
 static creation_id level_option(unsigned codec)
 {
@@ -80,7 +81,7 @@ static creation_id level_option(unsigned codec)
     return (codec & FOR_LZMA) != 0 ? CO_LZMA_PRESET : CO_LZ4_LEVEL;
 }
 
-static bool settle_level(creation *c)
+static bool resolve_level(creation *c)
 {
     creation_id id = level_option(codec_bit(creation_number(c, CO_COMPRESS)));
     const creation_option *option = &creation_gtiff.options[id];
@@ -89,16 +90,16 @@ static bool settle_level(creation *c)
     if (!c->given[CO_LEVEL])
         return true;
     c->value[id] = level;
-    if ((level >= option->least && level <= option->most) ||
+    if ((level >= option->min && level <= option->max) ||
         (level == CREATION_FAST && id == CO_ZLEVEL))
         return true;
-    snprintf(message, sizeof message, "LEVEL is %d to %d%s with COMPRESS=%s", (int)option->least,
-             (int)option->most, id == CO_ZLEVEL ? " or FAST" : "", word_of(c, CO_COMPRESS));
+    snprintf(message, sizeof message, "LEVEL is %d to %d%s with COMPRESS=%s", (int)option->min,
+             (int)option->max, id == CO_ZLEVEL ? " or FAST" : "", word_of(c, CO_COMPRESS));
     term_usage(message, NULL, "");
     return false;
 }
 
-static void settle_quality(creation *c)
+static void resolve_quality(creation *c)
 {
     double quality = c->value[CO_QUALITY];
     bool lossless = quality == 100;
@@ -150,9 +151,9 @@ bool creation_check(creation *c)
     const char *problem = find_problem(c);
     if (problem != NULL)
         term_usage(problem, NULL, "");
-    if (problem != NULL || !settle_level(c))
+    if (problem != NULL || !resolve_level(c))
         return false;
-    settle_quality(c);
+    resolve_quality(c);
     return true;
 }
 

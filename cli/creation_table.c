@@ -1,9 +1,14 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The creation options of GDAL's GTiff and COG drivers, one table each, by creation_id.
+ *
+ * Options of GDAL that are not implemented stand here, too: their default is accepted, since it
+ * changes nothing, and any other value is refused with a reason. So a script written for GDAL works
+ * or gets an answer. Rows without a help text are of this kind, and -h does not show them. */
 #include "creation_table.h"
 
 #include <terrazzo/terrazzo.h>
 
-#define MOST_PIXELS 2147483647
+#define MAX_PIXELS  2147483647
 #define FOR_LEVEL   (FOR_DEFLATE | FOR_LERC_DEFLATE | FOR_ZSTD | FOR_LERC_ZSTD | FOR_LZMA | FOR_LZ4)
 #define FOR_QUALITY (FOR_JPEG | FOR_WEBP | FOR_JPEG2000)
 
@@ -102,11 +107,11 @@ static const creation_word resamplings[] = {{"NEAREST", TZ_RESAMPLE_NEAREST, NUL
                                             {"MAX", TZ_RESAMPLE_MAX, NULL},
                                             {"MEDIAN", TZ_RESAMPLE_MEDIAN, NULL},
                                             {NULL, 0, NULL}};
-static const char made_anew[] = "overviews are made of the image, not copied";
+static const char not_copied[] = "overviews are made of the image, not copied";
 static const creation_word overviews[] = {{"AUTO", OVERVIEWS_AUTO, NULL},
                                           {"IGNORE_EXISTING", OVERVIEWS_NEW, NULL},
                                           {"NONE", OVERVIEWS_NONE, NULL},
-                                          {"FORCE_USE_EXISTING", 0, made_anew},
+                                          {"FORCE_USE_EXISTING", 0, not_copied},
                                           {NULL, 0, NULL}};
 static const creation_word statistics[] = {
     {"AUTO", STATISTICS_AUTO, NULL}, {"YES", STATISTICS_YES, NULL},
@@ -157,15 +162,15 @@ static const char no_colour[] =
 static const creation_option gtiff_options[CO_COUNT] = {
     SHARED_OPTIONS,
     [CO_TILED] = {"TILED", yes_no, CREATION_WORD, 0, 0, "NO", 0, "tiles instead of strips", NULL},
-    [CO_BLOCKXSIZE] = {"BLOCKXSIZE", NULL, CREATION_NUMBER, 1, MOST_PIXELS, "256", 0,
+    [CO_BLOCKXSIZE] = {"BLOCKXSIZE", NULL, CREATION_NUMBER, 1, MAX_PIXELS, "256", 0,
                        "width of tiles, a multiple of 16; with TILED=YES", NULL},
-    [CO_BLOCKYSIZE] = {"BLOCKYSIZE", NULL, CREATION_NUMBER, 1, MOST_PIXELS, "256", 0,
+    [CO_BLOCKYSIZE] = {"BLOCKYSIZE", NULL, CREATION_NUMBER, 1, MAX_PIXELS, "256", 0,
                        "height of tiles, a multiple of 16; or rows of a strip, "
                        "by default as many as make 64 KiB", NULL},
     [CO_COMPRESS] = {"COMPRESS", compressions, CREATION_WORD, 0, 0, "NONE", 0, "codec", NULL},
     [CO_PREDICTOR] = {"PREDICTOR", NULL, CREATION_NUMBER, 1, 3, "1", FOR_PREDICTED,
                       "none, differences, or for floating point; with LZW, DEFLATE, "
-                      "ZSTD, LZMA or LZ4", NULL},
+                      "ZSTD or LZMA", NULL},
     [CO_ZLEVEL] = {"ZLEVEL", fast, CREATION_NUMBER, 1, 12, "6", FOR_DEFLATE | FOR_LERC_DEFLATE,
                    "effort of DEFLATE; FAST: far below 1, for continuous "
                    "data with a predictor", NULL},
@@ -252,7 +257,7 @@ static const creation_option gtiff_options[CO_COUNT] = {
 
 static const creation_option cog_options[CO_COUNT] = {
     SHARED_OPTIONS,
-    [CO_BLOCKSIZE] = {"BLOCKSIZE", NULL, CREATION_NUMBER, 16, MOST_PIXELS, "512", 0,
+    [CO_BLOCKSIZE] = {"BLOCKSIZE", NULL, CREATION_NUMBER, 16, MAX_PIXELS, "512", 0,
                       "width and height of tiles, a multiple of 16", NULL},
     [CO_COMPRESS] = {"COMPRESS", compressions, CREATION_WORD, 0, 0, "DEFLATE", 0, "codec", NULL},
     [CO_LEVEL] = {"LEVEL", fast, CREATION_NUMBER, 0, 22, "", FOR_LEVEL,
@@ -263,7 +268,7 @@ static const creation_option cog_options[CO_COUNT] = {
                     "default of JPEG2000", NULL},
     [CO_PREDICTOR] = {"PREDICTOR", predictors, CREATION_WORD, 0, 0, "YES", FOR_PREDICTED,
                       "differences of neighbours, in the way that suits the type; "
-                      "with LZW, DEFLATE, ZSTD, LZMA or LZ4", NULL},
+                      "with LZW, DEFLATE, ZSTD or LZMA", NULL},
     [CO_INTERLEAVE] = {"INTERLEAVE", interleaves, CREATION_WORD, 0, 0, "PIXEL", 0,
                        "which samples lie together", NULL},
     [CO_MAX_Z_ERROR_OVERVIEW] = {"MAX_Z_ERROR_OVERVIEW", NULL, CREATION_REAL, 0, 1e300, "",
@@ -303,7 +308,7 @@ static const creation_option cog_options[CO_COUNT] = {
     [CO_PHOTOMETRIC] = {"PHOTOMETRIC", NULL, CREATION_TEXT, 0, 0, "", 0, NULL,
                         "JPEG of three bands is YCbCr, and all else as in the source"},
     [CO_COPY_SRC_OVERVIEWS] = {"COPY_SRC_OVERVIEWS", yes_no, CREATION_WORD, 0, 0, "NO", 0, NULL,
-                               made_anew},
+                               not_copied},
     [CO_TILING_SCHEME] = {"TILING_SCHEME", own_grid, CREATION_TEXT, 0, 0, "CUSTOM", 0, NULL,
                           no_warp},
     [CO_ZOOM_LEVEL] = {"ZOOM_LEVEL", NULL, CREATION_TEXT, 0, 0, "", 0, NULL, no_warp},

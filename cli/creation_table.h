@@ -9,14 +9,14 @@
 typedef struct creation_word {
     const char *text; /* NULL ends a list */
     double value;
-    const char *refused; /* why it is not taken; NULL: it is */
+    const char *refused; /* why it is refused; NULL: it is not */
 } creation_word;
 
-/* Kinds of values besides words. */
+/* Kinds of values. */
 typedef enum creation_kind {
     CREATION_WORD,   /* words only */
-    CREATION_NUMBER, /* also a whole number from least to most */
-    CREATION_REAL,   /* also any number from least to most */
+    CREATION_NUMBER, /* also a whole number from min to max */
+    CREATION_REAL,   /* also any number from min to max */
     CREATION_BITS,   /* whole numbers with commas between */
     CREATION_TEXT    /* any text */
 } creation_kind;
@@ -35,7 +35,7 @@ enum {
     FOR_LERC_DEFLATE = 512,
     FOR_LERC_ZSTD = 1024,
     FOR_JPEG2000 = 2048,
-    FOR_OVERVIEWS = 4096, /* these codecs are those of overviews */
+    FOR_OVERVIEWS = 4096, /* the codec is that of the overviews */
     FOR_PREDICTED = FOR_LZW | FOR_DEFLATE | FOR_ZSTD | FOR_LZMA | FOR_LZ4,
     FOR_ANY_LERC = FOR_LERC | FOR_LERC_DEFLATE | FOR_LERC_ZSTD
 };
@@ -44,11 +44,11 @@ typedef struct creation_option {
     const char *name;           /* NULL: the driver has none of this meaning */
     const creation_word *words; /* NULL: none */
     creation_kind kind;
-    double least, most;
+    double min, max;
     const char *normal;  /* the default, as it would be typed; "": none */
     unsigned codecs;     /* that it is for; 0: all */
     const char *text;    /* what it is, for help; NULL: not shown */
-    const char *refused; /* why nothing but the default is taken; NULL: others are */
+    const char *refused; /* why only the default is accepted; NULL: others are, too */
 } creation_option;
 
 struct creation_driver {

@@ -70,7 +70,7 @@ static bool is_same(const token *a, const token *b)
     return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
 }
 
-/* By direction, or by name where both axes point the same way, as around the poles. */
+/* By direction, or by name where both axes have the same direction, as around the poles. */
 static bool north_first(const axis *first, const axis *second)
 {
     if (is_same(&first->direction, &second->direction))

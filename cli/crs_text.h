@@ -12,7 +12,7 @@ typedef struct crs_axes {
     char vertical_unit[32]; /* of a vertical CRS; "" when there is none */
 } crs_axes;
 
-/* From WKT2. All zero when there are no axes in it. */
+/* Reads the axes of WKT2. All members are zero if there are none. */
 void crs_read_axes(crs_axes *axes, const char *wkt);
 
 #endif

@@ -43,7 +43,7 @@ static const char **library_at(tz_device_options *how, size_t index)
     return (const char **)((char *)how + device_libraries[index].member);
 }
 
-void device_take_library(tz_device_options *how, int id, const char *value)
+void device_set_library(tz_device_options *how, int id, const char *value)
 {
     *library_at(how, (size_t)(id - DEVICE_CUDA)) = value;
 }
@@ -67,7 +67,7 @@ bool device_apply(device_settings *s, int id, const char *value)
                value_wrong("--device-memory needs a number of bytes, also with K, M, G or T; not",
                            value);
     default:
-        device_take_library(&s->libraries, id, value);
+        device_set_library(&s->libraries, id, value);
         return true;
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * --device and what goes with it: the one place where commands open a device. */
+ * --device and the options that need it: commands open their device only here. */
 #ifndef CLI_DEVICE_OPTION_H
 #define CLI_DEVICE_OPTION_H
 
@@ -11,10 +11,10 @@
 
 /* As typed. */
 typedef struct device_settings {
-    const char *name;            /* NULL: no device was asked for: the CPU works */
-    tz_device_options libraries; /* members of those options only; NULL: the usual ones */
+    const char *name;            /* NULL: no device was asked for, and the CPU works */
+    tz_device_options libraries; /* only the members that name libraries are set */
     bool strict;
-    bool lossy;      /* may be decoded by the vendor's libraries */
+    bool lossy;      /* the vendor's libraries may decode lossy codecs */
     uint64_t memory; /* 0: the library's choice */
 } device_settings;
 
@@ -38,9 +38,9 @@ enum {
     {"nvcomp-library", 0, DEVICE_NVCOMP, "PATH",                                                   \
      "NVIDIA's nvCOMP; empty: do not use it. By default it\n"                                      \
      "is looked for, and so are the others"},                                                      \
-    {"cufile-library", 0, DEVICE_CUFILE, "PATH", "the same of cuFile"},                            \
-    {"nvjpeg2k-library", 0, DEVICE_NVJPEG2K, "PATH", "the same of nvJPEG2000"},                    \
-    {"nvjpeg-library", 0, DEVICE_NVJPEG, "PATH", "the same of nvJPEG"}
+    {"cufile-library", 0, DEVICE_CUFILE, "PATH", "the same for cuFile"},                            \
+    {"nvjpeg2k-library", 0, DEVICE_NVJPEG2K, "PATH", "the same for nvJPEG2000"},                    \
+    {"nvjpeg-library", 0, DEVICE_NVJPEG, "PATH", "the same for nvJPEG"}
 #define DEVICE_OPTIONS                                                                             \
     {"device", 0, DEVICE_NAME, "NAME", "where pixel work is done: cpu (the default),\n" \
                                        "cuda:N or opencl:N as terrazzo devices lists them, or\n"   \
@@ -55,20 +55,21 @@ enum {
     {"report", 0, OPTION_VERBOSE, NULL, "report each stage, as --verbose does"}
 /* clang-format on */
 
-/* Takes one of DEVICE_LIBRARIES. */
-void device_take_library(tz_device_options *how, int id, const char *value);
-/* Takes one of DEVICE_OPTIONS. false when the value is wrong; then a message was printed. */
+/* Applies one of DEVICE_LIBRARIES. */
+void device_set_library(tz_device_options *how, int id, const char *value);
+/* Applies one of DEVICE_OPTIONS. false when the value is wrong; then a message was printed. */
 bool device_apply(device_settings *settings, int id, const char *value);
 /* Returns true if the options go together; otherwise a message was printed. */
 bool device_check(const device_settings *settings);
 
-/* NULL when no device was asked for. Closed by tz_device_close. */
+/* Opens the device; *out is NULL when none was asked for. The caller closes it. */
 tz_result device_open(tz_device **out, const device_settings *settings, tz_error *err);
 
 /* Returns true for a device other than the CPU. */
 bool device_has_memory(const tz_device *device);
 
-/* The library names its own options; people have --device-memory. Returns err->result. */
+/* Rewords an error about the library's option device_bytes, which users know as --device-memory.
+ * Returns err->result. */
 tz_result device_problem(tz_error *err);
 
 #endif

@@ -6,14 +6,14 @@
 #include "page.h"
 #include "text.h"
 
-/* The reason for work on the CPU although a device was asked for; empty: there is no such work, or
- * the CPU was asked for. */
-static const char *reason_of(const device_told *t)
+/* Returns the reason for work on the CPU although a device was asked for; empty: there is no such
+ * work, or the CPU was asked for. */
+static const char *reason_of(const device_summary *t)
 {
     return t->use->reason[0] != '\0' ? t->use->reason : tz_device_get_info(t->device)->reason;
 }
 
-static void print_where(const device_told *t)
+static void print_where(const device_summary *t)
 {
     const char *reason = reason_of(t);
     page_label("Device");
@@ -25,7 +25,7 @@ static void print_where(const device_told *t)
     putchar('\n');
 }
 
-static void print_tiles(const device_told *t)
+static void print_device_tiles(const device_summary *t)
 {
     const tz_device_use *use = t->use;
     char number[TEXT_NUMBER];
@@ -38,7 +38,7 @@ static void print_tiles(const device_told *t)
     putchar('\n');
 }
 
-static void print_traffic(const device_told *t)
+static void print_traffic(const device_summary *t)
 {
     const tz_device_use *use = t->use;
     char a[TEXT_NUMBER];
@@ -59,7 +59,7 @@ static void print_traffic(const device_told *t)
     putchar('\n');
 }
 
-static void print_library(const device_told *t)
+static void print_library_use(const device_summary *t)
 {
     const tz_device_use *use = t->use;
     char number[TEXT_NUMBER];
@@ -76,8 +76,8 @@ static void print_library(const device_told *t)
     putchar('\n');
 }
 
-/* Only for CUDA and local files: others have nothing to report. */
-static void print_direct(const device_told *t)
+/* Direct reads exist only for CUDA and local files; nothing is printed for others. */
+static void print_direct(const device_summary *t)
 {
     const tz_device_use *use = t->use;
     char a[TEXT_NUMBER];
@@ -96,7 +96,7 @@ static void print_direct(const device_told *t)
     putchar('\n');
 }
 
-void device_report_print(const char *heading, const device_told *t)
+void device_report_print(const char *heading, const device_summary *t)
 {
     if (t->device == NULL)
         return;
@@ -104,13 +104,13 @@ void device_report_print(const char *heading, const device_told *t)
     print_where(t);
     if (t->use->id[0] == '\0')
         return;
-    print_tiles(t);
-    print_library(t);
+    print_device_tiles(t);
+    print_library_use(t);
     print_direct(t);
     print_traffic(t);
 }
 
-void device_report_write(json *j, const char *key, const device_told *t)
+void device_report_write(json *j, const char *key, const device_summary *t)
 {
     const tz_device_use *use = t->use;
     if (t->device == NULL) {

@@ -9,15 +9,15 @@
 #include "json.h"
 
 /* For a device that was asked for; it may be the CPU that "auto" chose. */
-typedef struct device_told {
+typedef struct device_summary {
     const tz_device *device; /* NULL: none was asked for */
     const tz_device_use *use;
     const char *verb; /* "decoded", "encoded" */
-    bool planned;     /* and not done */
-} device_told;
+    bool planned;     /* by a plan; false: it was done */
+} device_summary;
 
-/* Nothing where none was asked for. */
-void device_report_print(const char *heading, const device_told *told);
-void device_report_write(json *j, const char *key, const device_told *told);
+/* Both print nothing, or null, if no device was asked for. */
+void device_report_print(const char *heading, const device_summary *told);
+void device_report_write(json *j, const char *key, const device_summary *told);
 
 #endif

@@ -19,7 +19,7 @@ static const cli_option devices_options[] = {
 };
 /* clang-format on */
 
-static int run(int argc, char **argv);
+static int run_devices(int argc, char **argv);
 
 const cli_command devices_command = {
     .name = "devices",
@@ -28,7 +28,7 @@ const cli_command devices_command = {
     .examples = "terrazzo devices\tthe CPU, CUDA and OpenCL\n"
                 "terrazzo devices --json\tthe same for programs",
     .options = devices_options,
-    .run = run,
+    .run = run_devices,
 };
 
 typedef struct devices_settings {
@@ -36,10 +36,10 @@ typedef struct devices_settings {
     tz_device_options how;
 } devices_settings;
 
-static bool apply(void *user, int id, const char *value)
+static bool apply_devices_option(void *user, int id, const char *value)
 {
     devices_settings *settings = user;
-    device_take_library(&settings->how, id, value);
+    device_set_library(&settings->how, id, value);
     return true;
 }
 
@@ -75,7 +75,7 @@ static void print_work(uint32_t work)
     putchar('\n');
 }
 
-static void print_more(const tz_device_info *device)
+static void print_device_limits(const tz_device_info *device)
 {
     const tz_device_limits *limits = &device->limits;
     bytes_line("local memory", limits->local_memory);
@@ -105,9 +105,9 @@ static void print_device(const tz_device_info *device, bool verbose)
         putchar('\n');
     }
     bytes_line("memory", device->limits.memory);
-    bytes_line("one piece", device->limits.max_allocation);
+    bytes_line("allocation", device->limits.max_allocation);
     if (verbose)
-        print_more(device);
+        print_device_limits(device);
     if (device->usable)
         print_work(device->work);
     else
@@ -134,7 +134,7 @@ static void print_drivers(const tz_device_list *list)
     }
 }
 
-static void print_library(const tz_library_info *library)
+static void print_vendor_library(const tz_library_info *library)
 {
     page_label(library->name);
     text_put_string(stdout, library->library, 0);
@@ -159,10 +159,10 @@ static void print_list(const tz_device_list *list, bool verbose)
     if (list->library_count > 0)
         page_heading("Libraries");
     for (size_t i = 0; i < list->library_count; i++)
-        print_library(&list->libraries[i]);
+        print_vendor_library(&list->libraries[i]);
 }
 
-static int tell(const devices_settings *settings)
+static int list_devices(const devices_settings *settings)
 {
     tz_device_list *list = NULL;
     tz_error err;
@@ -177,16 +177,16 @@ static int tell(const devices_settings *settings)
     return result == TZ_OK ? EXIT_OK : EXIT_FAILED;
 }
 
-static int run(int argc, char **argv)
+static int run_devices(int argc, char **argv)
 {
     devices_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT},
                                  .how = TZ_DEVICE_OPTIONS_INIT};
     int status;
-    int count =
-        common_parse(&devices_command, argc, argv, &settings.common, apply, &settings, &status);
+    int count = common_parse(&devices_command, argc, argv, &settings.common, apply_devices_option,
+                             &settings, &status);
     if (count < 0)
         return status;
     if (count > 0)
-        return common_wrong_operands(&devices_command, "no argument is taken, not even", argv[0]);
-    return tell(&settings);
+        return common_wrong_operands(&devices_command, "unexpected argument", argv[0]);
+    return list_devices(&settings);
 }

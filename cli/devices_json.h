@@ -5,7 +5,7 @@
 
 #include <terrazzo/terrazzo.h>
 
-/* list is NULL when it could not be made, and then err says why. */
+/* list is NULL if it could not be made; err says why. */
 void devices_write(const tz_device_list *list, const tz_error *err);
 
 #endif

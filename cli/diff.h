@@ -35,13 +35,13 @@ typedef struct diff_fact {
     uint32_t level; /* DIFF_NONE: of the file */
     const char *what;
     char texts[2][DIFF_TEXT];
-    const char *note; /* why, where that is known; NULL: it is not */
+    const char *note; /* the reason; NULL: not known */
 } diff_fact;
 
-/* Samples that differ. */
+/* The number of samples that differ, and by how much. */
 typedef struct diff_count {
     uint64_t different;
-    double largest;       /* difference; infinite where only one of two is a number */
+    double largest;       /* difference; infinite if only one of two is a number */
     uint32_t column, row; /* of the first one */
 } diff_count;
 
@@ -73,10 +73,10 @@ typedef struct diff {
     size_t tag_count;
     diff_level *levels;
     size_t level_count;
-    const char *not_compared; /* why pixels were not; NULL: they were */
+    const char *not_compared; /* why pixels were not compared; NULL: they were */
 } diff;
 
-/* One more element at the end of an array of malloc; NULL when memory runs out. */
+/* Adds an element to the end of an array of malloc; NULL when memory runs out. */
 void *diff_grow(void **array, size_t *count, size_t size);
 /* Notes a fact if its two texts differ. */
 #if defined(__GNUC__)

@@ -25,14 +25,14 @@ static const cli_option diff_options[] = {
     {"all-levels", 0, ALL_LEVELS, NULL, "also the pixels of the overviews"},
     {"tolerance", 0, TOLERANCE, "T", "pixels that differ by at most T are equal; 0 by default"},
     {"threads", 'j', THREADS, "N", "0, the default: all cores"},
-    {"memory", 0, MEMORY, "SIZE", "how much the process has at most; 256M by default"},
+    {"memory", 0, MEMORY, "SIZE", "most memory the process may use; 256M by default"},
     {"json", 0, COMMON_JSON, NULL, "as JSON"},
     OPENING_OPTIONS,
     COMMON_OPTIONS
 };
 /* clang-format on */
 
-static int run(int argc, char **argv);
+static int run_diff(int argc, char **argv);
 
 const cli_command diff_command = {
     .name = "diff",
@@ -42,7 +42,7 @@ const cli_command diff_command = {
                 "terrazzo diff --pixels-only a.tif b.tif\twhether a copy lost anything\n"
                 "terrazzo diff --tolerance 0.01 a.tif b.tif\tfor lossy copies",
     .options = diff_options,
-    .run = run,
+    .run = run_diff,
     .code_3 = "the files differ",
 };
 
@@ -54,7 +54,7 @@ static bool set_tolerance(diff_settings *settings, const char *text)
     return value_wrong("--tolerance needs a number from 0 on, not", text);
 }
 
-static bool apply(void *user, int id, const char *value)
+static bool apply_diff_option(void *user, int id, const char *value)
 {
     diff_settings *settings = user;
     switch (id) {
@@ -83,10 +83,10 @@ static bool apply(void *user, int id, const char *value)
 
 void *diff_grow(void **array, size_t *count, size_t size)
 {
-    /* room doubles at powers of two, so that the array needs no other bookkeeping */
+    /* the capacity doubles at powers of two, so that the count alone says how large the array is */
     if ((*count & (*count - 1)) == 0) {
-        size_t room = *count > 0 ? 2 * *count : 1;
-        void *grown = realloc(*array, room * size);
+        size_t capacity = *count > 0 ? 2 * *count : 1;
+        void *grown = realloc(*array, capacity * size);
         if (grown == NULL)
             return NULL;
         *array = grown;
@@ -116,7 +116,7 @@ tz_result diff_add_fact(diff *d, const diff_fact *fact, tz_error *err)
     return TZ_OK;
 }
 
-static tz_result compare(diff *d, tz_error *err)
+static tz_result compare_files(diff *d, tz_error *err)
 {
     tz_result result = TZ_OK;
     for (int i = 0; i < 2 && result == TZ_OK; i++) {
@@ -136,7 +136,7 @@ static tz_result compare(diff *d, tz_error *err)
     return result;
 }
 
-static void release(diff *d)
+static void release_diff(diff *d)
 {
     for (size_t i = 0; i < d->level_count; i++)
         free(d->levels[i].bands);
@@ -147,7 +147,7 @@ static void release(diff *d)
         tz_close(d->sides[i].file);
 }
 
-static int show(diff *d)
+static int show_diff(diff *d)
 {
     if (d->settings->common.json)
         diff_write(d);
@@ -158,31 +158,31 @@ static int show(diff *d)
     return d->different != 0 ? EXIT_DIFFERENT : EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int run_diff(int argc, char **argv)
 {
     diff_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT},
                               .memory = REQUEST_DEFAULT_MEMORY};
     tz_error err;
     int status;
-    int count =
-        common_parse(&diff_command, argc, argv, &settings.common, apply, &settings, &status);
+    int count = common_parse(&diff_command, argc, argv, &settings.common, apply_diff_option,
+                             &settings, &status);
     if (count < 0)
         return status;
     if (count != 2)
         return common_wrong_operands(&diff_command,
-                                     count < 2 ? "two files are needed" : "two files, not also",
+                                     count < 2 ? "two files are needed" : "unexpected argument",
                                      count < 2 ? NULL : argv[2]);
     if (settings.parts == 0)
         settings.parts = DIFF_PIXELS | DIFF_TAGS | DIFF_LAYOUT;
     diff d = {.settings = &settings, .sides = {{.path = argv[0]}, {.path = argv[1]}}};
-    if (compare(&d, &err) == TZ_OK) {
-        status = show(&d);
+    if (compare_files(&d, &err) == TZ_OK) {
+        status = show_diff(&d);
     } else {
         if (settings.common.json)
             diff_write_error(argv[0], argv[1], &err);
         term_error(err.message);
         status = EXIT_FAILED;
     }
-    release(&d);
+    release_diff(&d);
     return status;
 }

@@ -6,7 +6,7 @@
 #include "info.h"
 #include "text.h"
 
-/* Tells a property of a level in words. */
+/* Describes a property of a level in words. */
 typedef void (*level_words)(diff_fact *fact, int side, const tz_level *level);
 
 static void tile_words(diff_fact *fact, int side, const tz_level *l)
@@ -34,7 +34,7 @@ static void bits_words(diff_fact *fact, int side, const tz_level *l)
     diff_text(fact, side, "%u", (unsigned)l->bits_per_sample);
 }
 
-static void place_words(diff_fact *fact, int side, const tz_level *l)
+static void container_words(diff_fact *fact, int side, const tz_level *l)
 {
     diff_text(fact, side, "%s", l->sidecar != 0 ? "a file beside it" : "the file itself");
 }
@@ -48,7 +48,7 @@ static tz_result compare_levels(diff *d, tz_error *err)
                       {"compression", compression_words},
                       {"predictor", predictor_words},
                       {"bits per sample", bits_words},
-                      {"stored in", place_words}};
+                      {"stored in", container_words}};
     const tz_info *a = d->sides[0].info;
     const tz_info *b = d->sides[1].info;
     for (uint32_t i = 0; i < a->level_count && i < b->level_count; i++) {

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pixels are compared block by block. Rows that are the same bytes are done with at once; only in
- * the others each sample is looked at. */
+ * Compares pixels block by block.
+ *
+ * A block is read from both files in one batch; half of the memory holds both copies, the other
+ * half is for the reads. Rows that are the same bytes are done with at once; only in the others
+ * each sample is looked at. Files of different types are read as a type that holds every value of
+ * both; if there is none, pixels are not compared, and the report says so. Masks are compared where
+ * either file marks pixels as not valid. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,8 +20,8 @@
 
 /* Sizes and types ------------------------------------------------------------------------------ */
 
-/* Halved level times, rounding up or down each time. */
-static uint32_t halved(uint32_t size, uint32_t level, bool up)
+/* Halves a size level times, rounding up or down each time. */
+static uint32_t halve_size(uint32_t size, uint32_t level, bool up)
 {
     for (; level > 0 && size > 1; level--)
         size = size / 2 + (up ? size % 2 : 0);
@@ -26,11 +31,11 @@ static uint32_t halved(uint32_t size, uint32_t level, bool up)
 static bool is_rounded(const tz_info *info, uint32_t level, bool up)
 {
     const tz_level *l = &info->levels[level];
-    return l->width == halved(info->width, level, up) &&
-           l->height == halved(info->height, level, up);
+    return l->width == halve_size(info->width, level, up) &&
+           l->height == halve_size(info->height, level, up);
 }
 
-/* Why two overviews of the same image have sizes that differ: NULL for other reasons. */
+/* Explains different sizes of two overviews of the same image; NULL: not by rounding. */
 static const char *explain_rounding(const diff *d, uint32_t level)
 {
     const tz_info *a = d->sides[0].info;
@@ -75,7 +80,8 @@ tz_result diff_compare_overviews(diff *d, unsigned part, tz_error *err)
         diff_text(&levels, i, "%" PRIu32, infos[i]->level_count);
     if (infos[0]->level_count + 1 == infos[1]->level_count ||
         infos[1]->level_count + 1 == infos[0]->level_count)
-        levels.note = explain_rounding(d, 1); /* what was rounded up needs more to fit a tile */
+        levels.note =
+            explain_rounding(d, 1); /* a size that is rounded up needs more levels to fit a tile */
     tz_result result = diff_add_fact(d, &levels, err);
     for (uint32_t l = 1; l < infos[0]->level_count && l < infos[1]->level_count; l++) {
         if (result == TZ_OK)
@@ -111,7 +117,7 @@ static bool is_long(tz_dtype dtype)
     return dtype == TZ_DTYPE_UINT64 || dtype == TZ_DTYPE_INT64;
 }
 
-/* A type that holds every value of both; TZ_DTYPE_NONE where there is none. */
+/* Returns a type that holds every value of both; TZ_DTYPE_NONE: there is none. */
 static tz_dtype common_type(tz_dtype a, tz_dtype b)
 {
     if (a == b)
@@ -149,8 +155,8 @@ static double distance_of_longs(const void *a, const void *b, size_t index, bool
     return (double)(less ? y - x : x - y);
 }
 
-/* 0 for equal values, infinite where only one of them is a number. */
-static double distance(tz_dtype dtype, const void *a, const void *b, size_t index)
+/* Returns 0 for equal values, infinity if only one of them is a number. */
+static double sample_distance(tz_dtype dtype, const void *a, const void *b, size_t index)
 {
     if (is_long(dtype))
         return distance_of_longs(a, b, index, dtype == TZ_DTYPE_INT64);
@@ -189,9 +195,9 @@ static void compare_row(diff_count *count, const row_pair *pair, double toleranc
     bool is_pair = sample_is_complex(pair->dtype);
     tz_dtype part = sample_part(pair->dtype);
     for (uint32_t i = 0; i < pair->width; i++) {
-        double by = distance(part, pair->a, pair->b, is_pair ? 2 * (size_t)i : i);
+        double by = sample_distance(part, pair->a, pair->b, is_pair ? 2 * (size_t)i : i);
         if (is_pair)
-            by = fmax(by, distance(part, pair->a, pair->b, 2 * (size_t)i + 1));
+            by = fmax(by, sample_distance(part, pair->a, pair->b, 2 * (size_t)i + 1));
         if (by > tolerance)
             count_sample(count, by, pair->column + i, pair->row);
     }
@@ -226,7 +232,7 @@ static void compare_planes(const comparison *c, const block *where, char *const 
     }
 }
 
-static void items_of(const comparison *c, const block *where, tz_item items[2])
+static void make_item_pair(const comparison *c, const block *where, tz_item items[2])
 {
     for (int i = 0; i < 2; i++) {
         items[i] = (tz_item){.file = c->d->sides[i].file,
@@ -248,7 +254,7 @@ static void items_of(const comparison *c, const block *where, tz_item items[2])
 static tz_result compare_block(comparison *c, const block *where, tz_error *err)
 {
     tz_item items[2];
-    items_of(c, where, items);
+    make_item_pair(c, where, items);
     c->how.progress =
         progress_next(&c->progress, (uint64_t)where->bands * where->height * where->width);
     tz_result result = tz_read_batch(items, 2, &c->how, NULL, err);
@@ -264,7 +270,7 @@ static tz_result compare_block(comparison *c, const block *where, tz_error *err)
 }
 
 /* Blocks follow the tiles of the file that has the larger ones. */
-static block_shape shape_of(const comparison *c)
+static block_shape comparison_shape(const comparison *c)
 {
     const tz_info *a = c->d->sides[0].info;
     const tz_info *b = c->d->sides[1].info;
@@ -294,11 +300,11 @@ static uint64_t reading_least(const comparison *c, const blocks *b)
     }
     if (!blocks_next(&first, &where))
         return 1;
-    items_of(&planned, &where, items);
+    make_item_pair(&planned, &where, items);
     return 1 + memory_to_read(items, 2, &c->how);
 }
 
-static tz_result take_memory(comparison *c, const blocks *b, tz_error *err)
+static tz_result allocate_blocks(comparison *c, const blocks *b, tz_error *err)
 {
     uint64_t samples = blocks_largest(b);
     uint64_t bytes = samples * b->shape.sample_size;
@@ -327,11 +333,11 @@ static tz_result compare_blocks(comparison *c, tz_error *err)
 {
     blocks b;
     block where;
-    const block_shape shape = shape_of(c);
+    const block_shape shape = comparison_shape(c);
     blocks_start(&b, &shape, c->d->memory.work / 2);
     uint64_t samples = (uint64_t)shape.bands * shape.height * shape.width;
     progress_start(&c->progress, samples, samples * shape.sample_size);
-    tz_result result = take_memory(c, &b, err);
+    tz_result result = allocate_blocks(c, &b, err);
     while (result == TZ_OK && blocks_next(&b, &where))
         result = compare_block(c, &where, err);
     progress_end(&c->progress);
@@ -345,7 +351,7 @@ static tz_result compare_blocks(comparison *c, tz_error *err)
 
 /* Levels --------------------------------------------------------------------------------------- */
 
-static bool differs(const diff_level *level)
+static bool level_differs(const diff_level *level)
 {
     for (uint32_t i = 0; i < level->band_count; i++) {
         if (level->bands[i].different > 0)
@@ -369,7 +375,7 @@ static tz_result compare_level(diff *d, uint32_t index, tz_dtype dtype, tz_error
     comparison c = {.d = d, .level = level, .dtype = dtype, .how = TZ_READ_OPTIONS_INIT};
     c.how.threads = d->settings->threads;
     tz_result result = compare_blocks(&c, err);
-    if (result == TZ_OK && differs(level))
+    if (result == TZ_OK && level_differs(level))
         d->different |= DIFF_PIXELS;
     return result;
 }

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The report of diff: as a page for people, and as JSON (doc/diff.schema.json).
+ *
+ * Both go through the parts that were compared: pixels, layout, tags. A part without differences
+ * says so; in JSON a part that was not compared is null, so that programs need not guess. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +52,7 @@ static void print_facts(const diff *d, unsigned part)
     }
 }
 
-/* The first one: others say the same. */
+/* Prints the first note: others say the same. */
 static void print_note(const diff *d, unsigned part)
 {
     for (size_t i = 0; i < d->fact_count; i++) {
@@ -100,7 +104,7 @@ static void print_counts(const diff *d)
                                            {"at most by", true, 0},
                                            {"first at", false, 0}};
     table t;
-    uint32_t most = 0;
+    uint32_t max = 0;
     bool any = false;
     for (size_t i = 0; i < d->level_count; i++) {
         any = any || d->levels[i].mask.different > 0;
@@ -112,11 +116,11 @@ static void print_counts(const diff *d)
     for (table_start(&t, columns, 5, 0); table_pass(&t);) {
         for (size_t i = 0; i < d->level_count; i++) {
             uint32_t rows = count_rows(d, &t, &d->levels[i]);
-            most = rows > most ? rows : most;
+            max = rows > max ? rows : max;
         }
     }
-    if (most > BANDS_SHOWN && !d->settings->common.verbose)
-        printf("  and further bands, up to %" PRIu32 "; -v shows all\n", most);
+    if (max > BANDS_SHOWN && !d->settings->common.verbose)
+        printf("  and further bands, up to %" PRIu32 "; -v shows all\n", max);
 }
 
 static void print_tag_value(const diff *d, const diff_tag *tag, int side)
@@ -140,7 +144,7 @@ static void print_tag_value(const diff *d, const diff_tag *tag, int side)
     putchar('\n');
 }
 
-static void print_tags(const diff *d)
+static void print_tag_differences(const diff *d)
 {
     for (size_t i = 0; i < d->tag_count; i++) {
         const diff_tag *tag = &d->tags[i];
@@ -171,7 +175,7 @@ static void print_part(const diff *d, unsigned part, const char *name)
     if (part == DIFF_PIXELS && d->not_compared != NULL)
         printf("  pixels were not compared: %s\n", d->not_compared);
     if (part == DIFF_TAGS)
-        print_tags(d);
+        print_tag_differences(d);
 }
 
 static void print_verdict(const diff *d)
@@ -240,7 +244,7 @@ static void write_count(json *j, const diff_count *count, bool is_mask)
         json_null(j, "first");
 }
 
-static void write_level(json *j, const diff_level *level)
+static void write_level_differences(json *j, const diff_level *level)
 {
     json_object(j, NULL);
     json_uint(j, "level", level->level);
@@ -271,12 +275,12 @@ static void write_pixels(json *j, const diff *d)
     json_text_or_null(j, "not_compared", d->not_compared);
     json_array(j, "levels");
     for (size_t i = 0; i < d->level_count; i++)
-        write_level(j, &d->levels[i]);
+        write_level_differences(j, &d->levels[i]);
     json_array_end(j);
     json_object_end(j);
 }
 
-static void write_tag(json *j, const diff *d, const diff_tag *tag)
+static void write_tag_difference(json *j, const diff *d, const diff_tag *tag)
 {
     tz_error err;
     json_object(j, NULL);
@@ -301,18 +305,18 @@ static void write_tag(json *j, const diff *d, const diff_tag *tag)
     json_object_end(j);
 }
 
-static void write_tags(json *j, const diff *d)
+static void write_tag_differences(json *j, const diff *d)
 {
     json_object(j, "tags");
     json_bool(j, "equal", !(d->different & DIFF_TAGS));
     json_array(j, "differences");
     for (size_t i = 0; i < d->tag_count; i++)
-        write_tag(j, d, &d->tags[i]);
+        write_tag_difference(j, d, &d->tags[i]);
     json_array_end(j);
     json_object_end(j);
 }
 
-static void write_layout(json *j, const diff *d)
+static void write_layout_differences(json *j, const diff *d)
 {
     json_object(j, "layout");
     json_bool(j, "equal", !(d->different & DIFF_LAYOUT));
@@ -338,8 +342,8 @@ void diff_write(const diff *d)
     json_text(&j, "b", d->sides[1].path);
     json_bool(&j, "equal", d->different == 0);
     write_part(&j, d, DIFF_PIXELS, "pixels", write_pixels);
-    write_part(&j, d, DIFF_LAYOUT, "layout", write_layout);
-    write_part(&j, d, DIFF_TAGS, "tags", write_tags);
+    write_part(&j, d, DIFF_LAYOUT, "layout", write_layout_differences);
+    write_part(&j, d, DIFF_TAGS, "tags", write_tag_differences);
     json_object_end(&j);
     json_close(&j);
 }

@@ -5,14 +5,14 @@
 #include "problem.h"
 #include "tag_values.h"
 
-/* Tags whose value is a place in the file: having one or not is all that can be compared. */
-static bool is_place(uint16_t number)
+/* Tags whose value is an offset in the file: only their presence can be compared. */
+static bool is_offset_tag(uint16_t number)
 {
     return number == 330 || number == 34665 || number == 34853;
 }
 
-/* Tags that pixels and layout are compared by: sizes, types, tiles and where they are. */
-static bool is_layout(uint16_t number)
+/* Tags that the comparison of pixels and layout covers: sizes, types, tiles and their offsets. */
+static bool is_layout_tag(uint16_t number)
 {
     static const uint16_t numbers[] = {256, 257, 258, 259, 273, 277, 278, 279, 284,
                                        288, 289, 317, 322, 323, 324, 325, 339};
@@ -54,7 +54,8 @@ static const tz_tag *find_tag(const tag_list *list, uint16_t number)
     return NULL;
 }
 
-static tz_result note(diff *d, uint32_t level, const tz_tag *a, const tz_tag *b, tz_error *err)
+static tz_result add_tag_difference(diff *d, uint32_t level, const tz_tag *a, const tz_tag *b,
+                                    tz_error *err)
 {
     void *tags = d->tags;
     diff_tag *added = diff_grow(&tags, &d->tag_count, sizeof *added);
@@ -76,12 +77,12 @@ static tz_result compare_tag(diff *d, uint32_t level, const tz_tag *a, const tz_
 {
     bool same = a != NULL && b != NULL;
     tz_result result = TZ_OK;
-    if (same && !is_place(a->tag)) {
+    if (same && !is_offset_tag(a->tag)) {
         same = a->type == b->type && a->count == b->count && a->size == b->size;
         if (same)
             result = tag_same_values(d->sides[0].file, a, d->sides[1].file, b, &same, err);
     }
-    return result != TZ_OK || same ? result : note(d, level, a, b, err);
+    return result != TZ_OK || same ? result : add_tag_difference(d, level, a, b, err);
 }
 
 static tz_result compare_lists(diff *d, uint32_t level, const tag_list *a, const tag_list *b,
@@ -89,17 +90,17 @@ static tz_result compare_lists(diff *d, uint32_t level, const tag_list *a, const
 {
     tz_result result = TZ_OK;
     for (uint32_t i = 0; i < a->count && result == TZ_OK; i++) {
-        if (!is_layout(a->tags[i].tag))
+        if (!is_layout_tag(a->tags[i].tag))
             result = compare_tag(d, level, &a->tags[i], find_tag(b, a->tags[i].tag), err);
     }
     for (uint32_t i = 0; i < b->count && result == TZ_OK; i++) {
-        if (!is_layout(b->tags[i].tag) && find_tag(a, b->tags[i].tag) == NULL)
+        if (!is_layout_tag(b->tags[i].tag) && find_tag(a, b->tags[i].tag) == NULL)
             result = compare_tag(d, level, NULL, &b->tags[i], err);
     }
     return result;
 }
 
-/* Directories beside the file cannot be asked for their tags. */
+/* Tags of directories in sidecar files cannot be read, and are not compared. */
 static tz_result compare_directories(diff *d, uint32_t level, const tz_level *a, const tz_level *b,
                                      tz_error *err)
 {

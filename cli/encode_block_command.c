@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo encode-block: encodes one block of a plan into a blob, which assemble joins with others.
+ *
+ * The block's pixels are in memory as a whole. They come from a file of raw samples, or from the
+ * image of the plan; a block of an overview is computed from the image through all levels between
+ * (block_pixels.c), so that processes need nothing from each other. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +37,7 @@ static const cli_option encode_options[] = {
 };
 /* clang-format on */
 
-static int run(int argc, char **argv);
+static int run_encode_block(int argc, char **argv);
 
 const cli_command encode_block_command = {
     .name = "encode-block",
@@ -42,7 +47,7 @@ const cli_command encode_block_command = {
                 "terrazzo encode-block plan 3 0 a.tif blobs/3-0\tof the third overview\n"
                 "terrazzo encode-block --raw plan 0 17 pixels.raw blobs/0-17\t",
     .options = encode_options,
-    .run = run,
+    .run = run_encode_block,
     .takes_dash = true,
 };
 
@@ -62,7 +67,7 @@ typedef struct encoding {
     bool overwrite;
 } encoding;
 
-static bool apply(void *user, int id, const char *value)
+static bool apply_encode_block_option(void *user, int id, const char *value)
 {
     encoding *e = user;
     switch (id) {
@@ -85,7 +90,7 @@ static bool apply(void *user, int id, const char *value)
     }
 }
 
-static bool take_operands(encoding *e, char **argv)
+static bool parse_operands(encoding *e, char **argv)
 {
     const char *level = argv[1];
     const char *block = argv[2];
@@ -128,7 +133,7 @@ static tz_result read_pixels(const encoding *e, encoded *d, tz_error *err)
                             &e->common.open, e->memory, e->threads, err);
 }
 
-static tz_result save(const encoding *e, const tz_memory *blob, tz_error *err)
+static tz_result save_blob(const encoding *e, const tz_memory *blob, tz_error *err)
 {
     output out = {.fd = -1};
     tz_result result = output_open(&out, e->output, e->overwrite, e->input, err);
@@ -165,7 +170,7 @@ static void write_report(const encoding *e, const encoded *d, const tz_encoded_b
     json_close(&j);
 }
 
-static tz_result tell(const encoding *e, const encoded *d, tz_error *err)
+static tz_result report_block(const encoding *e, const encoded *d, tz_error *err)
 {
     const tz_bytes head = {d->blob.data, d->blob.size};
     tz_encoded_block b;
@@ -187,7 +192,7 @@ static tz_result tell(const encoding *e, const encoded *d, tz_error *err)
     return result;
 }
 
-static tz_result encode(const encoding *e, tz_error *err)
+static tz_result encode_block(const encoding *e, tz_error *err)
 {
     encoded d = {0};
     tz_result result =
@@ -200,16 +205,16 @@ static tz_result encode(const encoding *e, tz_error *err)
         result = tz_encode_block(d.plan, e->level, e->block, &d.pixels.pixels,
                                  d.pixels.mask.data != NULL ? &d.pixels.mask : NULL, &d.blob, err);
     if (result == TZ_OK)
-        result = save(e, &d.blob, err);
+        result = save_blob(e, &d.blob, err);
     if (result == TZ_OK && e->common.json)
-        result = tell(e, &d, err);
+        result = report_block(e, &d, err);
     tz_memory_free(&d.blob);
     block_pixels_free(&d.pixels);
     tz_cog_plan_free(d.plan);
     return result;
 }
 
-static int run(int argc, char **argv)
+static int run_encode_block(int argc, char **argv)
 {
     static const char *const missing[] = {"no PLAN given", "no LEVEL given", "no BLOCK given",
                                           "no IN given", "no BLOB given"};
@@ -217,22 +222,23 @@ static int run(int argc, char **argv)
         .common = {.open = TZ_OPEN_OPTIONS_INIT}, .memory = REQUEST_DEFAULT_MEMORY, .threads = 1};
     tz_error err;
     int status;
-    int count = common_parse(&encode_block_command, argc, argv, &e.common, apply, &e, &status);
+    int count = common_parse(&encode_block_command, argc, argv, &e.common,
+                             apply_encode_block_option, &e, &status);
     if (count < 0)
         return status;
     if (count != 5)
         return common_wrong_operands(&encode_block_command,
-                                     count < 5 ? missing[count] : "one BLOB, not also",
+                                     count < 5 ? missing[count] : "unexpected argument",
                                      count > 5 ? argv[5] : NULL);
     tz_result result = output_check_folder(argv[4], &err);
     if (result != TZ_OK)
         return block_end(result, e.common.json, argv[3], &err);
-    if (!take_operands(&e, argv))
+    if (!parse_operands(&e, argv))
         return option_hint(&encode_block_command);
     if (e.common.json && strcmp(e.output, "-") == 0)
         return common_wrong_operands(&encode_block_command,
                                      "standard output cannot take both the blob and --json", NULL);
     progress_catch_signals();
     signal(SIGPIPE, SIG_IGN);
-    return block_end(encode(&e, &err), e.common.json, e.input, &err);
+    return block_end(encode_block(&e, &err), e.common.json, e.input, &err);
 }

@@ -9,7 +9,7 @@ void file_rows_start(file_rows *f, const conversion *c, uint64_t memory)
     f->how.threads = c->options.threads;
     f->how.max_memory = memory > 0 ? memory : 1;
     f->how.progress = progress_watch();
-    if (c->device == NULL) /* as always where blocks are read, which have no settings of devices */
+    if (c->device == NULL) /* encode-block has no settings of devices */
         return;
     f->how.device = c->device;
     f->how.strict_device = c->settings->device.strict;
@@ -17,8 +17,8 @@ void file_rows_start(file_rows *f, const conversion *c, uint64_t memory)
     f->how.device_bytes = conversion_device_bytes_to_read(c);
 }
 
-/* Grey or RGB without the alpha after it, which becomes the mask. */
-static void split_alpha(const conversion *c, tz_item items[2])
+/* Reads grey or RGB without the alpha band after it, which is read as the mask. */
+static void read_alpha_as_mask(const conversion *c, tz_item items[2])
 {
     static const uint32_t bands[] = {0, 1, 2, 3};
     items[0].bands = bands;
@@ -27,9 +27,9 @@ static void split_alpha(const conversion *c, tz_item items[2])
     items[1].band_count = 1;
 }
 
-/* The pixels, and the file's own mask where the image has one. */
-static size_t items_of(const file_rows *f, const tz_window *window, const tz_buffer *pixels,
-                       const tz_buffer *mask, tz_item items[2])
+/* Makes the items of a window: the pixels, and the file's own mask if the image has one. */
+static size_t make_row_items(const file_rows *f, const tz_window *window, const tz_buffer *pixels,
+                             const tz_buffer *mask, tz_item items[2])
 {
     items[0] = (tz_item){.file = f->c->file, .window = *window, .into = *pixels};
     items[0].into.dtype = f->c->read_as;
@@ -37,18 +37,18 @@ static size_t items_of(const file_rows *f, const tz_window *window, const tz_buf
         return 1;
     items[1] = (tz_item){.file = f->c->file, .window = *window, .into = *mask};
     if (conversion_masks_by_alpha(f->c))
-        split_alpha(f->c, items);
+        read_alpha_as_mask(f->c, items);
     else
         items[1].level = TZ_MASK_OF(0u);
     return 2;
 }
 
-/* The memory of a tile is not known before: a budget that is too small is raised to the minimum, as
- * the writer does. */
+/* The memory of a tile is not known before it is read: a budget that is too small is raised to the
+ * minimum, as the writer does. */
 static bool may_raise(file_rows *f, const tz_error *err)
 {
     if (!memory_is_short(err) || err->found <= f->how.max_memory ||
-        (f->most > 0 && err->found > f->most))
+        (f->max_memory > 0 && err->found > f->max_memory))
         return false;
     f->how.max_memory = err->found;
     return true;
@@ -60,13 +60,13 @@ static tz_result read_rows(void *user, const tz_window *window, const tz_buffer 
     file_rows *f = user;
     tz_item items[2];
     tz_report part = {0};
-    size_t count = items_of(f, window, pixels, mask, items);
+    size_t count = make_row_items(f, window, pixels, mask, items);
     tz_result result;
     do {
         result = tz_read_batch(items, count, &f->how, &part, err);
     } while (result != TZ_OK && may_raise(f, err));
-    if (result != TZ_OK && f->most > 0 && memory_is_short(err))
-        return memory_refuse(&f->c->memory, f->c->memory.work - f->most + err->found, err);
+    if (result != TZ_OK && f->max_memory > 0 && memory_is_short(err))
+        return memory_refuse(&f->c->memory, f->c->memory.work - f->max_memory + err->found, err);
     if (result != TZ_OK)
         return result;
     if (f->c->by_nodata.used)
@@ -87,7 +87,7 @@ tz_row_source file_rows_source(file_rows *f)
 static tz_result plan_window(file_rows *f, uint32_t row, uint32_t rows, tz_report *report,
                              tz_error *err)
 {
-    static char nowhere; /* a plan wants a place for pixels, and puts none there */
+    static char nowhere; /* a plan needs a buffer, and stores nothing there */
     const tz_image_spec *spec = &f->c->spec;
     const tz_window window = {.row = row, .width = spec->width, .height = rows};
     const tz_buffer pixels = {.data = &nowhere,
@@ -99,7 +99,7 @@ static tz_result plan_window(file_rows *f, uint32_t row, uint32_t rows, tz_repor
     tz_item items[2];
     mask.dtype = TZ_DTYPE_UINT8;
     mask.bands = 1;
-    size_t count = items_of(f, &window, &pixels, &mask, items);
+    size_t count = make_row_items(f, &window, &pixels, &mask, items);
     tz_result result;
     do {
         result = tz_plan_read(items, count, &f->how, report, err);
@@ -107,7 +107,7 @@ static tz_result plan_window(file_rows *f, uint32_t row, uint32_t rows, tz_repor
     return result;
 }
 
-/* The first swath, and one that reaches into as many rows of tiles as any. */
+/* Plans the first slab of rows, and one that touches as many rows of tiles as any. */
 tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err)
 {
     const uint32_t last = f->c->spec.height - rows;

@@ -7,13 +7,13 @@
 
 typedef struct file_rows {
     const conversion *c;
-    tz_read_options how; /* max_memory grows where a tile takes more */
-    uint64_t most;       /* that it may grow to; 0: any */
+    tz_read_options how; /* max_memory grows if a tile needs more */
+    uint64_t max_memory; /* bytes that it may grow to; 0: any number */
     tz_report report;    /* of all windows together */
 } file_rows;
 
 void file_rows_start(file_rows *f, const conversion *c, uint64_t memory);
-tz_row_source file_rows_source(file_rows *f); /* f must stay where it is */
+tz_row_source file_rows_source(file_rows *f); /* f must not move */
 /* Plans the read of this many rows, into report, without reading them. */
 tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err);
 

@@ -10,8 +10,8 @@
 
 /* Transform ------------------------------------------------------------------------------------ */
 
-/* a after b: first b, then a. */
-static void compose(const double a[6], const double b[6], double out[6])
+/* Composes two transforms: b is applied first, then a. */
+static void compose_transforms(const double a[6], const double b[6], double out[6])
 {
     out[0] = a[0] + a[1] * b[0] + a[2] * b[3];
     out[1] = a[1] * b[1] + a[2] * b[4];
@@ -21,7 +21,8 @@ static void compose(const double a[6], const double b[6], double out[6])
     out[5] = a[4] * b[2] + a[5] * b[5];
 }
 
-/* From places of the upright image to those of the stored one, width x height pixels. */
+/* Makes the transform from pixels of the upright image to those of the stored one, which has width
+ * x height pixels. */
 static void upright_to_stored(unsigned orientation, double width, double height, double out[6])
 {
     const bool swapped = orientation >= 5;
@@ -57,15 +58,15 @@ bool georeference_transform(const request *r, double out[6])
     if (!info->geo.has_transform)
         return false;
     upright_to_stored(orientation, level->width, level->height, turn);
-    compose(turn, in_window, in_level);
-    compose(to_full, in_level, in_image);
-    compose(info->geo.transform, in_image, out);
+    compose_transforms(turn, in_window, in_level);
+    compose_transforms(to_full, in_level, in_image);
+    compose_transforms(info->geo.transform, in_image, out);
     return true;
 }
 
 /* Coordinate reference system ------------------------------------------------------------------ */
 
-/* The EPSG code of the keys, else the code that PROJ finds; 0: none. */
+/* Returns the EPSG code of the keys, else the one that PROJ finds; 0: none. */
 static int code_of(const tz_geo *geo, const tz_crs *crs)
 {
     if (geo->epsg != 0 && geo->epsg != USER_DEFINED)
@@ -73,7 +74,7 @@ static int code_of(const tz_geo *geo, const tz_crs *crs)
     return crs != NULL ? tz_crs_epsg(crs) : 0;
 }
 
-/* NULL where there is none, or PROJ cannot make it out: `info` says why. */
+/* Returns NULL if there is no CRS, or PROJ does not understand it: `info` says why. */
 static tz_crs *open_crs(const request *r)
 {
     tz_crs *crs = NULL;
@@ -88,7 +89,7 @@ static bool has_vertical(const tz_geo *geo)
     return geo->epsg_vertical != 0 && geo->epsg_vertical != USER_DEFINED;
 }
 
-static void print_crs(const request *r)
+static void print_result_crs(const request *r)
 {
     const tz_geo *geo = &r->info->geo;
     tz_crs *crs = open_crs(r);
@@ -119,7 +120,7 @@ void georeference_print(const request *r)
         putchar('\n');
     }
     if (r->info->geo.has_crs)
-        print_crs(r);
+        print_result_crs(r);
 }
 
 void georeference_write(json *j, const request *r)

@@ -6,12 +6,13 @@
 #include "json.h"
 #include "request.h"
 
-/* From columns and rows of the result, in GDAL's order. False: the file has no transform. */
+/* Makes the transform from columns and rows of the result, in GDAL's order. false: the file has
+ * none. */
 bool georeference_transform(const request *r, double out[6]);
 
-/* Lines of a page; none where the file has nothing to say. */
+/* Prints lines of a page; none if the file has no georeference. */
 void georeference_print(const request *r);
-/* The object "geo". */
+/* Writes the object "geo". */
 void georeference_write(json *j, const request *r);
 
 #endif

@@ -42,7 +42,7 @@ static unsigned cube_step(unsigned char value)
     return value < 48 ? 0 : value < 115 ? 1 : (value - 35u) / 40u;
 }
 
-/* Behind the cube there are 24 greys, from 8 in steps of 10. */
+/* After the cube there are 24 greys, from 8 in steps of 10. */
 static unsigned nearest_of_256(const unsigned char rgb[3])
 {
     unsigned step = (rgb[0] - 4u) / 10u;
@@ -51,11 +51,11 @@ static unsigned nearest_of_256(const unsigned char rgb[3])
     return 16 + 36 * cube_step(rgb[0]) + 6 * cube_step(rgb[1]) + cube_step(rgb[2]);
 }
 
-/* role: 38 letters, 48 their background. */
-static void set_color(const half_blocks *h, int role, const ink *i)
+/* role: 38 for the letter, 48 for its background (ECMA-48, SGR). */
+static void set_cell_color(const half_blocks *h, int role, const ink *i)
 {
     if (!i->seen)
-        printf("\x1b[%dm", role + 1); /* the terminal's own */
+        printf("\x1b[%dm", role + 1); /* the terminal's default */
     else if (h->deep)
         printf("\x1b[%d;2;%u;%u;%um", role, i->rgb[0], i->rgb[1], i->rgb[2]);
     else
@@ -70,13 +70,13 @@ static void put_colored(const half_blocks *h, const unsigned char *above,
     for (uint32_t x = 0; x < h->width; x++) {
         ink top = ink_at(h, above, x);
         ink bottom = below != NULL ? ink_at(h, below, x) : (ink){.seen = false};
-        bool lower = !top.seen; /* what is seen is the letter, the other half its background */
+        bool lower = !top.seen; /* the visible half is the letter, the other its background */
         const ink *new_letter = lower ? &bottom : &top;
         const ink *new_ground = lower ? &top : &bottom;
         if (new_letter->seen && !same_ink(new_letter, &letter))
-            set_color(h, 38, new_letter);
+            set_cell_color(h, 38, new_letter);
         if (!same_ink(new_ground, &ground))
-            set_color(h, 48, new_ground);
+            set_cell_color(h, 48, new_ground);
         letter = new_letter->seen ? *new_letter : letter;
         ground = *new_ground;
         fputs(!new_letter->seen ? " " : lower ? LOWER_HALF : UPPER_HALF, stdout);
@@ -86,7 +86,7 @@ static void put_colored(const half_blocks *h, const unsigned char *above,
 
 /* In letters ----------------------------------------------------------------------------------- */
 
-/* As bright as the eye has it; what is not seen is black. */
+/* Luma by ITU-R BT.601; a transparent pixel is black. */
 static unsigned brightness(const ink *i)
 {
     return i->seen ? (299u * i->rgb[0] + 587u * i->rgb[1] + 114u * i->rgb[2]) / 1000u : 0;
@@ -114,8 +114,8 @@ static void put_line(const half_blocks *h, const unsigned char *below)
         put_letters(h, h->above, below);
 }
 
-static tz_result start(void *user, uint32_t width, uint32_t height, unsigned channels,
-                       tz_error *err)
+static tz_result start_picture(void *user, uint32_t width, uint32_t height, unsigned channels,
+                               tz_error *err)
 {
     half_blocks *h = user;
     h->width = width;
@@ -128,7 +128,7 @@ static tz_result start(void *user, uint32_t width, uint32_t height, unsigned cha
 static tz_result put_row(void *user, const unsigned char *row, tz_error *err)
 {
     half_blocks *h = user;
-    (void)err; /* that standard output fails is found at the end */
+    (void)err; /* term_close reports failures of standard output */
     h->left--;
     if (h->waits) {
         put_line(h, row);
@@ -150,7 +150,7 @@ void half_blocks_start(half_blocks *h)
 
 picture_sink half_blocks_sink(half_blocks *h)
 {
-    return (picture_sink){.start = start, .row = put_row, .user = h};
+    return (picture_sink){.start = start_picture, .row = put_row, .user = h};
 }
 
 void half_blocks_end(half_blocks *h)

@@ -9,14 +9,14 @@
 
 typedef struct half_blocks {
     bool color; /* else characters alone */
-    bool deep;  /* all colours; else the 216 of every terminal with 256 */
+    bool deep;  /* 24-bit colours; else the cube of 216 */
     uint32_t width, left;
     unsigned channels;
-    unsigned char *above; /* a row that waits for the one below; NULL: none */
+    unsigned char *above; /* a row that waits for the one below it */
     bool waits;
 } half_blocks;
 
-/* For standard output, as it is. Rows are written there. */
+/* Starts a picture on standard output, in the colours that it has. */
 void half_blocks_start(half_blocks *h);
 picture_sink half_blocks_sink(half_blocks *h);
 void half_blocks_end(half_blocks *h);

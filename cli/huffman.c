@@ -18,8 +18,8 @@ static int by_count(const void *a, const void *b)
     return x->symbol < y->symbol ? -1 : 1;
 }
 
-/* The symbols that occur, rarest first. */
-static size_t collect(leaf *leaves, const uint32_t *counts, size_t symbols)
+/* Collects the symbols that occur, rarest first. */
+static size_t collect_leaves(leaf *leaves, const uint32_t *counts, size_t symbols)
 {
     size_t used = 0;
     for (size_t i = 0; i < symbols; i++) {
@@ -65,9 +65,10 @@ static void count_lengths(const leaf *leaves, size_t used, uint32_t *of_length)
     }
 }
 
-/* Codes that were cut to the longest length have taken too much room: others give way, each time
- * one that is as long as possible but not the longest. */
-static void make_room(uint32_t *of_length)
+/* Restores a complete code. Codes that were shortened to the largest length use too much of the
+ * code space; others are made longer, each time the longest one that can be (Kraft's inequality).
+ */
+static void limit_lengths(uint32_t *of_length)
 {
     uint32_t taken = 0;
     for (unsigned i = 1; i <= HUFFMAN_BITS; i++)
@@ -82,7 +83,7 @@ static void make_room(uint32_t *of_length)
     }
 }
 
-static uint16_t reversed(uint32_t bits, unsigned length)
+static uint16_t reverse_bits(uint32_t bits, unsigned length)
 {
     uint32_t result = 0;
     for (unsigned i = 0; i < length; i++)
@@ -99,7 +100,7 @@ static void assign_bits(huffman_code *code, const uint32_t *of_length)
     for (size_t i = 0; i < HUFFMAN_SYMBOLS; i++) {
         unsigned length = code->length[i];
         if (length > 0)
-            code->bits[i] = reversed(next[length]++, length);
+            code->bits[i] = reverse_bits(next[length]++, length);
     }
 }
 
@@ -107,9 +108,9 @@ void huffman_make(huffman_code *code, const uint32_t *counts, size_t symbols)
 {
     leaf leaves[HUFFMAN_SYMBOLS];
     uint32_t of_length[HUFFMAN_BITS + 1] = {0};
-    size_t used = collect(leaves, counts, symbols);
+    size_t used = collect_leaves(leaves, counts, symbols);
     count_lengths(leaves, used, of_length);
-    make_room(of_length);
+    limit_lengths(of_length);
     memset(code, 0, sizeof *code);
     size_t at = 0;
     for (unsigned length = HUFFMAN_BITS; length > 0; length--) {

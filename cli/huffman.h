@@ -15,8 +15,8 @@ typedef struct huffman_code {
     uint16_t bits[HUFFMAN_SYMBOLS];
 } huffman_code;
 
-/* The code for symbols that occur so often; at most HUFFMAN_SYMBOLS of them, at least two. The code
- * is always complete: with fewer than two symbols, others get a code that is not used. */
+/* Makes the code for symbols with these counts; 2 to HUFFMAN_SYMBOLS of them. The code is always
+ * complete: if fewer than two symbols occur, others get codes that are not used. */
 void huffman_make(huffman_code *code, const uint32_t *counts, size_t symbols);
 
 #endif

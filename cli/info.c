@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo info: options, and the files one by one.
+ *
+ * gather_facts collects once the facts that need more than tz_info (metadata in order, ends of
+ * tiles, COG structure, CRS by PROJ); page and JSON then read the same info_file. A defect that
+ * shows up on the way is kept as a warning of the file, so that one damaged tag does not hide the
+ * rest; in strict mode it fails the command. */
 #include "info.h"
 
 #include <string.h>
@@ -16,7 +22,7 @@ enum { TILES = 1, TAGS, LIMITS, REQUIRE_CRS, NO_CRS };
 static const cli_option info_options[] = {
     {"json", 0, COMMON_JSON, NULL, "as JSON: gdalinfo's keys, and ours under \"terrazzo\";\n"
                             "several files make an array"},
-    {"tiles", 0, TILES, NULL, "also every tile: place, offset and size"},
+    {"tiles", 0, TILES, NULL, "also every tile: position, offset and size"},
     {"tags", 0, TAGS, NULL, "also every tag of every level, with its first values"},
     {"require-crs", 0, REQUIRE_CRS, NULL, "no usable coordinate reference system is an error"},
     {"no-crs", 0, NO_CRS, NULL, "do not ask PROJ for names and longitudes"},
@@ -26,7 +32,7 @@ static const cli_option info_options[] = {
 };
 /* clang-format on */
 
-static int run(int argc, char **argv);
+static int run_info(int argc, char **argv);
 
 const cli_command info_command = {
     .name = "info",
@@ -38,10 +44,10 @@ const cli_command info_command = {
                 "terrazzo info --strict *.tif\texit code 1 if any has a defect\n"
                 "terrazzo info --limits\tthe limits for hostile files",
     .options = info_options,
-    .run = run,
+    .run = run_info,
 };
 
-static bool apply(void *user, int id, const char *value)
+static bool apply_info_option(void *user, int id, const char *value)
 {
     info_settings *settings = user;
     (void)value;
@@ -97,7 +103,7 @@ void info_problem(info_file *f, const tz_error *err, bool fatal)
 }
 
 /* Facts that need more than tz_info. */
-static void gather(info_file *f)
+static void gather_facts(info_file *f)
 {
     tz_error err;
     if (meta_open(&f->metadata, f->file) != TZ_OK) {
@@ -143,7 +149,7 @@ static int show_file(const info_settings *settings, const char *path, json *j)
         return EXIT_FAILED;
     }
     f.info = tz_file_info(f.file);
-    gather(&f);
+    gather_facts(&f);
     if (settings->common.json)
         info_write_json(j, &f);
     else
@@ -206,12 +212,12 @@ static int show_json(const info_settings *settings, int count, char **files)
     return status;
 }
 
-static int run(int argc, char **argv)
+static int run_info(int argc, char **argv)
 {
     info_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT}};
     int status;
-    int count =
-        common_parse(&info_command, argc, argv, &settings.common, apply, &settings, &status);
+    int count = common_parse(&info_command, argc, argv, &settings.common, apply_info_option,
+                             &settings, &status);
     if (count < 0)
         return status;
     if (count == 0 && settings.limits)

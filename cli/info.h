@@ -23,7 +23,7 @@ typedef struct info_settings {
 
 /* Problems that showed up after opening, beyond the warnings of tz_info. */
 #define INFO_MAX_PROBLEMS 16
-/* Levels whose stored sizes are kept; those of further levels are counted again each time. */
+/* Levels whose stored sizes are cached; those of further levels are counted each time. */
 #define INFO_KEPT_LEVELS 64
 
 typedef struct info_file {
@@ -48,12 +48,12 @@ typedef struct info_file {
     } stored[INFO_KEPT_LEVELS][2]; /* of levels and their masks */
 } info_file;
 
-/* Keep a problem for the list of warnings; fatal ones, and all in strict mode, fail the command. */
+/* Keeps a problem for the list of warnings; fatal ones, and all in strict mode, fail the command.
+ */
 void info_problem(info_file *f, const tz_error *err, bool fatal);
 
 void info_print_page(info_file *f);
-/* Levels, pages, bands, colours and metadata; what --tags and --tiles ask for; the table of
- * corners. */
+/* Lists of levels, pages, bands, colours and metadata; then the tables of --tags and --tiles. */
 void info_print_lists(info_file *f);
 void info_print_details(info_file *f);
 void info_write_json(json *j, info_file *f);
@@ -66,14 +66,14 @@ void info_write_error(json *j, const tz_error *err, const char *path);
 /* Facts that page and JSON share (info_facts.c) ----------------------------------------------- */
 
 bool info_is_cog(const info_file *f);
-/* "DEFLATE", "LERC_ZSTD", "compression 12345"; buffer has room for TEXT_NUMBER. */
+/* "DEFLATE", "LERC_ZSTD", "compression 12345"; buffer has TEXT_NUMBER bytes. */
 const char *info_codec(const tz_level *level, char *buffer);
-/* Bytes of all pixels of a level, unpacked. */
+/* Returns the bytes of all pixels of a level, not compressed. */
 double info_raw_size(const tz_level *level);
 /* Counts stored bytes and missing tiles; false, with the problem kept, if the table cannot be read.
  */
 bool info_stored_size(info_file *f, uint32_t level, uint64_t *bytes, uint64_t *sparse);
-/* Level or mask by the number that tz_tile_spans takes; NULL where there is none. */
+/* Finds a level or mask by its number in tz_tile_spans; NULL: there is none. */
 const tz_level *info_level(const info_file *f, uint32_t level);
 
 /* Corners and centre in the order that gdalinfo has them. */
@@ -89,7 +89,7 @@ void info_corners(const info_file *f, info_corner corners[INFO_CORNERS]);
 void info_print_corners(const info_file *f, const info_corner corners[INFO_CORNERS]);
 void info_print_gcps(const info_file *f);
 
-/* Foreign data that a tag of level 0 may hold. */
+/* Documents of other formats that a tag of level 0 may hold. */
 #define INFO_EMBEDDED 4
 typedef struct info_embedded {
     uint16_t tag;
@@ -98,11 +98,12 @@ typedef struct info_embedded {
 } info_embedded;
 extern const info_embedded info_embedded_kinds[INFO_EMBEDDED];
 
-/* Every tag of the directory at an offset of the file itself; ends early when row returns false. */
+/* Calls row for every tag of the directory at an offset; ends early when row returns false. */
 void info_each_tag(info_file *f, uint64_t ifd_offset,
                    bool (*row)(void *user, info_file *f, const tz_tag *tag), void *user);
 
-/* Tiles in pieces of 256, of all levels and masks. Ends early when row returns false. */
+/* Calls row for every tile of all levels and masks, whose table is read 256 entries at a time. Ends
+ * early when row returns false. */
 typedef struct info_tile {
     uint32_t level; /* TZ_MASK_OF(level) for a mask */
     uint64_t tile;

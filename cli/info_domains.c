@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JSON like gdalinfo's: the metadata, by domain. To the items of GDAL_METADATA come those that GDAL
- * makes of other tags. */
+ * JSON like gdalinfo's: the metadata, by domain. GDAL makes items out of other tags
+ * (TIFFTAG_SOFTWARE, the RPC domain, IMAGE_STRUCTURE), and they are added to the items of
+ * GDAL_METADATA here in the same way.
+ *
+ * A name that a tag has given already is left out of the items: JSON objects must not have a key
+ * twice. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,7 +148,7 @@ static void write_rpc(json *j, const double *rpc)
 
 /* Domains -------------------------------------------------------------------------------------- */
 
-/* Names that other tags give: not twice in one object. */
+/* Returns true for a name that another tag has given: an object must not have it twice. */
 static bool is_given(const info_file *f, const tz_metadata_item *item)
 {
     if (strcmp(item->domain, IMAGE_STRUCTURE) == 0)
@@ -161,7 +165,7 @@ static bool is_given(const info_file *f, const tz_metadata_item *item)
     return false;
 }
 
-/* The items from *at on that have the band and the domain of the one there. */
+/* Writes the items from *at on that have the band and the domain of the first one. */
 static void write_items(json *j, const info_file *f, uint32_t *at, const char *domain, int32_t band)
 {
     tz_metadata_item item;
@@ -174,7 +178,7 @@ static void write_items(json *j, const info_file *f, uint32_t *at, const char *d
     }
 }
 
-/* All other domains of a band, in order. */
+/* Writes all other domains of a band, in order. */
 static void write_domains(json *j, const info_file *f, uint32_t at, int32_t band)
 {
     tz_metadata_item item;
@@ -212,7 +216,7 @@ void info_write_metadata(json *j, info_file *f)
     json_object_end(j);
 }
 
-/* Bits that are not those of the type. */
+/* Returns true if samples have fewer bits than their type. */
 static bool has_odd_bits(const tz_info *info)
 {
     return info->bits_per_sample != 8 * tz_dtype_size(info->dtype);
@@ -232,7 +236,7 @@ void info_write_band_metadata(json *j, const info_file *f, uint32_t band)
     json_object_end(j);
 }
 
-/* As gdalinfo: the two extremes, and again with the others when all four are there. */
+/* As gdalinfo does: minimum and maximum, and again with mean and deviation if all four exist. */
 void info_write_statistics(json *j, const info_file *f, uint32_t band)
 {
     static const struct {

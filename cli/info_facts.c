@@ -78,7 +78,7 @@ bool info_by_band(const info_file *f, uint32_t level)
 
 /* Corners -------------------------------------------------------------------------------------- */
 
-static void place_corner(const info_file *f, info_corner *corner, double column, double row)
+static void locate_corner(const info_file *f, info_corner *corner, double column, double row)
 {
     const tz_geo *geo = &f->info->geo;
     const double *t = geo->transform;
@@ -88,7 +88,7 @@ static void place_corner(const info_file *f, info_corner *corner, double column,
     if (f->crs == NULL || !geo->has_transform ||
         tz_crs_to_lonlat(f->crs, corner->x, corner->y, &corner->lon, &corner->lat, &err) != TZ_OK)
         return;
-    /* a grid may reach half a pixel past a pole; numbers far beyond are not degrees */
+    /* a grid may reach half a pixel beyond a pole; larger numbers are not degrees */
     corner->has_lonlat = fabs(corner->lat) <= 180 && fabs(corner->lon) <= 720;
 }
 
@@ -105,8 +105,8 @@ void info_corners(const info_file *f, info_corner corners[INFO_CORNERS])
                               {"center", "centre", 0.5, 0.5}};
     for (size_t i = 0; i < INFO_CORNERS; i++) {
         corners[i] = (info_corner){.key = places[i].key, .name = places[i].name};
-        place_corner(f, &corners[i], places[i].column * f->info->width,
-                     places[i].row * f->info->height);
+        locate_corner(f, &corners[i], places[i].column * f->info->width,
+                      places[i].row * f->info->height);
     }
 }
 
@@ -145,7 +145,7 @@ static info_tile describe_tile(const tz_level *l, uint32_t level, uint64_t tile,
                        .span = *span};
 }
 
-/* false: stop. A table that cannot be read is a problem of this level alone. */
+/* Returns false to stop. A table that cannot be read is a problem of this level alone. */
 static bool each_of_level(info_file *f, uint32_t level,
                           bool (*row)(void *user, const info_tile *tile), void *user)
 {

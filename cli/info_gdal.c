@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JSON with the keys and the structure of gdalinfo -json. */
+ * JSON with the keys and the structure of gdalinfo -json, for scripts that read those.
+ *
+ * Numbers have the digits that GDAL prints, and what GDAL derives is derived in the same way: band
+ * types, mask flags, corner coordinates, the unit of heights. Facts without a key of GDAL's follow
+ * in one object, "terrazzo" (info_json.c). */
 #include <math.h>
 #include <string.h>
 
@@ -74,7 +78,7 @@ static void write_gcps(json *j, const info_file *f)
     json_object_end(j);
 }
 
-static void write_place(json *j, const info_file *f)
+static void write_georeference(json *j, const info_file *f)
 {
     const tz_geo *geo = &f->info->geo;
     if (geo->gcp_count > 0)
@@ -137,7 +141,7 @@ static const char *gdal_type(tz_dtype dtype)
     return (size_t)dtype < sizeof names / sizeof names[0] ? names[dtype] : "Unknown";
 }
 
-static void write_nodata(json *j, const tz_nodata *nodata)
+static void write_gdal_nodata(json *j, const tz_nodata *nodata)
 {
     if (nodata->kind == TZ_NODATA_INT)
         json_int(j, "noDataValue", nodata->value.i);
@@ -161,7 +165,7 @@ static void write_overviews(json *j, const info_file *f, bool of_mask)
     json_array_end(j);
 }
 
-/* The last of 2 or 4 bands is alpha, and this is another one: GDAL takes it for the mask. */
+/* Returns true for a colour band of 2 or 4 whose last one is alpha: GDAL uses that as the mask. */
 static bool has_alpha(const info_file *f, uint32_t band)
 {
     const tz_info *info = f->info;
@@ -189,7 +193,7 @@ static void write_mask(json *j, const info_file *f, uint32_t band)
     json_object_end(j);
 }
 
-static bool is_nodata(const tz_nodata *nodata, uint32_t value)
+static bool is_nodata_entry(const tz_nodata *nodata, uint32_t value)
 {
     if (nodata->kind == TZ_NODATA_INT)
         return nodata->value.i == value;
@@ -209,14 +213,14 @@ static void write_color_table(json *j, const tz_info *info)
         json_array_row(j, NULL);
         for (int part = 0; part < 3; part++)
             json_uint(j, NULL, rgb[part]);
-        json_uint(j, NULL, is_nodata(&info->nodata, i) ? 0 : 255);
+        json_uint(j, NULL, is_nodata_entry(&info->nodata, i) ? 0 : 255);
         json_array_end(j);
     }
     json_array_end(j);
     json_object_end(j);
 }
 
-/* The unit that is said of the band, else, as in GDAL, that of heights in the CRS. */
+/* The unit is that of the band, else, as in GDAL, that of heights in the CRS. */
 static void write_scaling(json *j, const info_file *f, const tz_band *band)
 {
     if (band->unit != NULL && band->unit[0] != '\0')
@@ -245,7 +249,7 @@ static void write_band(json *j, const info_file *f, uint32_t index)
     if (band.description != NULL && band.description[0] != '\0')
         json_text(j, "description", band.description);
     info_write_statistics(j, f, index);
-    write_nodata(j, &info->nodata);
+    write_gdal_nodata(j, &info->nodata);
     write_scaling(j, f, &band);
     if (info->level_count > 1)
         write_overviews(j, f, false);
@@ -265,7 +269,7 @@ void info_write_json(json *j, info_file *f)
     json_text(j, "driverLongName", "GeoTIFF");
     write_files(j, f);
     json_pair(j, "size", info->width, info->height);
-    write_place(j, f);
+    write_georeference(j, f);
     info_write_metadata(j, f);
     write_corners(j, f);
     json_array(j, "bands");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * JSON: the object "terrazzo", with all that gdalinfo has no key for. */
+ * JSON: the object "terrazzo" of info, with all facts that gdalinfo has no key for.
+ *
+ * Lists of any length (tags, tiles) are written while they are read: neither is in memory as a
+ * whole. If a table cannot be read, its list ends there and a warning says so. */
 #include <math.h>
 #include <string.h>
 
@@ -99,7 +102,7 @@ static void write_cog(json *j, const info_file *f)
 
 /* Levels --------------------------------------------------------------------------------------- */
 
-static void write_tag(json *j, info_file *f, const tz_tag *tag)
+static void write_tag_info(json *j, info_file *f, const tz_tag *tag)
 {
     tz_error err;
     json_object_row(j, NULL);
@@ -117,11 +120,11 @@ static void write_tag(json *j, info_file *f, const tz_tag *tag)
 
 static bool write_each_tag(void *user, info_file *f, const tz_tag *tag)
 {
-    write_tag(user, f, tag);
+    write_tag_info(user, f, tag);
     return !term_is_broken();
 }
 
-static void write_tags(json *j, info_file *f, const char *key, uint64_t ifd_offset)
+static void write_directory_tags(json *j, info_file *f, const char *key, uint64_t ifd_offset)
 {
     json_array(j, key);
     info_each_tag(f, ifd_offset, write_each_tag, j);
@@ -138,9 +141,9 @@ static void write_embedded(json *j, info_file *f)
     }
     json_object_end(j);
     if (f->settings->tags && f->info->exif_ifd != TZ_NONE)
-        write_tags(j, f, "exif_tags", f->info->exif_ifd);
+        write_directory_tags(j, f, "exif_tags", f->info->exif_ifd);
     if (f->settings->tags && f->info->gps_ifd != TZ_NONE)
-        write_tags(j, f, "gps_tags", f->info->gps_ifd);
+        write_directory_tags(j, f, "gps_tags", f->info->gps_ifd);
 }
 
 static void write_stored(json *j, info_file *f, uint32_t number, const tz_level *level)
@@ -173,7 +176,7 @@ static void write_codec(json *j, const tz_level *level)
     }
 }
 
-static void write_level(json *j, info_file *f, uint32_t number, const tz_level *level)
+static void write_level_info(json *j, info_file *f, uint32_t number, const tz_level *level)
 {
     static const char *const sidecars[] = {"", "ovr", "msk"};
     json_object(j, NULL);
@@ -193,7 +196,7 @@ static void write_level(json *j, info_file *f, uint32_t number, const tz_level *
     json_uint(j, "ifd_offset", level->ifd_offset);
     json_int(j, "tag_count", level->tag_count);
     if (f->settings->tags && level->sidecar == 0)
-        write_tags(j, f, "tags", level->ifd_offset);
+        write_directory_tags(j, f, "tags", level->ifd_offset);
     json_object_end(j);
 }
 
@@ -203,7 +206,7 @@ static void write_levels(json *j, info_file *f, const char *key, uint32_t mask_b
     for (uint32_t i = 0; i < f->info->level_count; i++) {
         const tz_level *level = info_level(f, i | mask_bit);
         if (level != NULL)
-            write_level(j, f, i | mask_bit, level);
+            write_level_info(j, f, i | mask_bit, level);
     }
     json_array_end(j);
 }
@@ -227,7 +230,7 @@ static bool write_tile(void *user, const info_tile *tile)
 
 /* The image ------------------------------------------------------------------------------------ */
 
-static void write_image(json *j, const tz_info *info)
+static void write_image_info(json *j, const tz_info *info)
 {
     json_text(j, "dtype", tz_dtype_name(info->dtype));
     json_uint(j, "bits_per_sample", info->bits_per_sample);
@@ -247,7 +250,7 @@ static void write_image(json *j, const tz_info *info)
     json_uint_or_null(j, "gps_ifd", info->gps_ifd, info->gps_ifd != TZ_NONE);
 }
 
-static void write_nodata(json *j, const tz_info *info)
+static void write_nodata_info(json *j, const tz_info *info)
 {
     static const char *const kinds[] = {"none", "int", "uint", "float"};
     const tz_nodata *nodata = &info->nodata;
@@ -323,9 +326,9 @@ void info_write_terrazzo(json *j, info_file *f)
     json_text(j, "version", tz_version());
     write_format(j, f->info);
     write_pages(j, f->info);
-    write_image(j, f->info);
+    write_image_info(j, f->info);
     write_embedded(j, f);
-    write_nodata(j, f->info);
+    write_nodata_info(j, f->info);
     write_geo(j, f);
     write_levels(j, f, "levels", 0);
     write_levels(j, f, "masks", TZ_MASK_OF(0u));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The page for people: what is said once about a file. Lists are in info_tables.c. */
+ * The page of info for people: facts that are said once about a file. Lists are in info_tables.c.
+ *
+ * Sections are image, georeferencing and file, and a line is left out where the file has nothing to
+ * say. Coordinates are rounded only as far as --bbox still finds the same pixels by them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +55,7 @@ static void print_size(const tz_info *info)
     putchar('\n');
 }
 
-/* Bands beyond those of the colour model: "+ alpha + 2 others". */
+/* Prints the bands after those of the colour model: "+ alpha + 2 others". */
 static void print_extra(const tz_info *info)
 {
     uint32_t counts[3] = {0, 0, 0};
@@ -185,7 +188,7 @@ static void print_mask(const tz_info *info)
            text_plural(info->level_count));
 }
 
-static void print_image(info_file *f)
+static void print_image_section(info_file *f)
 {
     page_heading("Image");
     print_size(f->info);
@@ -200,7 +203,7 @@ static void print_image(info_file *f)
 
 /* Georeferencing ------------------------------------------------------------------------------- */
 
-static void print_crs(const info_file *f)
+static void print_file_crs(const info_file *f)
 {
     const tz_geo *geo = &f->info->geo;
     int epsg = f->crs != NULL ? tz_crs_epsg(f->crs) : geo->epsg != 32767 ? geo->epsg : 0;
@@ -254,14 +257,14 @@ static void print_transform(const info_file *f)
     }
 }
 
-/* Rounded, unless that is more than a thousandth of a pixel off: --bbox takes what is printed. */
-static const char *coordinate(char *buffer, double value, double pixel)
+/* Rounds, unless the error exceeds a thousandth of a pixel: printed bounds must work as --bbox. */
+static const char *format_coordinate(char *buffer, double value, double pixel)
 {
     text_rounded(buffer, value, 9);
     return fabs(strtod(buffer, NULL) - value) <= pixel / 2000 ? buffer : text_double(buffer, value);
 }
 
-/* Least and greatest coordinates of all four corners. */
+/* Prints the least and greatest coordinates of the four corners. */
 static void print_bounds(const double *t, const info_corner corners[INFO_CORNERS])
 {
     const double pixel[2] = {hypot(t[1], t[4]), hypot(t[2], t[5])};
@@ -277,8 +280,8 @@ static void print_bounds(const double *t, const info_corner corners[INFO_CORNERS
         char a[TEXT_NUMBER];
         char b[TEXT_NUMBER];
         page_label(i == 0 ? "Bounds" : "");
-        printf("%c  %s to %s\n", "xy"[i], coordinate(a, low[i], pixel[i]),
-               coordinate(b, high[i], pixel[i]));
+        printf("%c  %s to %s\n", "xy"[i], format_coordinate(a, low[i], pixel[i]),
+               format_coordinate(b, high[i], pixel[i]));
     }
 }
 
@@ -311,7 +314,7 @@ static void print_wkt(const char *wkt)
     }
 }
 
-static void print_place(info_file *f)
+static void print_georeference(info_file *f)
 {
     const tz_geo *geo = &f->info->geo;
     page_heading("Georeferencing");
@@ -319,7 +322,7 @@ static void print_place(info_file *f)
         printf("  none\n");
         return;
     }
-    print_crs(f);
+    print_file_crs(f);
     if (geo->has_transform)
         print_transform(f);
     if (geo->raster_type == TZ_RASTER_PIXEL_IS_POINT)
@@ -338,7 +341,7 @@ static void print_place(info_file *f)
 
 /* File ----------------------------------------------------------------------------------------- */
 
-static void print_place_of(const char *name, uint64_t offset)
+static void print_offset(const char *name, uint64_t offset)
 {
     char number[TEXT_NUMBER];
     if (offset == TZ_NONE)
@@ -355,8 +358,8 @@ static void print_embedded(const info_file *f)
         if (tag_find(f->file, &f->info->levels[0], info_embedded_kinds[i].tag, &tag))
             page_line(info_embedded_kinds[i].name, text_bytes(number, tag.size));
     }
-    print_place_of("EXIF", f->info->exif_ifd);
-    print_place_of("EXIF GPS", f->info->gps_ifd);
+    print_offset("EXIF", f->info->exif_ifd);
+    print_offset("EXIF GPS", f->info->gps_ifd);
 }
 
 static void print_directories(const tz_info *info)
@@ -428,8 +431,8 @@ static void print_file(const info_file *f)
 void info_print_page(info_file *f)
 {
     print_title(f);
-    print_image(f);
-    print_place(f);
+    print_image_section(f);
+    print_georeference(f);
     info_print_lists(f);
     print_file(f);
     info_print_details(f);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The page for people: its lists. */
+ * The page of info for people: its lists of levels, pages, bands, colours, metadata, tags and
+ * tiles.
+ *
+ * A list shows its first rows, and a line counts the others; --verbose shows all. Bands that are
+ * alike are one row. A table walks over its rows twice, to measure and to print (table.h), so that
+ * no list is kept in memory. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +25,7 @@
 #define COLORS_SHOWN  8
 #define SIDECAR_OF(l) ((l)->sidecar == TZ_SIDECAR_OVR ? "ovr " : (l)->sidecar ? "msk " : "")
 
-static size_t page_room(const info_file *f)
+static size_t page_width(const info_file *f)
 {
     return f->settings->common.verbose ? 0 : PAGE_COLUMNS;
 }
@@ -34,7 +39,7 @@ static void note_more(uint64_t count, const char *what)
 
 /* Corners -------------------------------------------------------------------------------------- */
 
-/* Coordinates that are longitudes and latitudes already need not be said twice. */
+/* Returns false for coordinates that are longitude and latitude already. */
 static bool says_more(const info_corner *corner)
 {
     return corner->has_lonlat &&
@@ -56,7 +61,7 @@ void info_print_corners(const info_file *f, const info_corner corners[INFO_CORNE
     for (int i = 0; i < INFO_CORNERS; i++)
         lonlat = lonlat || says_more(&corners[i]) || !corners[i].has_lonlat;
     putchar('\n');
-    for (table_start(&t, lonlat ? columns : in_degrees, 5, page_room(f)); table_pass(&t);) {
+    for (table_start(&t, lonlat ? columns : in_degrees, 5, page_width(f)); table_pass(&t);) {
         for (int i = 0; i < INFO_CORNERS; i++) {
             char numbers[4][TEXT_NUMBER] = {"", "", "", ""};
             text_rounded(numbers[0], corners[i].x, 9);
@@ -94,7 +99,7 @@ void info_print_gcps(const info_file *f)
         shown = GCPS_SHOWN;
     table t;
     putchar('\n');
-    for (table_start(&t, columns, 5, page_room(f)); table_pass(&t);) {
+    for (table_start(&t, columns, 5, page_width(f)); table_pass(&t);) {
         for (uint32_t i = 0; i < shown; i++)
             gcp_row(&t, &geo->gcps[i]);
     }
@@ -241,7 +246,7 @@ static bool has_words(const tz_band *band)
            band->color_text != NULL;
 }
 
-/* Without words on any band, the line "Colour" says it all. */
+/* If no band has a text or a scale of its own, the line "Colour" says enough. */
 static bool any_words(const info_file *f)
 {
     uint32_t last;
@@ -255,7 +260,7 @@ static bool any_words(const info_file *f)
     return false;
 }
 
-static void print_bands(const info_file *f)
+static void print_band_table(const info_file *f)
 {
     static const table_column columns[] = {{"band", false, 0},  {"colour", false, 16},
                                            {"unit", false, 24}, {"scale", true, 0},
@@ -265,7 +270,7 @@ static void print_bands(const info_file *f)
     page_heading("Bands");
     table t;
     uint32_t end = 0;
-    for (table_start(&t, columns, 6, page_room(f)); table_pass(&t);) {
+    for (table_start(&t, columns, 6, page_width(f)); table_pass(&t);) {
         uint32_t rows = 0;
         for (uint32_t first = 0; first < f->info->bands; first = end) {
             tz_band band;
@@ -355,14 +360,14 @@ static void print_metadata(const info_file *f)
 {
     static const table_column columns[] = {{NULL, false, 36}, {NULL, false, 0}};
     table t;
-    table_start(&t, columns, 2, page_room(f));
+    table_start(&t, columns, 2, page_width(f));
     table_pass(&t);
     uint32_t tags = tag_rows(f, &t);
     if (tags == 0 && f->metadata.count == 0)
         return;
     page_heading("Metadata");
     uint32_t at = 0;
-    for (table_start(&t, columns, 2, page_room(f)); table_pass(&t);) {
+    for (table_start(&t, columns, 2, page_width(f)); table_pass(&t);) {
         tz_metadata_item item;
         uint32_t rows = tag_rows(f, &t);
         at = 0;
@@ -377,7 +382,7 @@ void info_print_lists(info_file *f)
 {
     print_levels(f);
     print_pages(f);
-    print_bands(f);
+    print_band_table(f);
     print_colors(f);
     print_metadata(f);
 }
@@ -401,7 +406,7 @@ static bool print_tag(void *user, info_file *f, const tz_tag *tag)
     return !term_is_broken();
 }
 
-static void print_tags(info_file *f, const char *what, uint64_t ifd_offset)
+static void print_directory_tags(info_file *f, const char *what, uint64_t ifd_offset)
 {
     char title[80];
     snprintf(title, sizeof title, "Tags of %s, directory at byte %" PRIu64, what, ifd_offset);
@@ -417,7 +422,7 @@ static void print_level_tags(info_file *f, uint32_t level)
         return;
     snprintf(what, sizeof what, "%s %" PRIu32,
              level & TZ_MASK_OF(0u) ? "the mask of level" : "level", level & ~TZ_MASK_OF(0u));
-    print_tags(f, what, l->ifd_offset);
+    print_directory_tags(f, what, l->ifd_offset);
 }
 
 static void print_all_tags(info_file *f)
@@ -427,9 +432,9 @@ static void print_all_tags(info_file *f)
         print_level_tags(f, TZ_MASK_OF(i));
     }
     if (f->info->exif_ifd != TZ_NONE)
-        print_tags(f, "EXIF", f->info->exif_ifd);
+        print_directory_tags(f, "EXIF", f->info->exif_ifd);
     if (f->info->gps_ifd != TZ_NONE)
-        print_tags(f, "EXIF GPS", f->info->gps_ifd);
+        print_directory_tags(f, "EXIF GPS", f->info->gps_ifd);
 }
 
 static bool print_tile(void *user, const info_tile *tile)

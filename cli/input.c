@@ -29,8 +29,8 @@ tz_result input_fail(const char *name, int reason, tz_error *err)
     return TZ_ERR_IO;
 }
 
-/* Until there is something to read, or a signal came: one that comes just before read would not
- * end it. */
+/* Waits until there is something to read or a signal came. read alone would miss a signal that
+ * comes just before it. */
 static void wait_for_input(int fd)
 {
     struct pollfd input = {.fd = fd, .events = POLLIN};

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Writes JSON call by call. A bit for each depth says whether a comma is due, so that nothing is
+ * allocated and no document is kept: output of any length starts at once.
+ *
+ * A group that was begun as a row stays on one line, with all groups inside. Text is made valid on
+ * the way: bytes that are not UTF-8 become U+FFFD, and control characters are escaped. */
 #include "json.h"
 
 #include <assert.h>

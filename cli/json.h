@@ -41,8 +41,8 @@ void json_text_or_null(json *j, const char *key, const char *text);
 /* [a, b] on one line. */
 void json_pair(json *j, const char *key, uint64_t a, uint64_t b);
 
-/* A long text in parts. A part may end within a character only if more is false; the return value
- * says how much of it was used, the rest belongs to the next part. */
+/* A long text in parts. If more follows, a part may end within a character: the bytes that were
+ * used are returned, and the rest belongs to the next part. */
 void json_text_begin(json *j, const char *key);
 size_t json_text_part(json *j, const char *bytes, size_t size, bool more);
 void json_text_end(json *j);

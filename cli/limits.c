@@ -14,7 +14,7 @@ static uint64_t *limit_member(tz_limits *limits, const tz_limit_info *limit)
     return (uint64_t *)(void *)((char *)limits + limit->member_offset);
 }
 
-/* The value in force: 0 stands for the default. */
+/* Returns the limit in force; a member of 0 stands for the default. */
 static uint64_t limit_value(const tz_limits *limits, const tz_limit_info *limit)
 {
     uint64_t value;
@@ -41,7 +41,7 @@ static const tz_limit_info *find_limit(const char *name, size_t size)
     return NULL;
 }
 
-/* 0 and "off" take a limit away. */
+/* 0 and "off" remove a limit. */
 static bool parse_value(const char *text, uint64_t *out)
 {
     bool off = strcmp(text, "off") == 0;

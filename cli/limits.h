@@ -7,10 +7,10 @@
 
 #include "json.h"
 
-/* Set one limit from "NAME=VALUE". false, with a message, when it is not understood. */
+/* Sets one limit from "NAME=VALUE". false, with a message, when it is not understood. */
 bool limits_set(tz_limits *limits, const char *text);
 
-/* The limits in force, as a table and as the object "limits". */
+/* Shows the limits in force, as a table and as the object "limits". */
 void limits_print(const tz_limits *limits);
 void limits_write(json *j, const tz_limits *limits);
 

@@ -99,7 +99,7 @@ static int run_version(void)
     return EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int dispatch_command(int argc, char **argv)
 {
     if (argc == 0)
         return print_overview();
@@ -117,5 +117,5 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     term_open();
-    return term_close(run(argc > 0 ? argc - 1 : 0, argv + (argc > 0)));
+    return term_close(dispatch_command(argc > 0 ? argc - 1 : 0, argv + (argc > 0)));
 }

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The division of --memory: what the process has before the work starts is measured, what threads
+ * and codecs will take is estimated, and the library plans with the rest. */
 #include "memory.h"
 
 #include <inttypes.h>
@@ -18,7 +20,7 @@
 #define RESERVE            ((uint64_t)4 << 20)
 #define RESERVE_OF_THREADS ((uint64_t)256 << 10)
 
-/* Resident bytes now; where the system does not say, the most so far. */
+/* Returns the resident bytes now; if the system does not say, the most so far. */
 static uint64_t resident_bytes(void)
 {
     unsigned long long pages = 0;
@@ -50,7 +52,7 @@ memory_share memory_divide(uint64_t given, uint32_t threads, bool on_device)
     return share;
 }
 
-/* Rounded up, and from a MiB on with one more: the program is not the same size in each run. */
+/* Rounds up, and from a MiB on adds one more: the program is not the same size in each run. */
 static void put_size(char *text, size_t size, uint64_t bytes)
 {
     const uint64_t mib = (uint64_t)1 << 20;
@@ -84,7 +86,7 @@ bool memory_is_short(const tz_error *err)
            strcmp(err->limit, "max_memory") == 0 && err->found != TZ_NONE;
 }
 
-/* A step of a read may get only a part of max_memory: err->expected is that part. */
+/* A step of a read may get only a part of max_memory; err->expected is that part. */
 uint64_t memory_needed(const tz_error *err, uint64_t max_memory)
 {
     const bool known = err->expected > 0 && err->expected < max_memory;

@@ -12,23 +12,23 @@ typedef struct memory_share {
     uint64_t work;  /* the rest; 0: none is left */
 } memory_share;
 
-/* Measures what the process has now. threads: 0 for one for each core. */
+/* Measures the memory that the process has now. threads 0: one for each core. */
 memory_share memory_divide(uint64_t given, uint32_t threads, bool on_device);
 
-/* The error of a command that needs more for its work, with the least that suffices. */
+/* Makes the error of a command that needs more memory, with the least --memory that suffices. */
 tz_result memory_refuse(const memory_share *share, uint64_t work, tz_error *err);
 
 /* Returns true if a read failed for its max_memory; err->found is then the least that suffices. */
 bool memory_is_short(const tz_error *err);
 
-/* The least max_memory for such a read. */
+/* Returns the least max_memory for such a read. */
 uint64_t memory_needed(const tz_error *err, uint64_t max_memory);
 
-/* Bytes that a read takes at least; 0: not known. Reads tile tables, and no tile. */
+/* Returns the least bytes that a read needs; 0: not known. Reads tile tables, but no tile. */
 uint64_t memory_to_read(const tz_item *items, size_t count, const tz_read_options *how);
 
-/* The error of a command that divides its share into halves, one for a block of pixels and one for
- * reading; a block that cannot be as small as that takes what it takes. */
+/* Makes the error of a command that divides its share into halves, one for a block of pixels and
+ * one for reading. A block that cannot be so small may have taken more than half. */
 tz_result memory_refuse_blocks(const memory_share *share, uint64_t pixels, uint64_t reading,
                                tz_error *err);
 

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The sorted list of metadata items. The order is an array of indices: items stay in the file
+ * handle, and a name that occurs twice keeps the order of the file, so that the last one holds. */
 #include "metadata.h"
 
 #include <stdlib.h>
@@ -12,7 +14,7 @@ static int compare_keys(const tz_metadata_item *a, const tz_metadata_item *b)
     return order != 0 ? order : strcmp(a->name, b->name);
 }
 
-static int compare(const tz_file *file, uint32_t a, uint32_t b)
+static int compare_items(const tz_file *file, uint32_t a, uint32_t b)
 {
     tz_metadata_item x;
     tz_metadata_item y;
@@ -28,9 +30,9 @@ static void sift_down(const meta_list *list, uint32_t root, uint32_t end)
     uint32_t *order = list->order;
     while (root < end / 2) {
         uint32_t child = 2 * root + 1;
-        if (child + 1 < end && compare(list->file, order[child], order[child + 1]) < 0)
+        if (child + 1 < end && compare_items(list->file, order[child], order[child + 1]) < 0)
             child++;
-        if (compare(list->file, order[root], order[child]) >= 0)
+        if (compare_items(list->file, order[root], order[child]) >= 0)
             return;
         uint32_t index = order[root];
         order[root] = order[child];
@@ -39,7 +41,7 @@ static void sift_down(const meta_list *list, uint32_t root, uint32_t end)
     }
 }
 
-static void sort(const meta_list *list)
+static void sort_items(const meta_list *list)
 {
     for (uint32_t root = list->count / 2; root-- > 0;)
         sift_down(list, root, list->count);
@@ -76,7 +78,7 @@ tz_result meta_open(meta_list *list, const tz_file *file)
         if (!describes_band(&item))
             list->order[list->count++] = i;
     }
-    sort(list);
+    sort_items(list);
     return TZ_OK;
 }
 
@@ -101,7 +103,7 @@ bool meta_next(const meta_list *list, uint32_t *at, tz_metadata_item *out)
     return true;
 }
 
-/* The first place whose item is not before key. */
+/* Returns the index of the first item that is not before key. */
 static uint32_t lower_bound(const meta_list *list, const tz_metadata_item *key)
 {
     uint32_t first = 0;

@@ -13,15 +13,15 @@ typedef struct meta_list {
     uint32_t count;
 } meta_list;
 
-/* TZ_ERR_NOMEM when there is no room for the order. meta_close takes a zeroed list, too. */
+/* Returns TZ_ERR_NOMEM if there is no memory for the order. meta_close accepts a zeroed list. */
 tz_result meta_open(meta_list *list, const tz_file *file);
 void meta_close(meta_list *list);
 
-/* Items one after the other: *at starts at 0, or where meta_find says. false at the end. */
+/* Gets items one by one: *at starts at 0, or at the result of meta_find. false at the end. */
 bool meta_next(const meta_list *list, uint32_t *at, tz_metadata_item *out);
-/* The place of the first item of this band or a later one (-1: the whole image). */
+/* Returns the index of the first item of this band or a later one (-1: the whole image). */
 uint32_t meta_find(const meta_list *list, int32_t band);
-/* The value of one item; NULL when there is none. */
+/* Returns the value of one item; NULL: there is none. */
 const char *meta_value(const meta_list *list, int32_t band, const char *domain, const char *name);
 
 #endif

@@ -17,7 +17,7 @@ static const integer_type integers[] = {
     {TZ_DTYPE_UINT64, 0, UINT64_MAX}, {TZ_DTYPE_INT64, INT64_MIN, INT64_MAX},
 };
 
-/* The number as two's complement; false: it is not an integer of 64 bits. */
+/* Gets nodata in two's complement; false: it is not an integer of 64 bits. */
 static bool bits_of(const tz_nodata *nodata, bool *negative, uint64_t *bits)
 {
     double value = nodata->value.f;
@@ -37,7 +37,7 @@ static bool bits_of(const tz_nodata *nodata, bool *negative, uint64_t *bits)
     return true;
 }
 
-static void store(unsigned char *sample, size_t size, uint64_t bits)
+static void store_sample(unsigned char *sample, size_t size, uint64_t bits)
 {
     const uint8_t bits8 = (uint8_t)bits;
     const uint16_t bits16 = (uint16_t)bits;
@@ -61,11 +61,11 @@ bool nodata_mask_make(nodata_mask *out, const tz_nodata *nodata, tz_dtype dtype)
             out->used = negative ? (int64_t)bits >= type->least : bits <= type->greatest;
     }
     if (out->used)
-        store(out->sample, out->size, bits);
+        store_sample(out->sample, out->size, bits);
     return out->used;
 }
 
-static bool is_nodata(const nodata_mask *m, const unsigned char *sample)
+static bool is_nodata_sample(const nodata_mask *m, const unsigned char *sample)
 {
     return m->size == 1 ? *sample == m->sample[0] : memcmp(sample, m->sample, m->size) == 0;
 }
@@ -74,7 +74,7 @@ static bool is_all_nodata(const nodata_mask *m, const unsigned char *pixel, uint
                           int64_t band_stride)
 {
     for (uint32_t band = 0; band < bands; band++) {
-        if (band != m->alpha && !is_nodata(m, pixel + (int64_t)band * band_stride))
+        if (band != m->alpha && !is_nodata_sample(m, pixel + (int64_t)band * band_stride))
             return false;
     }
     return true;

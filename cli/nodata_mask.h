@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pixels that are nodata, as a mask: for files in which the nodata value itself would not last. */
+ * A mask of the pixels that are nodata, for lossy files, in which the value would change. */
 #ifndef CLI_NODATA_MASK_H
 #define CLI_NODATA_MASK_H
 
@@ -9,7 +9,7 @@ typedef struct nodata_mask {
     bool used;
     size_t size;             /* of a sample */
     unsigned char sample[8]; /* nodata */
-    uint32_t alpha;          /* the band that says nothing about data; UINT32_MAX: none */
+    uint32_t alpha;          /* the alpha band, which is not compared; UINT32_MAX: none */
 } nodata_mask;
 
 /* Returns false, and *out is not used, unless nodata is a value of an integer type. */

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The header of .npy files (numpy.lib.format): written as version 1.0, read up to version 3.0.
+ *
+ * A header is a literal of Python. The reader accepts exactly the three keys that NumPy writes, in
+ * any order, and refuses the rest with the position of the error: files come from anywhere, and a
+ * header is never evaluated. */
 #include "npy.h"
 
 #include <inttypes.h>
@@ -11,9 +16,9 @@
 #include "problem.h"
 #include "text.h"
 
-#define ALIGNMENT    64
-#define PREFIX       10    /* magic, version and the length of the text */
-#define LARGEST_TEXT 65535 /* of a header that is read; NumPy takes 10000 */
+#define ALIGNMENT 64
+#define PREFIX    10    /* magic, version and the length of the text */
+#define MAX_TEXT  65535 /* of a header that is read; NumPy takes 10000 */
 
 /* NumPy's letter and size of a type. */
 static const char *type_code(tz_dtype dtype)
@@ -35,7 +40,7 @@ static char byte_order(tz_dtype dtype)
 
 /* Writing -------------------------------------------------------------------------------------- */
 
-size_t npy_header(char header[NPY_HEADER_MOST], tz_dtype dtype, uint32_t bands, uint32_t height,
+size_t npy_header(char header[MAX_NPY_HEADER], tz_dtype dtype, uint32_t bands, uint32_t height,
                   uint32_t width, bool by_pixel)
 {
     char shape[40];
@@ -48,7 +53,7 @@ size_t npy_header(char header[NPY_HEADER_MOST], tz_dtype dtype, uint32_t bands, 
     else
         snprintf(shape, sizeof shape, "%" PRIu32 ", %" PRIu32 ", %" PRIu32, bands, height, width);
     memcpy(header, NPY_MAGIC "\x01\x00", 8);
-    int text = snprintf(header + PREFIX, NPY_HEADER_MOST - PREFIX,
+    int text = snprintf(header + PREFIX, MAX_NPY_HEADER - PREFIX,
                         "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
                         byte_order(dtype), type_code(dtype), shape);
     size_t used = PREFIX + (size_t)text;
@@ -83,8 +88,8 @@ static void skip_space(literal *l)
     l->at += strspn(l->at, " \t\r\n");
 }
 
-/* A character, with space around it. */
-static bool take_mark(literal *l, char wanted)
+/* Skips a character, with space around it. */
+static bool skip_mark(literal *l, char wanted)
 {
     skip_space(l);
     bool found = parse_char(&l->at, wanted);
@@ -92,8 +97,8 @@ static bool take_mark(literal *l, char wanted)
     return found;
 }
 
-/* A string without escapes: its first character, or NULL. */
-static const char *take_string(literal *l, size_t *size)
+/* Reads a string without escapes. Returns its first character, or NULL. */
+static const char *read_string(literal *l, size_t *size)
 {
     skip_space(l);
     char quote = *l->at;
@@ -115,7 +120,7 @@ static tz_result read_type(literal *l, npy_array *out)
     if (*l->at == '[')
         return problem_make(l->err, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
                             "%s is an array of records; an image is one of numbers", l->name);
-    const char *text = take_string(l, &size);
+    const char *text = read_string(l, &size);
     if (text == NULL)
         return fail_at(l, "the type in the");
     char order = size > 0 && strchr(orders, text[0]) != NULL ? text[0] : '=';
@@ -138,7 +143,7 @@ static tz_result read_type(literal *l, npy_array *out)
 
 static tz_result read_shape(literal *l, npy_array *out)
 {
-    bool right = take_mark(l, '(');
+    bool right = skip_mark(l, '(');
     bool open = right;
     for (out->dimensions = 0; open && *l->at != ')'; out->dimensions++) {
         uint64_t side;
@@ -147,9 +152,9 @@ static tz_result read_shape(literal *l, npy_array *out)
         (void)parse_char(&l->at, 'L'); /* of Python 2 */
         if (out->dimensions < 3)
             out->shape[out->dimensions] = side;
-        open = take_mark(l, ',');
+        open = skip_mark(l, ',');
     }
-    return right && take_mark(l, ')') ? TZ_OK : fail_at(l, "the shape in the");
+    return right && skip_mark(l, ')') ? TZ_OK : fail_at(l, "the shape in the");
 }
 
 static tz_result read_order(literal *l, npy_array *out)
@@ -181,12 +186,12 @@ static tz_result fail_key(const literal *l, const char *how, const char *key)
 static tz_result read_pair(literal *l, npy_array *out, bool found[KEYS])
 {
     size_t size;
-    const char *key = take_string(l, &size);
+    const char *key = read_string(l, &size);
     int which = 0;
     while (key != NULL && which < KEYS &&
            (strlen(keys[which].name) != size || memcmp(keys[which].name, key, size) != 0))
         which++;
-    if (key == NULL || which == KEYS || !take_mark(l, ':'))
+    if (key == NULL || which == KEYS || !skip_mark(l, ':'))
         return fail_at(l, "the");
     if (found[which])
         return fail_key(l, "twice ", keys[which].name);
@@ -197,14 +202,14 @@ static tz_result read_pair(literal *l, npy_array *out, bool found[KEYS])
 static tz_result read_literal(literal *l, npy_array *out)
 {
     bool found[KEYS] = {false};
-    bool more = take_mark(l, '{');
+    bool more = skip_mark(l, '{');
     while (more && *l->at != '}') {
         tz_result result = read_pair(l, out, found);
         if (result != TZ_OK)
             return result;
-        more = take_mark(l, ',');
+        more = skip_mark(l, ',');
     }
-    if (!take_mark(l, '}') || *l->at != '\0')
+    if (!skip_mark(l, '}') || *l->at != '\0')
         return fail_at(l, "the");
     for (int i = 0; i < KEYS; i++) {
         if (!found[i])
@@ -233,12 +238,12 @@ static tz_result read_exactly(int fd, void *to, size_t size, const char *name, t
     return result == TZ_OK && got < size ? fail_short(name, err) : result;
 }
 
-/* The version, and the size of the text. */
+/* Reads the version, and the size of the text. */
 static tz_result read_prefix(int fd, size_t *size, const char *name, tz_error *err)
 {
     unsigned char bytes[6] = {0};
     char shown[TEXT_NUMBER];
-    char most[TEXT_NUMBER];
+    char max[TEXT_NUMBER];
     tz_result result = read_exactly(fd, bytes, 2, name, err);
     if (result != TZ_OK)
         return result;
@@ -250,10 +255,10 @@ static tz_result read_prefix(int fd, size_t *size, const char *name, tz_error *e
     if (result != TZ_OK)
         return result;
     *size = bytes[2] | (size_t)bytes[3] << 8 | (size_t)bytes[4] << 16 | (size_t)bytes[5] << 24;
-    if (*size > LARGEST_TEXT)
+    if (*size > MAX_TEXT)
         return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                            "%s has a .npy header of %s bytes; %s are taken at most", name,
-                            text_count(shown, *size), text_count(most, LARGEST_TEXT));
+                            "%s has a .npy header of %s bytes; at most %s are accepted", name,
+                            text_count(shown, *size), text_count(max, MAX_TEXT));
     return TZ_OK;
 }
 

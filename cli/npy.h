@@ -8,12 +8,12 @@
 #include <stdint.h>
 #include <terrazzo/terrazzo.h>
 
-#define NPY_HEADER_MOST 256
+#define MAX_NPY_HEADER 256
 
 /* Writes the header of an array of shape (bands, height, width), or (height, width, bands) by
  * pixel, or (height, width) for one band. Returns its bytes, a multiple of 64; 0 for a type that
  * NumPy does not have. */
-size_t npy_header(char header[NPY_HEADER_MOST], tz_dtype dtype, uint32_t bands, uint32_t height,
+size_t npy_header(char header[MAX_NPY_HEADER], tz_dtype dtype, uint32_t bands, uint32_t height,
                   uint32_t width, bool by_pixel);
 
 #define NPY_MAGIC      "\x93NUMPY"

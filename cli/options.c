@@ -1,4 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Command lines and help, made from the table of options that each command has.
+ *
+ * option_next looks at one argument at a time: a long option, a group of letters, or an operand,
+ * which moves to the front of argv. An unknown word is looked up among the spellings of GDAL and
+ * rio-cogeo, then compared with all known names by edit distance, so that the message can say what
+ * to write instead. A word with one dash is taken apart only if all of its letters are options:
+ * "-json" must not become "-j" with the value "son". */
 #include "options.h"
 
 #include <stdio.h>
@@ -6,13 +13,13 @@
 
 #include "terminal.h"
 
-#define LONGEST_NAME    40 /* of commands, options and limits */
+#define MAX_NAME        40 /* of commands, options and limits */
 #define EXAMPLE_COLUMNS 44
-#define SHOWN_VALUE     24 /* of a value in an answer, with its end */
+#define SHOWN_VALUE     24 /* bytes of a value in an answer, with the NUL */
 
 /* Suggestions ---------------------------------------------------------------------------------- */
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned min_unsigned(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -21,7 +28,7 @@ static unsigned least(unsigned a, unsigned b)
  * words have at most LONGEST_NAME letters. */
 static unsigned edit_distance(const char *a, const char *b)
 {
-    unsigned rows[3][LONGEST_NAME + 1];
+    unsigned rows[3][MAX_NAME + 1];
     size_t b_size = strlen(b);
     for (unsigned i = 0; i <= b_size; i++)
         rows[0][i] = i;
@@ -33,32 +40,32 @@ static unsigned edit_distance(const char *a, const char *b)
         row[0] = (unsigned)y;
         for (size_t x = 1; x <= b_size; x++) {
             unsigned differs = a[y - 1] != b[x - 1];
-            row[x] = least(least(row[x - 1], above[x]) + 1, above[x - 1] + differs);
+            row[x] = min_unsigned(min_unsigned(row[x - 1], above[x]) + 1, above[x - 1] + differs);
             if (y > 1 && x > 1 && a[y - 1] == b[x - 2] && a[y - 2] == b[x - 1])
-                row[x] = least(row[x], above2[x - 2] + 1);
+                row[x] = min_unsigned(row[x], above2[x - 2] + 1);
         }
     }
     return rows[a_size % 3][b_size];
 }
 
-/* A beginning is near, whatever is missing. */
-static unsigned distance(const char *word, size_t word_size, const char *name)
+/* Returns the distance of a typed word; the beginning of a name is near, however short. */
+static unsigned name_distance(const char *word, size_t word_size, const char *name)
 {
     if (word_size >= 2 && strncmp(word, name, word_size) == 0)
         return 1;
-    return strlen(name) > LONGEST_NAME ? LONGEST_NAME : edit_distance(word, name);
+    return strlen(name) > MAX_NAME ? MAX_NAME : edit_distance(word, name);
 }
 
 const char *suggest(const char *word, const char *(*name)(const void *list, size_t index),
                     const void *list)
 {
-    size_t word_size = strnlen(word, LONGEST_NAME + 1);
-    if (word_size == 0 || word_size > LONGEST_NAME)
+    size_t word_size = strnlen(word, MAX_NAME + 1);
+    if (word_size == 0 || word_size > MAX_NAME)
         return NULL;
     const char *nearest = NULL;
-    unsigned best = word_size < 3 ? 2 : (unsigned)word_size / 3 + 2; /* one less is still near */
+    unsigned best = word_size < 3 ? 2 : (unsigned)word_size / 3 + 2; /* less than this is near */
     for (size_t i = 0; name(list, i) != NULL; i++) {
-        unsigned found = distance(word, word_size, name(list, i));
+        unsigned found = name_distance(word, word_size, name(list, i));
         if (found < best) {
             best = found;
             nearest = name(list, i);
@@ -69,13 +76,13 @@ const char *suggest(const char *word, const char *(*name)(const void *list, size
 
 int usage_unknown(const char *what, const char *word, const char *dashes, const char *near)
 {
-    char after[LONGEST_NAME + 40] = "";
+    char after[MAX_NAME + 40] = "";
     if (near != NULL)
         snprintf(after, sizeof after, "; did you mean '%s%s'?", dashes, near);
     return term_usage(what, word, after);
 }
 
-static const char *option_name(const void *list, size_t index)
+static const char *command_option_name(const void *list, size_t index)
 {
     return ((const cli_option *)list)[index].name;
 }
@@ -102,8 +109,8 @@ static const cli_option *find_name(const cli_option *option, const char *name, s
     return option->name != NULL ? option : NULL;
 }
 
-/* The value of an option that needs one and has none attached: the next argument. */
-static int take_value(option_parser *parser, const cli_option *option, const char *shown)
+/* Uses the next argument as the value, if the option needs one. */
+static int read_value_argument(option_parser *parser, const cli_option *option, const char *shown)
 {
     if (option->value == NULL)
         return option->id;
@@ -122,18 +129,18 @@ static int parse_letter(option_parser *parser)
         parser->letters = NULL;
     const cli_option *option = find_letter(parser->command->options, shown[1]);
     if (option->value == NULL || parser->letters == NULL)
-        return take_value(parser, option, shown);
+        return read_value_argument(parser, option, shown);
     parser->value = parser->letters; /* as in -j8 */
     parser->letters = NULL;
     return option->id;
 }
 
-/* An option by its name, with equals in word where its value is attached; NULL: it is not. */
-static int take_named(option_parser *parser, const cli_option *option, const char *word,
-                      const char *equals)
+/* Parses an option by its name. equals is the '=' in word before a value; NULL: there is none. */
+static int parse_named(option_parser *parser, const cli_option *option, const char *word,
+                       const char *equals)
 {
     if (equals == NULL)
-        return take_value(parser, option, word);
+        return read_value_argument(parser, option, word);
     if (option->value == NULL) {
         term_usage("option", word, " takes no value");
         return OPTION_WRONG;
@@ -144,12 +151,12 @@ static int take_named(option_parser *parser, const cli_option *option, const cha
 
 /* Spellings of other programs ------------------------------------------------------------------ */
 
-/* Spellings of GDAL and rio-cogeo. A row is for a command of the list (NULL: for any) that
- * has the option it is taken for, if there is one. '*' stands for the value that was typed. */
+/* A spelling of GDAL or rio-cogeo, for the commands of a list (NULL: for any) that have its option,
+ * if it names one. '*' in an answer stands for the value that was typed. */
 typedef struct foreign_spelling {
     const char *word;
     const char *commands;
-    const char *option; /* taken for this one */
+    const char *option; /* means this one */
     const char *write;  /* "write 'WRITE'" */
     const char *cannot; /* "COMMAND cannot ... yet" */
     const char *answer; /* anything else */
@@ -223,8 +230,7 @@ static const foreign_spelling *find_foreign(const cli_command *command, const ch
     return NULL;
 }
 
-/* The value that was typed after the word, in capitals; "VALUE" where none was that can be shown.
- */
+/* Copies the value that was typed after the word, in capitals; "VALUE" if it cannot be shown. */
 static void shown_value(const option_parser *parser, const char *equals, char out[SHOWN_VALUE])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
@@ -244,7 +250,7 @@ static void shown_value(const option_parser *parser, const char *equals, char ou
         snprintf(out, SHOWN_VALUE, "VALUE");
 }
 
-/* "unknown option 'WORD'; write 'WRITE'", with the value for '*'. */
+/* Prints "unknown option 'WORD'; write 'WRITE'", with the value for '*'. */
 static int answer_write(const option_parser *parser, const char *word, const char *equals,
                         const char *write)
 {
@@ -269,8 +275,8 @@ static int parse_foreign(option_parser *parser, const foreign_spelling *row, con
     const cli_command *command = parser->command;
     char after[200];
     if (row->option != NULL)
-        return take_named(parser, find_name(command->options, row->option, strlen(row->option)),
-                          word, equals);
+        return parse_named(parser, find_name(command->options, row->option, strlen(row->option)),
+                           word, equals);
     if (row->write != NULL)
         return answer_write(parser, word, equals, row->write);
     if (row->cannot != NULL)
@@ -283,13 +289,13 @@ static int parse_foreign(option_parser *parser, const foreign_spelling *row, con
 
 /* Words ---------------------------------------------------------------------------------------- */
 
-/* The option most like a word's first size letters after its dashes; NULL: none is near. */
-static const char *nearest(const option_parser *parser, const char *name, size_t size)
+/* Returns the option that is most like a word's first size letters; NULL: none is near. */
+static const char *nearest_option(const option_parser *parser, const char *name, size_t size)
 {
-    char copy[LONGEST_NAME + 1] = "";
-    if (size <= LONGEST_NAME)
+    char copy[MAX_NAME + 1] = "";
+    if (size <= MAX_NAME)
         memcpy(copy, name, size);
-    return suggest(copy, option_name, parser->command->options);
+    return suggest(copy, command_option_name, parser->command->options);
 }
 
 static int parse_name(option_parser *parser, const char *word)
@@ -299,23 +305,22 @@ static int parse_name(option_parser *parser, const char *word)
     size_t size = equals != NULL ? (size_t)(equals - word - 2) : strlen(word + 2);
     const cli_option *option = find_name(command->options, word + 2, size);
     if (option != NULL)
-        return take_named(parser, option, word, equals);
+        return parse_named(parser, option, word, equals);
     const foreign_spelling *row = find_foreign(command, word, size + 2);
     if (row != NULL)
         return parse_foreign(parser, row, word, equals);
     const char *key = command->creation_key != NULL ? command->creation_key(word + 2, size) : NULL;
     if (key == NULL) {
-        usage_unknown("unknown option", word, "--", nearest(parser, word + 2, size));
+        usage_unknown("unknown option", word, "--", nearest_option(parser, word + 2, size));
         return OPTION_WRONG;
     }
-    char write[LONGEST_NAME + 10];
+    char write[MAX_NAME + 10];
     snprintf(write, sizeof write, "--co %s=*", key);
     return answer_write(parser, word, equals, write);
 }
 
-/* Letters of options without a value, or one letter of an option whose value is the next argument
- * or begins with a digit right here. No other word is taken apart, so that "-json" is not "-j" with
- * the value "son". */
+/* Returns true for letters of options without a value, or for one letter of an option whose value
+ * is the next argument or begins with a digit right here. */
 static bool is_letters(const cli_option *options, const char *letters)
 {
     const cli_option *first = find_letter(options, letters[0]);
@@ -346,8 +351,8 @@ static int unknown_dash(const option_parser *parser, const char *word, size_t si
     const cli_option *options = parser->command->options;
     const cli_option *letter = find_letter(options, word[1]);
     const cli_option *named = find_name(options, word + 1, size - 1);
-    const char *near = size > 2 ? nearest(parser, word + 1, size - 1) : NULL;
-    char after[LONGEST_NAME + 40] = "";
+    const char *near = size > 2 ? nearest_option(parser, word + 1, size - 1) : NULL;
+    char after[MAX_NAME + 40] = "";
     if (named != NULL)
         snprintf(after, sizeof after, "; write '--%s'", named->name);
     else if (near != NULL)
@@ -374,7 +379,7 @@ static int parse_dash(option_parser *parser, const char *word)
                        : unknown_dash(parser, word, size);
 }
 
-/* One argument; OPTION_END when it was no option. */
+/* Parses one argument; OPTION_END if it was not an option. */
 static int parse_word(option_parser *parser, char *word)
 {
     const cli_command *command = parser->command;

@@ -23,11 +23,11 @@ typedef struct cli_command {
     const cli_option *options;         /* ended by a NULL name */
     int (*run)(int argc, char **argv); /* without the names of program and command */
     bool to_output;           /* its second argument is written to; '-' is standard output */
-    bool takes_dash;          /* it judges '-' itself, wherever it stands */
+    bool takes_dash;          /* it checks '-' itself, in any position */
     const char *code_3;       /* what exit code 3 means; NULL: it has none */
     void (*print_more)(void); /* help after its options; NULL: none */
-    /* The creation option of a name that was typed as an option: any case, '-' for '_'; NULL where
-     * there is none. NULL: the command has no creation options. */
+    /* Finds the creation option of a name that was typed as an option: any case, '-' for '_'. NULL:
+     * the command has no creation options. */
     const char *(*creation_key)(const char *name, size_t size);
 } cli_command;
 
@@ -46,27 +46,27 @@ enum { OPTION_HELP = 1001, OPTION_QUIET, OPTION_VERBOSE, OPTION_COLOR };
 /* Returned by option_next besides an option's id. */
 enum { OPTION_END = 0, OPTION_WRONG = -1 };
 
-/* Takes options off argv and leaves the other arguments at its front, in order. */
+/* Reads options from argv and moves the other arguments to its front, in order. */
 typedef struct option_parser {
     const cli_command *command;
     int argc;
     char **argv;
     int next;            /* argument to look at */
     int operand_count;   /* arguments that are not options, now argv[0] and so on */
-    const char *letters; /* what is left of a group of short options; NULL: none */
+    const char *letters; /* the rest of a group of short options; NULL: none */
     const char *value;   /* of the option that was returned */
     bool operands_only;  /* after -- */
 } option_parser;
 void option_start(option_parser *parser, const cli_command *command, int argc, char **argv);
-/* An option's id, OPTION_END, or OPTION_WRONG when a message has been printed. */
+/* Returns an option's id, OPTION_END, or OPTION_WRONG after a message. */
 int option_next(option_parser *parser);
 
 void option_print_help(const cli_command *command);
 enum { HELP_COLUMN = 24, HELP_COLUMNS = 80 }; /* where the second column begins and ends */
-/* "Try 'terrazzo COMMAND -h'." on standard error. Returns EXIT_USAGE. */
+/* Prints "Try 'terrazzo COMMAND -h'." on standard error. Returns EXIT_USAGE. */
 int option_hint(const cli_command *command);
 
-/* The name most like word among name(0), name(1), ... up to NULL; NULL when none is near. */
+/* Returns the name most like word among name(0), name(1), ... up to NULL; NULL: none is near. */
 const char *suggest(const char *word, const char *(*name)(const void *list, size_t index),
                     const void *list);
 /* term_usage with "; did you mean '--NAME'?" when near is not NULL. */

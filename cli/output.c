@@ -86,7 +86,7 @@ static tz_result check_existing(const output *o, const struct stat *found, const
     return o->overwrite ? TZ_OK : fail_exists(o->path, err);
 }
 
-/* The library's error about the file, in the words of the command. */
+/* Rewords the library's error about the file for the command. */
 static tz_result fail_sink(const output *o, tz_error *err)
 {
     if (err->system_error == EEXIST)
@@ -94,18 +94,18 @@ static tz_result fail_sink(const output *o, tz_error *err)
     return err->system_error != 0 ? fail_write(o, err, err->system_error) : err->result;
 }
 
-/* Temporary files are the library's alone: tz_clean knows them. */
+/* The library makes the temporary file, so that tz_clean finds it. */
 static tz_result open_target(output *o, const char *input, tz_error *err)
 {
     struct stat found;
     bool exists = stat(o->path, &found) == 0;
     tz_result result = output_check_folder(o->path, err);
     if (result == TZ_OK && exists && !S_ISREG(found.st_mode))
-        return open_stream(o, err); /* a pipe or a device stays what it is */
+        return open_stream(o, err); /* a pipe or a device is not replaced */
     if (result == TZ_OK && exists)
         result = check_existing(o, &found, input, err);
     else if (result == TZ_OK && !o->overwrite)
-        result = output_check_new(o->path, err); /* a link that leads nowhere */
+        result = output_check_new(o->path, err); /* a dangling symbolic link */
     if (result != TZ_OK)
         return result;
     result = tz_open_file_sink(&o->file, o->path, !o->overwrite, true, err);

@@ -5,11 +5,11 @@
 
 #define PAGE_LABEL_COLUMNS 14
 
-/* After an empty line. */
+/* Prints an empty line and a heading. */
 void page_heading(const char *text);
 /* Prints the label of a line; the value follows. */
 void page_label(const char *name);
-/* A whole line. */
+/* Prints a whole line. */
 void page_line(const char *name, const char *value);
 
 #endif

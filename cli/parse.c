@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool parse_uint(const char **at, uint64_t most, uint64_t *out)
+bool parse_uint(const char **at, uint64_t max, uint64_t *out)
 {
     uint64_t value = 0;
     const char *c = *at;
@@ -14,19 +14,19 @@ bool parse_uint(const char **at, uint64_t most, uint64_t *out)
             return false;
         value = value * 10 + digit;
     }
-    if (c == *at || value > most)
+    if (c == *at || value > max)
         return false;
     *at = c;
     *out = value;
     return true;
 }
 
-bool parse_int(const char **at, int64_t most, int64_t *out)
+bool parse_int(const char **at, int64_t max, int64_t *out)
 {
     const char *c = *at;
     bool negative = parse_char(&c, '-');
     uint64_t value;
-    if (!parse_uint(&c, (uint64_t)most, &value))
+    if (!parse_uint(&c, (uint64_t)max, &value))
         return false;
     *at = c;
     *out = negative ? -(int64_t)value : (int64_t)value;

@@ -7,15 +7,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-bool parse_uint(const char **at, uint64_t most, uint64_t *out);
-/* With a minus sign, or without. */
-bool parse_int(const char **at, int64_t most, int64_t *out);
+bool parse_uint(const char **at, uint64_t max, uint64_t *out);
+/* With or without a minus sign. */
+bool parse_int(const char **at, int64_t max, int64_t *out);
 /* Reads what strtod accepts, in the C locale; also "nan" and "inf". */
 bool parse_real(const char **at, double *out);
-/* Takes off one character if it is this one. */
+/* Skips one character if it is this one. */
 bool parse_char(const char **at, char wanted);
 
-/* A whole text: digits and at most one of K, M, G, T, each 1024 times the one before. */
+/* Parses a whole text: digits and at most one of K, M, G, T, each 1024 times the one before. */
 bool parse_bytes(const char *text, uint64_t *out);
 
 #endif

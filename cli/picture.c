@@ -1,4 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Pixels as a picture: which bands, which colours, which pixels are transparent.
+ *
+ * picture_choose_bands runs before the read and picks the bands; picture_paint gets the pixels of
+ * all of them and sends rows of 1 to 4 channels to a sink, a PNG or the terminal. A painter holds
+ * what is decided once for the picture: the range of values of each band, its colour model, and
+ * whether anything is transparent, which adds the alpha channel. 8-bit samples go through a table
+ * of 256 bytes for each band. */
 #include "picture.h"
 
 #include <math.h>
@@ -15,7 +22,7 @@
 #include "text.h"
 
 #define MIN_IS_WHITE 0
-#define MOST_BANDS   (PICTURE_COLORS + 1) /* of a picture: CMYK and alpha */
+#define MAX_BANDS    (PICTURE_COLORS + 1) /* of a picture: CMYK and alpha */
 #define FULL_BYTE    255
 
 bool picture_apply(stretch_mode *mode, int id)
@@ -36,11 +43,11 @@ static tz_color color_of(const request *r, uint32_t band)
     return tz_band_info(r->file, band, &info, &err) == TZ_OK ? info.color : TZ_COLOR_UNDEFINED;
 }
 
-/* The first band of a colour, or UINT32_MAX. Colours stand at the front or not at all. */
+/* Returns the first band of a colour, or UINT32_MAX. Colours are among the first bands. */
 static uint32_t find_color(const request *r, tz_color color)
 {
-    uint32_t most = r->info->bands < 16 ? r->info->bands : 16;
-    for (uint32_t i = 0; i < most; i++) {
+    uint32_t max = r->info->bands < 16 ? r->info->bands : 16;
+    for (uint32_t i = 0; i < max; i++) {
         if (color_of(r, i) == color)
             return i;
     }
@@ -54,7 +61,7 @@ static const tz_color models[][4] = {
     {TZ_COLOR_CYAN, TZ_COLOR_MAGENTA, TZ_COLOR_YELLOW, TZ_COLOR_BLACK},
 };
 
-/* The bands of a model; 0 if one is missing. */
+/* Finds the bands of a model. Returns their number; 0 if one is missing. */
 static uint32_t find_model(const request *r, const tz_color model[4], uint32_t *bands)
 {
     uint32_t count = 0;
@@ -68,7 +75,7 @@ static uint32_t find_model(const request *r, const tz_color model[4], uint32_t *
 
 static tz_result choose_by_color(request *r, tz_error *err)
 {
-    uint32_t *bands = malloc(MOST_BANDS * sizeof *bands);
+    uint32_t *bands = malloc(MAX_BANDS * sizeof *bands);
     if (bands == NULL)
         return problem_nomem(err, "the list of bands");
     r->bands = bands;
@@ -84,7 +91,7 @@ static tz_result choose_by_color(request *r, tz_error *err)
     return TZ_OK;
 }
 
-static bool ends_in_alpha(const request *r)
+static bool request_ends_in_alpha(const request *r)
 {
     return r->band_count > 1 && color_of(r, r->bands[r->band_count - 1]) == TZ_COLOR_ALPHA;
 }
@@ -100,7 +107,7 @@ bool picture_has_palette(const request *r)
     return r->info->color_map != NULL && r->bands[0] == 0 && !r->how.scaled;
 }
 
-/* Between two entries of a colour map there is nothing, and none is more than another. */
+/* Entries of a colour map are names, not amounts: only methods that pick one of them make sense. */
 static tz_result check_resampling(const request *r, tz_error *err)
 {
     if (r->how.resampling <= TZ_RESAMPLE_NEAREST || r->how.resampling == TZ_RESAMPLE_MODE ||
@@ -122,7 +129,7 @@ tz_result picture_choose_bands(request *r, tz_error *err)
         result = check_resampling(r, err);
     if (result != TZ_OK)
         return result;
-    uint32_t colors = r->band_count - ends_in_alpha(r);
+    uint32_t colors = r->band_count - request_ends_in_alpha(r);
     if (colors == 1 || colors == 3 || is_cmyk(r, colors))
         return TZ_OK;
     return problem_make(
@@ -146,12 +153,12 @@ typedef struct painter {
     bool ycbcr;
     bool inverted;
     bool may_be_nan;
-    const void *planes[MOST_BANDS];
-    const unsigned char *masks[MOST_BANDS];
-    stretch range[MOST_BANDS];
+    const void *planes[MAX_BANDS];
+    const unsigned char *masks[MAX_BANDS];
+    stretch range[MAX_BANDS];
     picture_stretch *done;
-    unsigned char bytes[MOST_BANDS][256]; /* what samples of 8 bits become */
-    bool transparent;                     /* the picture has an alpha channel */
+    unsigned char bytes[MAX_BANDS][256]; /* what samples of 8 bits become */
+    bool transparent;                    /* the picture has an alpha channel */
     unsigned channels;
 } painter;
 
@@ -166,7 +173,7 @@ static double value_at(const painter *p, unsigned band, size_t index)
     return sample_real(p->pixels->dtype, p->planes[band], index);
 }
 
-/* 0 to 255. */
+/* Returns a sample as 0 to 255. */
 static unsigned char byte_at(const painter *p, unsigned band, size_t index)
 {
     if (p->pixels->dtype == TZ_DTYPE_UINT8)
@@ -174,7 +181,7 @@ static unsigned char byte_at(const painter *p, unsigned band, size_t index)
     return stretch_apply(&p->range[band], value_at(p, band, index));
 }
 
-/* A pixel is seen where all of its colours are valid. */
+/* A pixel is visible if all of its colours are valid. */
 static bool is_valid(const painter *p, size_t index)
 {
     for (unsigned band = 0; band < p->colors; band++) {
@@ -187,7 +194,7 @@ static bool is_valid(const painter *p, size_t index)
 static unsigned char alpha_at(const painter *p, size_t index)
 {
     unsigned char alpha = p->has_alpha ? byte_at(p, p->colors, index) : 255;
-    /* the mask of a file without another one is made of its alpha, and alpha says more */
+    /* without a mask of its own the file's mask is made from alpha, and alpha is finer */
     if (p->has_alpha && !p->r->info->levels[0].has_mask &&
         p->r->info->nodata.kind == TZ_NODATA_NONE)
         return alpha;
@@ -200,7 +207,7 @@ static void paint_palette(const painter *p, size_t index, unsigned char *to)
     if (value >= 0 && value < p->table.size)
         color_table_get(&p->table, (uint32_t)value, to);
     else
-        memset(to, 0, 3); /* a number without a colour */
+        memset(to, 0, 3); /* an index without a colour */
 }
 
 static unsigned char paint_color(const painter *p, unsigned band, size_t index, unsigned char alpha)
@@ -214,7 +221,7 @@ static unsigned char paint_color(const painter *p, unsigned band, size_t index, 
     return (unsigned char)(whole < 255 ? whole : 255);
 }
 
-/* The plain rule, without a profile: each ink, and black, takes its part of the light. */
+/* Without a colour profile: each ink, and black, absorbs its share of the light. */
 static void paint_cmyk(const painter *p, size_t index, unsigned char alpha, unsigned char *to)
 {
     unsigned black = paint_color(p, 3, index, alpha);
@@ -249,7 +256,7 @@ static void paint_pixel(const painter *p, size_t index, unsigned char *to)
     if (p->transparent)
         to[colors] = alpha;
     if (alpha == 0)
-        memset(to, 0, colors); /* what is not seen has no colour */
+        memset(to, 0, colors); /* an invisible pixel has no colour */
     else if (p->palette)
         paint_palette(p, index, to);
     else if (p->cmyk)
@@ -278,7 +285,7 @@ static bool is_anything_transparent(const painter *p)
     return false;
 }
 
-/* The largest sample, for types that have one a picture can use. */
+/* Returns the largest sample: by the bits of unsigned integers, and 1 for other types. */
 static double full_of(const request *r)
 {
     unsigned bits = r->info->bits_per_sample;
@@ -287,12 +294,12 @@ static double full_of(const request *r)
     return r->dtype == TZ_DTYPE_UINT8 ? 255 : r->dtype == TZ_DTYPE_UINT16 ? 65535 : 1;
 }
 
-/* Black to white without a stretch. Few bits fill the range; wider types are cut off at 255, but
- * alpha never is. */
+/* Sets black and white without a stretch. Few bits fill the range; wider types are clipped at 255,
+ * but alpha never is. */
 static void set_plain_ranges(painter *p)
 {
     double full = full_of(p->r);
-    for (unsigned band = 0; band < MOST_BANDS; band++) {
+    for (unsigned band = 0; band < MAX_BANDS; band++) {
         bool cut = p->pixels->dtype != TZ_DTYPE_UINT8 && band < p->colors;
         p->range[band] = (stretch){0, cut ? FULL_BYTE : full};
     }
@@ -343,13 +350,13 @@ static tz_result set_ranges(painter *p, stretch_mode mode, tz_error *err)
 
 static void set_bytes(painter *p)
 {
-    for (unsigned band = 0; band < MOST_BANDS; band++) {
+    for (unsigned band = 0; band < MAX_BANDS; band++) {
         for (unsigned value = 0; value < 256; value++)
             p->bytes[band][value] = stretch_apply(&p->range[band], value);
     }
 }
 
-static tz_result prepare(painter *p, stretch_mode mode, tz_error *err)
+static tz_result prepare_painter(painter *p, stretch_mode mode, tz_error *err)
 {
     const request *r = p->r;
     const tz_info *info = r->info;
@@ -358,7 +365,7 @@ static tz_result prepare(painter *p, stretch_mode mode, tz_error *err)
         p->planes[band] = plane_of(p->pixels, band);
         p->masks[band] = plane_of(p->mask, band);
     }
-    p->has_alpha = ends_in_alpha(r);
+    p->has_alpha = request_ends_in_alpha(r);
     p->colors = r->band_count - p->has_alpha;
     p->palette = picture_has_palette(r) && p->colors == 1 && mode != STRETCH_ON;
     p->table = color_table_of(info);
@@ -383,7 +390,7 @@ tz_result picture_paint(const picture_sink *to, const request *r, const tz_buffe
                         tz_error *err)
 {
     painter p = {.pixels = pixels, .mask = mask, .r = r, .done = done};
-    tz_result result = prepare(&p, mode, err);
+    tz_result result = prepare_painter(&p, mode, err);
     if (result != TZ_OK)
         return result;
     unsigned char *row = malloc((size_t)pixels->width * p.channels);

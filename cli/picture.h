@@ -15,19 +15,19 @@ enum { PICTURE_STRETCH = 301, PICTURE_NO_STRETCH };
                                           "for one band of uint8 without a colour map that uses\n" \
                                           "less than a quarter of the range"},                     \
     {"no-stretch", 0, PICTURE_NO_STRETCH, NULL, kind "values as they are; those below 0 and above\n"\
-                                                "255 are cut off"}
+                                                "255 are clipped"}
 /* clang-format on */
-/* Takes one of these options; false after a message. */
+/* Applies one of these options; false after a message. */
 bool picture_apply(stretch_mode *mode, int id);
 
 /* Sets the bands of a request for a picture: those that were asked for if they can make one, else
  * red, green and blue if the file has them, else the first. A band of alpha stands last. */
 tz_result picture_choose_bands(request *r, tz_error *err);
 
-/* Samples are numbers of a colour map, and there is nothing between two of them. */
+/* Returns true if samples are indices of a colour map. */
 bool picture_has_palette(const request *r);
 
-/* Who gets the picture, row by row. channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. */
+/* Receives the picture, row by row. channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. */
 typedef struct picture_sink {
     tz_result (*start)(void *user, uint32_t width, uint32_t height, unsigned channels,
                        tz_error *err);
@@ -47,7 +47,7 @@ tz_result picture_paint(const picture_sink *to, const request *r, const tz_buffe
                         const tz_buffer *mask, stretch_mode mode, picture_stretch *done,
                         tz_error *err);
 
-/* All of it, as a PNG. */
+/* The same, written as a PNG. */
 tz_result picture_write(output *to, const request *r, const tz_buffer *pixels,
                         const tz_buffer *mask, stretch_mode mode, picture_stretch *done,
                         tz_error *err);

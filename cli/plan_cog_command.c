@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo plan-cog: the plan of a COG that many processes make, saved to a file.
+ *
+ * The options are those of cog, and mean the same: conversion_open turns them into the description
+ * of an image, and the library divides its levels into blocks. The report lists level and number of
+ * every block, which are the arguments of encode-block. Warnings about options and source are
+ * printed here, not again for each block. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,7 +16,7 @@
 #include "terminal.h"
 #include "value.h"
 
-enum { BLOCK_TILES = 100, MOST_TILES = 65536 };
+enum { BLOCK_TILES = 100, MAX_BLOCK_TILES = 65536 };
 
 /* clang-format off */
 static const cli_option plan_options[] = {
@@ -23,26 +29,26 @@ static const cli_option plan_options[] = {
     {"stats", 0, CONVERT_STATISTICS, NULL, "gather each band's statistics"},
     {"overwrite", 0, CONVERT_OVERWRITE, NULL, "replace PLAN if it exists"},
     {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "without a file, IN is '-': rows, columns, bands"},
-    {"dtype", 0, CONVERT_DTYPE, "TYPE", "then also: uint8, int16, float32, ..."},
-    {"nodata", 0, CONVERT_NODATA, "VALUE", "and, as far as there is, its nodata value"},
+    {"dtype", 0, CONVERT_DTYPE, "TYPE", "its sample type: uint8, int16, float32, ..."},
+    {"nodata", 0, CONVERT_NODATA, "VALUE", "its nodata value, if it has one"},
     {"epsg", 0, CONVERT_EPSG, "CODE", "its CRS, such as 32633, EPSG:32633 or 25832+5783"},
     {"transform", 0, CONVERT_TRANSFORM, "A,B,C,D,E,F",
-     "and where it is, in GDAL's order: x, width, 0, y,\n"
-     "0, -height of the upper left pixel"},
+     "its transform in GDAL's order: x, width, 0, y, 0,\n"
+     "-height of the upper left pixel"},
     {"json", 0, COMMON_JSON, NULL, "report levels and blocks as JSON"},
     OPENING_OPTIONS,
     COMMON_OPTIONS
 };
 /* clang-format on */
 
-static int run(int argc, char **argv);
+static int run_plan_cog(int argc, char **argv);
 
-static const char *find_key(const char *name, size_t size)
+static const char *find_plan_key(const char *name, size_t size)
 {
     return creation_key(&creation_cog, name, size);
 }
 
-static void print_more(void)
+static void print_plan_keys(void)
 {
     creation_print_help(&creation_cog);
 }
@@ -55,10 +61,10 @@ const cli_command plan_cog_command = {
                 "terrazzo plan-cog --json --co COMPRESS=ZSTD a.tif plan\t\n"
                 "terrazzo plan-cog --shape 9000x9000 --dtype int16 - plan\t",
     .options = plan_options,
-    .run = run,
+    .run = run_plan_cog,
     .takes_dash = true,
-    .print_more = print_more,
-    .creation_key = find_key,
+    .print_more = print_plan_keys,
+    .creation_key = find_plan_key,
 };
 
 typedef struct planning {
@@ -66,12 +72,12 @@ typedef struct planning {
     uint32_t block_tiles;
 } planning;
 
-static bool apply(void *user, int id, const char *value)
+static bool apply_plan_cog_option(void *user, int id, const char *value)
 {
     planning *p = user;
     if (id != BLOCK_TILES)
         return convert_apply(&p->convert, id, value);
-    return value_number(&p->block_tiles, MOST_TILES,
+    return value_number(&p->block_tiles, MAX_BLOCK_TILES,
                         "--block-tiles needs a number from 1 to 65536, not", value) &&
            (p->block_tiles > 0 ||
             value_wrong("--block-tiles needs a number from 1 to 65536, not", value));
@@ -88,7 +94,7 @@ static void print_blocks(const tz_cog_info *info)
             printf("%" PRIu32 " %" PRIu64 "\n", level, i);
 }
 
-static void write_level(json *j, const tz_cog_level *level)
+static void write_plan_level(json *j, const tz_cog_level *level)
 {
     json_object_row(j, NULL);
     json_pair(j, "size", level->width, level->height);
@@ -148,7 +154,7 @@ static tz_result write_plan(const planning *p, const tz_cog_plan *plan, tz_error
     json_uint(&j, "block_tiles", info->block_tiles);
     json_array(&j, "levels");
     for (uint32_t i = 0; i < info->level_count; i++)
-        write_level(&j, &info->levels[i]);
+        write_plan_level(&j, &info->levels[i]);
     json_array_end(&j);
     tz_result result = write_blocks(&j, plan, err);
     json_null(&j, "error");
@@ -160,7 +166,7 @@ static tz_result write_plan(const planning *p, const tz_cog_plan *plan, tz_error
 /* Work ------------------------------------------------------------------------------------------
  */
 
-static tz_result save(const planning *p, const tz_cog_plan *plan, tz_error *err)
+static tz_result save_plan(const planning *p, const tz_cog_plan *plan, tz_error *err)
 {
     tz_memory bytes = {0};
     output out = {.fd = -1};
@@ -178,7 +184,7 @@ static tz_result save(const planning *p, const tz_cog_plan *plan, tz_error *err)
 
 /* Options that could not be honoured, and defects of the source, are reported once, and not by each
  * block. */
-static tz_result warn(const conversion *c, tz_error *err)
+static tz_result warn_once(const conversion *c, tz_error *err)
 {
     static convert_result outcome; /* too large for a small stack */
     tz_result result = tz_plan_write(&c->spec, &c->options, NULL, &outcome.writing, err);
@@ -193,11 +199,11 @@ static tz_result make_plan(const planning *p, tz_error *err)
     tz_cog_plan *plan = NULL;
     tz_result result = conversion_open(&c, &p->convert, err);
     if (result == TZ_OK)
-        result = warn(&c, err);
+        result = warn_once(&c, err);
     if (result == TZ_OK)
         result = tz_cog_plan_make(&plan, &c.spec, &c.options, p->block_tiles, err);
     if (result == TZ_OK)
-        result = save(p, plan, err);
+        result = save_plan(p, plan, err);
     if (result == TZ_OK && p->convert.common.json)
         result = write_plan(p, plan, err);
     else if (result == TZ_OK)
@@ -207,20 +213,21 @@ static tz_result make_plan(const planning *p, tz_error *err)
     return result;
 }
 
-static int run(int argc, char **argv)
+static int run_plan_cog(int argc, char **argv)
 {
     static planning p = {.convert = {.common = {.open = TZ_OPEN_OPTIONS_INIT}, .cog = true}};
     tz_error err;
     int status;
     creation_start(&p.convert.creation, &creation_cog);
-    int count = common_parse(&plan_cog_command, argc, argv, &p.convert.common, apply, &p, &status);
+    int count = common_parse(&plan_cog_command, argc, argv, &p.convert.common,
+                             apply_plan_cog_option, &p, &status);
     if (count < 0)
         return status;
     if (count != 2)
         return common_wrong_operands(&plan_cog_command,
                                      count == 0   ? "no IN given"
                                      : count == 1 ? "no PLAN given"
-                                                  : "one PLAN, not also",
+                                                  : "unexpected argument",
                                      count > 2 ? argv[2] : NULL);
     p.convert.input = argv[0];
     p.convert.output = argv[1];

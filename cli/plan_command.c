@@ -13,7 +13,7 @@ static const cli_option plan_options[] = {
 };
 /* clang-format on */
 
-static int run(int argc, char **argv);
+static int run_plan(int argc, char **argv);
 
 const cli_command plan_command = {
     .name = "plan",
@@ -23,15 +23,16 @@ const cli_command plan_command = {
                 "terrazzo plan --window 0,0,512,512 a.tif\ttiles, requests, bytes of a part\n"
                 "terrazzo plan --size 1024x0 a.tif\twhich overview a picture needs",
     .options = plan_options,
-    .run = run,
+    .run = run_plan,
 };
 
-static bool apply(void *user, int id, const char *value)
+static bool apply_plan_option(void *user, int id, const char *value)
 {
     return request_apply(user, id, value);
 }
 
-static int fail(const request_settings *settings, const char *path, const tz_error *err)
+static int report_failed_plan(const request_settings *settings, const char *path,
+                              const tz_error *err)
 {
     if (settings->common.json)
         report_write_error(path, err);
@@ -39,7 +40,7 @@ static int fail(const request_settings *settings, const char *path, const tz_err
     return EXIT_FAILED;
 }
 
-static int plan(const request_settings *settings, const char *path)
+static int plan_read(const request_settings *settings, const char *path)
 {
     static transfer_result result; /* too large for a small stack */
     request r;
@@ -47,10 +48,10 @@ static int plan(const request_settings *settings, const char *path)
     request_format format = settings->format != FORMAT_NONE ? settings->format : FORMAT_NPY;
     const transfer_sink sink = {.whole = format == FORMAT_PNG};
     if (request_open(&r, settings, path, format, &err) != TZ_OK)
-        return fail(settings, path, &err);
+        return report_failed_plan(settings, path, &err);
     if (transfer_run(&r, &sink, true, &result, &err) != TZ_OK) {
         request_close(&r);
-        return fail(settings, path, &err);
+        return report_failed_plan(settings, path, &err);
     }
     const report shown = {.input = path, .r = &r, .result = &result};
     if (settings->common.json)
@@ -63,18 +64,19 @@ static int plan(const request_settings *settings, const char *path)
     return EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int run_plan(int argc, char **argv)
 {
     request_settings settings = REQUEST_SETTINGS_INIT;
     int status;
-    int count =
-        common_parse(&plan_command, argc, argv, &settings.common, apply, &settings, &status);
+    int count = common_parse(&plan_command, argc, argv, &settings.common, apply_plan_option,
+                             &settings, &status);
     if (count < 0)
         return status;
     if (count != 1)
-        return common_wrong_operands(&plan_command, count == 0 ? "no IN given" : "one IN, not also",
+        return common_wrong_operands(&plan_command,
+                                     count == 0 ? "no IN given" : "unexpected argument",
                                      count == 0 ? NULL : argv[1]);
     if (!request_check(&settings))
         return option_hint(&plan_command);
-    return plan(&settings, argv[0]);
+    return plan_read(&settings, argv[0]);
 }

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Writes PNG files of 8 bits per channel (ISO/IEC 15948), row by row.
+ *
+ * Each row is filtered in all five ways, and the one with the smallest sum of distances from 0 is
+ * kept, as libpng's heuristic does. Filtered rows go to zlib_writer.c, whose output becomes IDAT
+ * chunks. */
 #include "png.h"
 
 #include <inttypes.h>
@@ -17,7 +22,7 @@ struct png_writer {
     unsigned channels;
     uint32_t crc_table[256];
     unsigned char *row;               /* after a pixel of zeros */
-    unsigned char *above;             /* the row before, so too; zeros at first */
+    unsigned char *above;             /* the row before, in the same way; zeros at first */
     unsigned char *filtered[FILTERS]; /* each a byte for the filter, then the row */
 };
 
@@ -41,7 +46,7 @@ static uint32_t add_crc(const uint32_t *table, uint32_t crc, const unsigned char
     return crc;
 }
 
-static void store(unsigned char *to, uint32_t value)
+static void store_big_endian(unsigned char *to, uint32_t value)
 {
     for (int i = 0; i < 4; i++)
         to[i] = (unsigned char)(value >> (24 - 8 * i));
@@ -52,10 +57,10 @@ static tz_result put_chunk(png_writer *p, const char *type, const void *bytes, s
 {
     unsigned char head[8];
     unsigned char tail[4];
-    store(head, (uint32_t)size);
+    store_big_endian(head, (uint32_t)size);
     memcpy(head + 4, type, 4);
     uint32_t crc = add_crc(p->crc_table, UINT32_MAX, head + 4, 4);
-    store(tail, ~add_crc(p->crc_table, crc, bytes, size));
+    store_big_endian(tail, ~add_crc(p->crc_table, crc, bytes, size));
     tz_result result = output_append(p->to, head, sizeof head, err);
     if (result == TZ_OK)
         result = output_append(p->to, bytes, size, err);
@@ -71,8 +76,8 @@ static tz_result put_header(png_writer *p, uint32_t width, uint32_t height, tz_e
 {
     static const unsigned char color_types[] = {0, 0, 4, 2, 6};
     unsigned char header[13] = {0};
-    store(header, width);
-    store(header + 4, height);
+    store_big_endian(header, width);
+    store_big_endian(header + 4, height);
     header[8] = 8;
     header[9] = color_types[p->channels];
     tz_result result = output_append(p->to, "\x89PNG\r\n\x1a\n", 8, err);
@@ -81,33 +86,33 @@ static tz_result put_header(png_writer *p, uint32_t width, uint32_t height, tz_e
 
 /* Filters -------------------------------------------------------------------------------------- */
 
-/* All filters see the row and the one above with zeros before the first pixel. */
+/* The row and the one above, each with a pixel of zeros before the first. */
 typedef struct neighbours {
     const unsigned char *here, *left, *above, *corner;
 } neighbours;
 
-static unsigned char plain(neighbours n, size_t i)
+static unsigned char filter_none(neighbours n, size_t i)
 {
     return n.here[i];
 }
 
-static unsigned char sub(neighbours n, size_t i)
+static unsigned char filter_sub(neighbours n, size_t i)
 {
     return (unsigned char)(n.here[i] - n.left[i]);
 }
 
-static unsigned char up(neighbours n, size_t i)
+static unsigned char filter_up(neighbours n, size_t i)
 {
     return (unsigned char)(n.here[i] - n.above[i]);
 }
 
-static unsigned char average(neighbours n, size_t i)
+static unsigned char filter_average(neighbours n, size_t i)
 {
     return (unsigned char)(n.here[i] - (n.left[i] + n.above[i]) / 2);
 }
 
-/* From the one of left, above and corner that is nearest to their plane. */
-static unsigned char paeth(neighbours n, size_t i)
+/* Predicts by that of left, above and corner which is nearest to left + above - corner. */
+static unsigned char filter_paeth(neighbours n, size_t i)
 {
     int left = n.left[i];
     int above = n.above[i];
@@ -121,8 +126,8 @@ static unsigned char paeth(neighbours n, size_t i)
     return (unsigned char)(n.here[i] - nearest);
 }
 
-/* Filters a row, and sums its distances from 0: the usual guess at what compresses best. One loop
- * for each filter, so that the compiler can make it a wide one. */
+/* Filters a row, and sums its distances from 0, which predicts how well it compresses. Each filter
+ * has a loop of its own, so that the compiler can vectorise it. */
 #define FILTER_ROW(name)                                                                           \
     static uint64_t name##_row(neighbours n, unsigned char *to, size_t size)                       \
     {                                                                                              \
@@ -133,16 +138,16 @@ static unsigned char paeth(neighbours n, size_t i)
             sum += to[i] < 128 ? to[i] : 256u - to[i];                                             \
         return sum;                                                                                \
     }
-FILTER_ROW(plain)
-FILTER_ROW(sub)
-FILTER_ROW(up)
-FILTER_ROW(average)
-FILTER_ROW(paeth)
+FILTER_ROW(filter_none)
+FILTER_ROW(filter_sub)
+FILTER_ROW(filter_up)
+FILTER_ROW(filter_average)
+FILTER_ROW(filter_paeth)
 
 static uint64_t apply_filter(const png_writer *p, int filter)
 {
     static uint64_t (*const rows[FILTERS])(neighbours, unsigned char *, size_t) = {
-        plain_row, sub_row, up_row, average_row, paeth_row};
+        filter_none_row, filter_sub_row, filter_up_row, filter_average_row, filter_paeth_row};
     const neighbours n = {.here = p->row + p->channels,
                           .left = p->row,
                           .above = p->above + p->channels,
@@ -153,7 +158,7 @@ static uint64_t apply_filter(const png_writer *p, int filter)
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-static bool take_memory(png_writer *p)
+static bool allocate_rows(png_writer *p)
 {
     p->row = calloc(p->row_size + p->channels, 1);
     p->above = calloc(p->row_size + p->channels, 1);
@@ -179,7 +184,7 @@ tz_result png_open(png_writer **out, output *to, uint32_t width, uint32_t height
     p->channels = channels;
     p->row_size = (size_t)width * channels;
     make_crc_table(p->crc_table);
-    tz_result result = take_memory(p) ? TZ_OK : problem_nomem(err, "the PNG");
+    tz_result result = allocate_rows(p) ? TZ_OK : problem_nomem(err, "the PNG");
     if (result == TZ_OK)
         result = put_header(p, width, height, err);
     if (result != TZ_OK) {

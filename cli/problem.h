@@ -7,22 +7,22 @@
 
 #include "json.h"
 
-/* An error of the command's own, in the shape of the library's. Returns result. */
+/* Makes an error of the command, in the form of the library's errors. Returns result. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
 tz_result
 problem_make(tz_error *err, tz_result result, tz_cause cause, const char *format, ...);
-/* "cannot VERB 'PATH': what errno says". */
+/* Makes "cannot VERB 'PATH': ..." with the text of an errno. */
 tz_result problem_io(tz_error *err, const char *verb, const char *path, int reason);
 tz_result problem_nomem(tz_error *err, const char *what);
 
 /* Prints the defects of a file that could be opened, on standard error. */
 void problem_print_warnings(const tz_info *info);
 
-/* The members of one error or warning. */
+/* Writes the members of one error or warning. */
 void problem_write(json *j, const tz_error *err);
-/* Each of them as an object, into an array that was begun. */
+/* Writes each as an object, into an array that was begun. */
 void problem_write_each(json *j, const tz_error *list, uint32_t count);
 
 #endif

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The line of progress and the signals that cancel. Both hang on one callback of the library: a
+ * signal handler only sets a flag, and the callback returns false at the next step, so that
+ * temporary files are removed before the process ends by that signal. */
 #define _XOPEN_SOURCE 700 /* SIGXFSZ */
 #include "progress.h"
 
@@ -23,11 +26,11 @@ static void note_signal(int number)
 void progress_catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    signal(SIGXFSZ, SIG_IGN); /* too large a file is an error of writing like others */
+    signal(SIGXFSZ, SIG_IGN); /* a file that is too large is an ordinary write error */
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction old;
         struct sigaction new = {.sa_handler = note_signal};
-        /* what was ignored from the start, as by nohup, stays ignored */
+        /* a signal that was ignored from the start, as by nohup, stays ignored */
         new.sa_flags = (int)SA_RESETHAND;
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(numbers[i], &new, NULL);
@@ -47,8 +50,8 @@ void progress_start(progress *p, uint64_t total, uint64_t bytes)
         .total = total > 0 ? total : 1, .bytes = bytes, .percent = -1, .started = progress_clock()};
 }
 
-/* "  42 %, 310 MiB/s, 1:05 left"; the rate when there has been time to see one. */
-static int describe(const progress *p, double part, double seconds, char *line, size_t size)
+/* Formats "  42 %, 310 MiB/s, 1:05 left"; the rate follows when enough time has passed. */
+static int format_progress(const progress *p, double part, double seconds, char *line, size_t size)
 {
     char rate[TEXT_NUMBER];
     int used = snprintf(line, size, "%3d %%", (int)(100 * part));
@@ -67,15 +70,15 @@ static int describe(const progress *p, double part, double seconds, char *line, 
     return used;
 }
 
-/* A line when the percentage changes, and after a second. */
-static void show(progress *p, double part)
+/* Prints the line when the percentage changes, and after a second. */
+static void show_progress(progress *p, double part)
 {
     char line[100];
     double now = progress_clock();
     int percent = (int)(100 * part);
     if ((percent == p->percent && now - p->looked < 1) || !term_shows_progress())
         return;
-    int width = describe(p, part, now - p->started, line, sizeof line);
+    int width = format_progress(p, part, now - p->started, line, sizeof line);
     fprintf(stderr, "\r%-*s", p->width, line);
     fflush(stderr);
     p->percent = percent;
@@ -83,11 +86,11 @@ static void show(progress *p, double part)
     p->width = width > p->width ? width : p->width;
 }
 
-static bool advance(void *user, uint64_t done, uint64_t total)
+static bool advance_progress(void *user, uint64_t done, uint64_t total)
 {
     progress *p = user;
     double part = total > 0 ? (double)done / (double)total : 0;
-    show(p, ((double)p->before + part * (double)p->now) / (double)p->total);
+    show_progress(p, ((double)p->before + part * (double)p->now) / (double)p->total);
     return caught == 0;
 }
 
@@ -95,10 +98,10 @@ tz_progress progress_next(progress *p, uint64_t work)
 {
     p->before += p->now;
     p->now = work;
-    return (tz_progress){.call = advance, .user = p};
+    return (tz_progress){.call = advance_progress, .user = p};
 }
 
-static bool watch(void *user, uint64_t done, uint64_t total)
+static bool watch_for_signal(void *user, uint64_t done, uint64_t total)
 {
     (void)user;
     (void)done;
@@ -108,7 +111,7 @@ static bool watch(void *user, uint64_t done, uint64_t total)
 
 tz_progress progress_watch(void)
 {
-    return (tz_progress){.call = watch};
+    return (tz_progress){.call = watch_for_signal};
 }
 
 void progress_end(progress *p)

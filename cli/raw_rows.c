@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Samples are runs of rows: a run holds some rows of all axes that vary faster than rows, and there
- * is a run for each place of those that vary slower. With no such axis (--order pixel and row, C
- * arrays of pictures) there is one run, and input streams. Else rows are taken from every run, at
- * offsets of a file; what comes through a pipe waits in a spool until it is all there. */
+ * is a run for each index of those that vary slower. With no such axis (--order pixel and row, C
+ * arrays of pictures) there is one run, and input streams. Otherwise rows are read from every run,
+ * at offsets of a file; a pipe is first copied to a spool. */
 #include "raw_rows.h"
 
 #include <inttypes.h>
@@ -14,13 +14,13 @@
 #include "problem.h"
 #include "text.h"
 
-#define MOST_MEMORY ((uint64_t)4 << 20)
-#define MANY_RUNS   64 /* from here on each read is worth more memory */
+#define MAX_MEMORY ((uint64_t)4 << 20)
+#define MANY_RUNS  64 /* with more runs each read is small, and more memory pays */
 
 typedef struct raw_rows {
     const conversion *c;
-    tz_buffer rows; /* some rows, with the strides of the order that they come in */
-    tz_buffer mask; /* of them, where it is made of nodata alone */
+    tz_buffer rows; /* some rows, with the strides of the input's order */
+    tz_buffer mask; /* of these rows, if it is made from nodata alone */
     uint64_t sample_size;
     uint64_t row_size; /* of one run */
     uint64_t expected; /* bytes in all */
@@ -42,10 +42,10 @@ uint64_t raw_rows_part(const conversion *c)
 
 static uint32_t rows_at_a_time(const conversion *c)
 {
-    uint64_t most = c->memory.work / raw_rows_part(c);
-    if (raw_source_runs(&c->raw) <= MANY_RUNS && most > MOST_MEMORY)
-        most = MOST_MEMORY;
-    uint64_t rows = most / all_bands_row(c);
+    uint64_t max = c->memory.work / raw_rows_part(c);
+    if (raw_source_runs(&c->raw) <= MANY_RUNS && max > MAX_MEMORY)
+        max = MAX_MEMORY;
+    uint64_t rows = max / all_bands_row(c);
     return rows < 1 ? 1 : rows > c->spec.height ? c->spec.height : (uint32_t)rows;
 }
 
@@ -69,7 +69,7 @@ uint64_t raw_rows_memory(const conversion *c)
     return rows_memory(c) + mask_memory(c);
 }
 
-static tz_result take_mask_memory(raw_rows *r, tz_error *err)
+static tz_result allocate_mask(raw_rows *r, tz_error *err)
 {
     uint64_t size = mask_memory(r->c);
     if (size == 0)
@@ -84,7 +84,7 @@ static tz_result take_mask_memory(raw_rows *r, tz_error *err)
     return r->mask.data != NULL ? TZ_OK : problem_nomem(err, "the mask");
 }
 
-/* The bytes from one sample to the next along each axis, for this many rows. */
+/* Sets the bytes from one sample to the next along each axis, for this many rows. */
 static void set_strides(raw_rows *r, uint32_t rows)
 {
     const raw_source *from = &r->c->raw;
@@ -101,7 +101,7 @@ static void set_strides(raw_rows *r, uint32_t rows)
     r->rows.column_stride = strides[AXIS_COLUMN];
 }
 
-static tz_result take_memory(raw_rows *r, tz_error *err)
+static tz_result allocate_row_buffer(raw_rows *r, tz_error *err)
 {
     const conversion *c = r->c;
     uint64_t size = rows_memory(c);
@@ -111,7 +111,7 @@ static tz_result take_memory(raw_rows *r, tz_error *err)
     r->row_size = raw_source_row_samples(&c->raw) * r->sample_size;
     r->rows = (tz_buffer){.dtype = c->spec.dtype, .bands = c->source_bands, .width = c->spec.width};
     r->rows.data = size <= SIZE_MAX ? malloc((size_t)size) : NULL;
-    return r->rows.data != NULL ? take_mask_memory(r, err) : problem_nomem(err, "rows");
+    return r->rows.data != NULL ? allocate_mask(r, err) : problem_nomem(err, "rows");
 }
 
 /* Bytes ---------------------------------------------------------------------------------------- */
@@ -141,8 +141,8 @@ tz_result raw_rows_check(const conversion *c, tz_error *err)
     return wrong_size(c, true, found, err);
 }
 
-/* The next bytes of a stream. */
-static tz_result take_next(raw_rows *r, void *to, uint64_t size, tz_error *err)
+/* Reads the next bytes of a stream. */
+static tz_result read_next(raw_rows *r, void *to, uint64_t size, tz_error *err)
 {
     uint64_t got;
     const raw_source *from = &r->c->raw;
@@ -151,15 +151,15 @@ static tz_result take_next(raw_rows *r, void *to, uint64_t size, tz_error *err)
     return result == TZ_OK && got < size ? wrong_size(r->c, true, r->taken, err) : result;
 }
 
-/* Those at an offset from the first sample. */
-static tz_result take_at(raw_rows *r, void *to, uint64_t size, uint64_t offset, tz_error *err)
+/* Reads bytes at an offset from the first sample. */
+static tz_result read_at(raw_rows *r, void *to, uint64_t size, uint64_t offset, tz_error *err)
 {
     uint64_t got;
     const raw_source *from = &r->c->raw;
     if (r->spool != NULL)
         return r->spool->read(r->spool, offset, to, (size_t)size, err);
     if (from->start < 0)
-        return take_next(r, to, size, err);
+        return read_next(r, to, size, err);
     tz_result result =
         input_read(from->fd, from->name, to, size, from->start + (int64_t)offset, &got, err);
     return result == TZ_OK && got < size ? wrong_size(r->c, true, offset + got, err) : result;
@@ -171,7 +171,7 @@ static tz_result check_end(const raw_rows *r, tz_error *err)
     uint64_t got;
     const raw_source *from = &r->c->raw;
     if (from->start >= 0)
-        return TZ_OK; /* raw_rows_check has seen its size */
+        return TZ_OK; /* raw_rows_check has checked its size */
     tz_result result = input_read(from->fd, from->name, &more, 1, -1, &got, err);
     return result == TZ_OK && got > 0 ? wrong_size(r->c, false, r->expected, err) : result;
 }
@@ -196,12 +196,12 @@ static tz_result open_spool(raw_rows *r, tz_error *err)
 
 static tz_result fill_spool(raw_rows *r, tz_error *err)
 {
-    const uint64_t room = rows_memory(r->c);
+    const uint64_t capacity = rows_memory(r->c);
     tz_result result = open_spool(r, err);
     for (uint64_t at = 0; result == TZ_OK && at < r->expected;) {
         tz_bytes piece = {r->rows.data,
-                          (size_t)(r->expected - at < room ? r->expected - at : room)};
-        result = take_next(r, r->rows.data, piece.size, err);
+                          (size_t)(r->expected - at < capacity ? r->expected - at : capacity)};
+        result = read_next(r, r->rows.data, piece.size, err);
         if (result == TZ_OK)
             result = r->spool->write(r->spool, at, &piece, 1, err);
         at += piece.size;
@@ -224,24 +224,24 @@ static void swap_bytes(const raw_rows *r, uint64_t size)
     }
 }
 
-static tz_result take_rows(raw_rows *r, uint32_t row, tz_error *err)
+static tz_result read_row_range(raw_rows *r, uint32_t row, tz_error *err)
 {
     const tz_image_spec *spec = &r->c->spec;
     const uint64_t runs = raw_source_runs(&r->c->raw);
-    const uint32_t most = rows_at_a_time(r->c);
-    set_strides(r, spec->height - row < most ? spec->height - row : most);
+    const uint32_t max = rows_at_a_time(r->c);
+    set_strides(r, spec->height - row < max ? spec->height - row : max);
     const uint64_t size = r->row_size * r->rows.height;
     tz_result result = TZ_OK;
     for (uint64_t run = 0; run < runs && result == TZ_OK; run++)
-        result = take_at(r, (char *)r->rows.data + run * size, size,
+        result = read_at(r, (char *)r->rows.data + run * size, size,
                          (run * spec->height + row) * r->row_size, err);
     if (result == TZ_OK && r->c->raw.swapped)
         swap_bytes(r, runs * size);
     return result;
 }
 
-/* The last of the bands may be the mask; otherwise nodata marks what is not valid. */
-static tz_result give_rows(const raw_rows *r, tz_writer *writer, tz_error *err)
+/* The last band may be the mask; otherwise nodata marks pixels that are not valid. */
+static tz_result write_row_range(const raw_rows *r, tz_writer *writer, tz_error *err)
 {
     bool by_alpha = conversion_masks_by_alpha(r->c);
     tz_buffer rows = r->rows;
@@ -265,9 +265,9 @@ static tz_result write_all(raw_rows *r, tz_writer *writer, tz_error *err)
     bool waits = from->start < 0 && raw_source_runs(from) > 1;
     tz_result result = waits ? fill_spool(r, err) : TZ_OK;
     for (uint32_t row = 0; result == TZ_OK && row < r->c->spec.height; row += r->rows.height) {
-        result = take_rows(r, row, err);
+        result = read_row_range(r, row, err);
         if (result == TZ_OK)
-            result = give_rows(r, writer, err);
+            result = write_row_range(r, writer, err);
     }
     return result == TZ_OK && !waits ? check_end(r, err) : result;
 }
@@ -278,7 +278,7 @@ tz_result raw_rows_write(const conversion *c, tz_writer *writer, tz_error *err)
     if (isatty(c->raw.fd) == 1)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                             "standard input is a terminal: pixels are not typed");
-    tz_result result = take_memory(&r, err);
+    tz_result result = allocate_row_buffer(&r, err);
     if (result == TZ_OK)
         result = write_all(&r, writer, err);
     if (r.spool != NULL)

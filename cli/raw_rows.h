@@ -5,14 +5,15 @@
 
 #include "conversion.h"
 
-/* Memory for rows that are on their way: as much as makes large reads, and at least one row. */
+/* Returns the bytes of the row buffer: enough for large reads, and at least one row. */
 uint64_t raw_rows_memory(const conversion *c);
 
-/* The part of the memory that rows may take, as its divisor: more where each row is many reads. */
+/* Returns the divisor of the memory for the share of rows, which is larger if each row is many
+ * reads. */
 uint64_t raw_rows_part(const conversion *c);
 
-/* It is an error when there are fewer or more bytes than the shape takes. This finds it out of a
- * file, before any memory is taken for the shape. */
+/* Fails if a file has fewer or more bytes than the shape needs, before any memory is allocated for
+ * the shape. A stream is checked when it is read. */
 tz_result raw_rows_check(const conversion *c, tz_error *err);
 /* Gives all rows to the writer. */
 tz_result raw_rows_write(const conversion *c, tz_writer *writer, tz_error *err);

@@ -12,7 +12,7 @@
 #include "npy.h"
 #include "problem.h"
 
-#define MOST_PICTURE_BANDS 4 /* of an array whose last axis is taken for bands */
+#define MAX_PICTURE_BANDS 4 /* of an array whose last axis is bands, as in images */
 
 /* Axes of a C array, by raw_order. */
 static const raw_axis axes_of[3][3] = {{AXIS_ROW, AXIS_COLUMN, AXIS_BAND},
@@ -46,13 +46,12 @@ bool raw_source_begins_npy(void)
            got == sizeof start && memcmp(start, NPY_MAGIC, NPY_MAGIC_SIZE) == 0;
 }
 
-/* Which axis of three is the bands: the first, as rasterio, GDAL and `read` have it; but the last
- * where that has at most four and the first has more, as pictures have it. */
+/* Guesses which axis of three is the bands: the first, as in rasterio, GDAL and `read`; but the
+ * last if that has at most four and the first has more, as in arrays of images. */
 static raw_order guess_order(const npy_array *array)
 {
-    return array->shape[2] <= MOST_PICTURE_BANDS && array->shape[0] > MOST_PICTURE_BANDS
-               ? ORDER_PIXEL
-               : ORDER_BAND;
+    return array->shape[2] <= MAX_PICTURE_BANDS && array->shape[0] > MAX_PICTURE_BANDS ? ORDER_PIXEL
+                                                                                       : ORDER_BAND;
 }
 
 static tz_result check_sides(const raw_source *r, const uint64_t sides[3], tz_error *err)
@@ -68,8 +67,8 @@ static tz_result check_sides(const raw_source *r, const uint64_t sides[3], tz_er
                         r->name, sides[AXIS_ROW], sides[AXIS_COLUMN], sides[AXIS_BAND]);
 }
 
-static tz_result take_array(raw_source *r, const npy_array *array, const raw_settings *asked,
-                            tz_error *err)
+static tz_result describe_array(raw_source *r, const npy_array *array, const raw_settings *asked,
+                                tz_error *err)
 {
     uint64_t sides[3] = {1, 1, 1};
     if (array->dimensions != 2 && array->dimensions != 3)
@@ -109,12 +108,12 @@ static tz_result open_array(raw_source *r, const convert_settings *s, tz_error *
     }
     if (result == TZ_OK)
         result = npy_read(&array, r->fd, r->name, err);
-    return result == TZ_OK ? take_array(r, &array, &s->raw, err) : result;
+    return result == TZ_OK ? describe_array(r, &array, &s->raw, err) : result;
 }
 
 /* Both ----------------------------------------------------------------------------------------- */
 
-static void take_settings(raw_source *r, const raw_settings *asked)
+static void copy_settings(raw_source *r, const raw_settings *asked)
 {
     r->sides[AXIS_BAND] = asked->bands;
     r->sides[AXIS_ROW] = asked->height;
@@ -123,7 +122,7 @@ static void take_settings(raw_source *r, const raw_settings *asked)
     r->dtype = asked->dtype;
 }
 
-/* A file can be read in any order, and says how much there is. */
+/* A file can be read in any order, and its size is known. */
 static tz_result find_start(raw_source *r, tz_error *err)
 {
     struct stat found;
@@ -143,7 +142,7 @@ tz_result raw_source_open(raw_source *r, const convert_settings *settings, tz_er
     if (settings->raw.npy)
         result = open_array(r, settings, err);
     else
-        take_settings(r, &settings->raw);
+        copy_settings(r, &settings->raw);
     if (result == TZ_OK && settings->reads_arrays && (settings->raw.npy || !settings->dry_run))
         result = find_start(r, err);
     return result;

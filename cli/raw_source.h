@@ -23,15 +23,15 @@ typedef struct raw_source {
 
 /* Returns true if a regular file begins as .npy files do. */
 bool raw_source_is_npy(const char *path);
-/* Takes the first bytes off standard input; whether they are those of a .npy file. */
+/* Reads the first bytes of standard input. Returns true if they are those of a .npy file. */
 bool raw_source_begins_npy(void);
 
-/* For --dry-run as well: of a .npy array the header is read, else nothing. */
+/* Reads the header of a .npy array, also for --dry-run; of other input it reads nothing. */
 tz_result raw_source_open(raw_source *r, const convert_settings *settings, tz_error *err);
 void raw_source_close(raw_source *r); /* zeroed state is fine */
 
-/* Samples: runs of rows that follow each other, one run for each band or column that comes before
- * rows; and those of one row in a run. */
+/* Returns the number of runs, one for each band or column of the axes before rows, and the samples
+ * of one row in a run. */
 uint64_t raw_source_runs(const raw_source *r);
 uint64_t raw_source_row_samples(const raw_source *r);
 

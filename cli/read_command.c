@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo read: pixels of a window to a .npy, .raw or .png file.
+ *
+ * request.c turns the options into a request, transfer.c reads it block by block, and this file
+ * passes each block on: arrays are written at the block's offset (array_file.c), a picture needs
+ * all pixels at once (picture.c). OUT and the mask beside it are committed together at the end, the
+ * mask first: where OUT exists, both are whole. */
 #include "read_command.h"
 
 #include <stdio.h>
@@ -27,7 +33,7 @@ static const cli_option read_options[] = {
 };
 /* clang-format on */
 
-static int run(int argc, char **argv);
+static int run_read(int argc, char **argv);
 
 const cli_command read_command = {
     .name = "read",
@@ -39,7 +45,7 @@ const cli_command read_command = {
                 "terrazzo read --window 0,0,9,9 a.tif b.raw\t9 x 9 pixels from the upper left\n"
                 "terrazzo read --format raw a.tif - | xxd\tto standard output",
     .options = read_options,
-    .run = run,
+    .run = run_read,
     .to_output = true,
 };
 
@@ -51,7 +57,7 @@ typedef struct read_settings {
     const char *output;
 } read_settings;
 
-static bool apply(void *user, int id, const char *value)
+static bool apply_read_option(void *user, int id, const char *value)
 {
     read_settings *settings = user;
     if (id == PICTURE_STRETCH || id == PICTURE_NO_STRETCH)
@@ -111,11 +117,11 @@ static tz_result put_array(void *user, const block *where, const tz_buffer *pixe
     return result;
 }
 
-static tz_result put_picture(void *user, const block *where, const tz_buffer *pixels,
-                             const tz_buffer *mask, tz_error *err)
+static tz_result write_picture(void *user, const block *where, const tz_buffer *pixels,
+                               const tz_buffer *mask, tz_error *err)
 {
     reading *w = user;
-    (void)where; /* it is all of it */
+    (void)where; /* there is one block */
     return picture_write(&w->out, w->r, pixels, mask, w->settings->stretch, &w->stretched, err);
 }
 
@@ -146,8 +152,8 @@ static tz_result open_outputs(reading *w, tz_error *err)
     return result;
 }
 
-/* The mask first: where OUT is, all of it is there. */
-static tz_result commit(reading *w, tz_error *err)
+/* The mask is committed first: where OUT exists, both are whole. */
+static tz_result commit_outputs(reading *w, tz_error *err)
 {
     tz_result result = w->mask_path != NULL ? output_commit(&w->mask_out, err) : TZ_OK;
     return result == TZ_OK ? output_commit(&w->out, err) : result;
@@ -155,7 +161,7 @@ static tz_result commit(reading *w, tz_error *err)
 
 /* The command ---------------------------------------------------------------------------------- */
 
-static void tell(const reading *w, const transfer_result *result)
+static void report_read(const reading *w, const transfer_result *result)
 {
     const read_settings *s = w->settings;
     const report shown = {.input = s->input,
@@ -173,13 +179,13 @@ static void tell(const reading *w, const transfer_result *result)
     report_warn(result);
 }
 
-static tz_result carry_out(const read_settings *settings, const request *r, tz_error *err)
+static tz_result read_to_output(const read_settings *settings, const request *r, tz_error *err)
 {
     static transfer_result result; /* too large for a small stack */
     reading w = {.settings = settings, .r = r, .out = {.fd = -1}, .mask_out = {.fd = -1}};
     bool picture = r->format == FORMAT_PNG;
     tz_result status = open_outputs(&w, err);
-    const transfer_sink sink = {.put = picture ? put_picture : put_array,
+    const transfer_sink sink = {.put = picture ? write_picture : put_array,
                                 .user = &w,
                                 .in_order = w.out.is_stream || w.mask_out.is_stream,
                                 .whole = picture};
@@ -188,16 +194,16 @@ static tz_result carry_out(const read_settings *settings, const request *r, tz_e
     if (status == TZ_OK && progress_is_cancelled())
         status = progress_cancelled(err);
     if (status == TZ_OK)
-        status = commit(&w, err);
+        status = commit_outputs(&w, err);
     if (status == TZ_OK)
-        tell(&w, &result);
+        report_read(&w, &result);
     output_close(&w.mask_out);
     output_close(&w.out);
     free(w.mask_path);
     return status;
 }
 
-static int fail(const read_settings *settings, const tz_error *err)
+static int report_failed_read(const read_settings *settings, const tz_error *err)
 {
     if (settings->request.common.json)
         report_write_error(settings->input, err);
@@ -206,33 +212,33 @@ static int fail(const read_settings *settings, const tz_error *err)
     return EXIT_FAILED;
 }
 
-static int run(int argc, char **argv)
+static int run_read(int argc, char **argv)
 {
     read_settings settings = {.request = REQUEST_SETTINGS_INIT};
     request r = {0};
     tz_error err;
     int status;
-    int count = common_parse(&read_command, argc, argv, &settings.request.common, apply, &settings,
-                             &status);
+    int count = common_parse(&read_command, argc, argv, &settings.request.common, apply_read_option,
+                             &settings, &status);
     if (count < 0)
         return status;
     if (count != 2)
         return common_wrong_operands(&read_command,
                                      count == 0   ? "no IN given"
                                      : count == 1 ? "no OUT given"
-                                                  : "one OUT, not also",
+                                                  : "unexpected argument",
                                      count > 2 ? argv[2] : NULL);
     settings.input = argv[0];
     settings.output = argv[1];
     if (output_check_folder(settings.output, &err) != TZ_OK)
-        return fail(&settings, &err);
+        return report_failed_read(&settings, &err);
     if (!check_output(&settings))
         return option_hint(&read_command);
     progress_catch_signals();
     tz_result result =
         request_open(&r, &settings.request, settings.input, settings.request.format, &err);
     if (result == TZ_OK)
-        result = carry_out(&settings, &r, &err);
+        result = read_to_output(&settings, &r, &err);
     request_close(&r);
-    return result == TZ_OK ? EXIT_OK : fail(&settings, &err);
+    return result == TZ_OK ? EXIT_OK : report_failed_read(&settings, &err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * terrazzo read: pixels to a file; terrazzo view: to the terminal; terrazzo plan: what that would
- * cost. */
+ * terrazzo read: pixels to a file; terrazzo view: to the terminal; terrazzo plan: the cost of
+ * either. */
 #ifndef CLI_READ_COMMAND_H
 #define CLI_READ_COMMAND_H
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The report of read and plan: as a page for people, and as JSON (doc/read.schema.json).
+ *
+ * A plan fills the same transfer_result as a read, as far as it is known before reading. What only
+ * shows when tiles are decoded, such as who decoded them, is left out of a plan. */
 #include "report.h"
 
 #include <inttypes.h>
@@ -16,8 +20,8 @@
 #define BANDS_SHOWN 16
 #define MASK_BIT    TZ_MASK_OF(0u)
 
-/* The level that was read, or that a plan chose. */
-static uint32_t level_of(const report *p)
+/* Returns the level that was read, or that a plan chose. */
+static uint32_t level_read(const report *p)
 {
     uint32_t level = p->result->outcome.level;
     return level < p->r->info->level_count ? level : 0;
@@ -25,27 +29,27 @@ static uint32_t level_of(const report *p)
 
 static const char *codec_of(const report *p, char *buffer)
 {
-    return info_codec(&p->r->info->levels[level_of(p)], buffer);
+    return info_codec(&p->r->info->levels[level_read(p)], buffer);
 }
 
-/* Which way tiles go shows when they go it: a plan may not know. */
-static bool knows_way(const report *p)
+/* The route of tiles is known after they were read; a plan may not know it. */
+static bool knows_route(const report *p)
 {
     const tz_report *t = &p->result->report;
     return p->output != NULL || t->tiles_copied + t->tiles_direct + t->tiles_decoded > 0;
 }
 
-static device_told device_of(const report *p)
+static device_summary device_of(const report *p)
 {
-    return (device_told){.device = p->r->device,
-                         .use = &p->result->report.device,
-                         .verb = "decoded",
-                         .planned = p->output == NULL};
+    return (device_summary){.device = p->r->device,
+                            .use = &p->result->report.device,
+                            .verb = "decoded",
+                            .planned = p->output == NULL};
 }
 
 /* For people ----------------------------------------------------------------------------------- */
 
-static void print_bands(const request *r)
+static void print_band_list(const request *r)
 {
     page_label("Bands");
     for (uint32_t i = 0; i < r->band_count && i < BANDS_SHOWN; i++)
@@ -56,12 +60,13 @@ static void print_bands(const request *r)
 static void print_what(const report *p)
 {
     const request *r = p->r;
-    const tz_level *level = &r->info->levels[level_of(p)];
+    const tz_level *level = &r->info->levels[level_read(p)];
     const tz_window *w = &r->window;
     char pair[TEXT_NUMBER];
     page_heading("Pixels");
     page_label("Level");
-    printf("%" PRIu32 ", %s pixels%s\n", level_of(p), text_pair(pair, level->width, level->height),
+    printf("%" PRIu32 ", %s pixels%s\n", level_read(p),
+           text_pair(pair, level->width, level->height),
            r->level == TZ_LEVEL_AUTO ? ", chosen by size" : "");
     page_label("Window");
     printf("%s from column %" PRId64 ", row %" PRId64 "%s\n", text_pair(pair, w->width, w->height),
@@ -75,11 +80,11 @@ static void print_what(const report *p)
         page_label("Reduced");
         printf("by the codec to 1/%u of the level\n", 1u << p->result->outcome.reduction);
     }
-    print_bands(r);
+    print_band_list(r);
     georeference_print(r);
 }
 
-static void print_tiles(const report *p)
+static void print_read_tiles(const report *p)
 {
     const tz_report *t = &p->result->report;
     char a[TEXT_NUMBER];
@@ -92,7 +97,7 @@ static void print_tiles(const report *p)
     putchar('\n');
     page_label("Decoder");
     printf("%s, largest tile %s\n", codec_of(p, a), text_bytes(b, t->largest_tile));
-    if (knows_way(p)) {
+    if (knows_route(p)) {
         page_label("Way");
         printf("%s copied, ", text_count(a, t->tiles_copied));
         printf("%s straight to the result, ", text_count(a, t->tiles_direct));
@@ -106,7 +111,7 @@ static void print_tiles(const report *p)
     printf("%s\n", text_bytes(a, t->bytes_decoded));
 }
 
-static void print_cost(const report *p)
+static void print_read_cost(const report *p)
 {
     const tz_report *t = &p->result->report;
     char a[TEXT_NUMBER];
@@ -138,9 +143,9 @@ void report_print(const report *p)
     }
     putchar('\n');
     print_what(p);
-    print_tiles(p);
-    print_cost(p);
-    const device_told told = device_of(p);
+    print_read_tiles(p);
+    print_read_cost(p);
+    const device_summary told = device_of(p);
     device_report_print("Device", &told);
 }
 
@@ -160,7 +165,7 @@ static void write_what(json *j, const report *p)
 {
     const request *r = p->r;
     bool resampled = p->result->outcome.resampled;
-    json_uint(j, "level", level_of(p));
+    json_uint(j, "level", level_read(p));
     json_bool(j, "level_chosen", r->level == TZ_LEVEL_AUTO);
     write_window(j, "window", &r->window);
     json_bool(j, "clipped", r->clipped);
@@ -197,7 +202,7 @@ static void write_stretch(json *j, const report *p)
     json_object_end(j);
 }
 
-static void write_cost(json *j, const report *p)
+static void write_read_cost(json *j, const report *p)
 {
     const tz_report *t = &p->result->report;
     char codec[TEXT_NUMBER];
@@ -219,9 +224,9 @@ static void write_cost(json *j, const report *p)
     json_object_end(j);
     json_object(j, "decode");
     json_text(j, "codec", codec_of(p, codec));
-    json_uint_or_null(j, "tiles_copied", t->tiles_copied, knows_way(p));
-    json_uint_or_null(j, "tiles_direct", t->tiles_direct, knows_way(p));
-    json_uint_or_null(j, "tiles_decoded", t->tiles_decoded, knows_way(p));
+    json_uint_or_null(j, "tiles_copied", t->tiles_copied, knows_route(p));
+    json_uint_or_null(j, "tiles_direct", t->tiles_direct, knows_route(p));
+    json_uint_or_null(j, "tiles_decoded", t->tiles_decoded, knows_route(p));
     json_uint(j, "tiles_failed", t->tiles_failed);
     json_uint(j, "tiles_reduced", t->tiles_reduced);
     json_uint(j, "bytes_decoded", t->bytes_decoded);
@@ -255,8 +260,8 @@ void report_write(const report *p)
     json_text(&j, "format", request_format_name(p->r->format));
     write_what(&j, p);
     write_stretch(&j, p);
-    write_cost(&j, p);
-    const device_told told = device_of(p);
+    write_read_cost(&j, p);
+    const device_summary told = device_of(p);
     device_report_write(&j, "device", &told);
     write_damaged(&j, p->result);
     json_array(&j, "warnings");

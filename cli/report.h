@@ -20,7 +20,7 @@ void report_print(const report *p);
 void report_write(const report *p);
 /* Prints the defects of tiles, on standard error. */
 void report_warn(const transfer_result *result);
-/* {"input": ..., "error": ...} */
+/* Writes {"input": ..., "error": ...}. */
 void report_write_error(const char *input, const tz_error *err);
 
 #endif

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A request for one file: its level, window, bands, type, size and device. */
+ * A request for one file: what the options of read, plan and view mean for this image.
+ *
+ * request_open opens the file and resolves in this order: level, window, bands, type, size, device.
+ * Later steps need earlier ones: a window is in pixels of the level, and an output size in
+ * proportion needs the window. A bounding box is snapped outward to whole pixels, except for
+ * corners that are within a rounding error of a pixel's edge. Anything that cannot work is refused
+ * here, before the first pixel is read. */
 #include "request.h"
 
 #include <inttypes.h>
@@ -15,8 +21,8 @@
 
 #define BEYOND_IMAGE "--bbox reaches beyond the image"
 
-/* A corner this close to a pixel's edge, in pixels, is on it: coordinates are rarely exact. `info`
- * prints bounds with digits enough for it. */
+/* A corner this close to a pixel's edge, in pixels, is on the edge: coordinates are rarely exact.
+ * `info` prints bounds with enough digits for that. */
 #define EDGE_TOLERANCE 1e-3
 
 bool request_is_resampled(const request *r)
@@ -57,13 +63,13 @@ static tz_result choose_level(request *r, tz_error *err)
     return TZ_OK;
 }
 
-/* Pixels of a line of them, from low to before high. */
+/* A range of columns or rows, from low to before high. */
 typedef struct range {
     double low, high;
 } range;
 
-/* From the coordinates of its two ends. */
-static range snap(double a, double b)
+/* Makes the range from the coordinates of its two ends. */
+static range snap_to_pixels(double a, double b)
 {
     double low = floor(fmin(a, b) + EDGE_TOLERANCE);
     double high = ceil(fmax(a, b) - EDGE_TOLERANCE);
@@ -76,13 +82,13 @@ static bool is_far(range r)
              r.high - r.low <= (double)UINT32_MAX);
 }
 
-static void set_window(tz_window *w, range columns, range rows)
+static void set_window_from_ranges(tz_window *w, range columns, range rows)
 {
     *w = (tz_window){(int64_t)columns.low, (int64_t)rows.low,
                      (uint32_t)(columns.high - columns.low), (uint32_t)(rows.high - rows.low)};
 }
 
-/* Least x and y, greatest x and y. */
+/* Gets the least x and y and the greatest x and y of the image. */
 static void image_bounds(const tz_info *info, double bounds[4])
 {
     const double *t = info->geo.transform;
@@ -99,7 +105,7 @@ static bool could_be_degrees(const double bounds[4])
     return bounds[0] >= -360 && bounds[1] >= -90 && bounds[2] <= 360 && bounds[3] <= 90;
 }
 
-/* The usual mistake is a box in another CRS. */
+/* Guesses the usual mistake, a box in another CRS, for the message. */
 static const char *other_units(const tz_geo *geo, const double asked[4], const double image[4])
 {
     if (geo->model_type == 1 && could_be_degrees(asked) && !could_be_degrees(image))
@@ -130,8 +136,8 @@ static bool is_outside(range r, uint32_t side)
     return !(r.low < side && r.high > 0);
 }
 
-/* Returns true if a part of it was outside. */
-static bool clip(range *r, uint32_t side)
+/* Clips a range to the image. Returns true if a part of it was outside. */
+static bool clip_range(range *r, uint32_t side)
 {
     range whole = *r;
     *r = (range){fmax(r->low, 0), fmin(r->high, side)};
@@ -143,8 +149,8 @@ static tz_result clip_bbox(request *r, range *columns, range *rows, tz_error *er
     const tz_level *level = request_level(r);
     if (is_outside(*columns, level->width) || is_outside(*rows, level->height))
         return fail_elsewhere(r, err);
-    r->clipped = clip(columns, level->width);
-    r->clipped = clip(rows, level->height) || r->clipped;
+    r->clipped = clip_range(columns, level->width);
+    r->clipped = clip_range(rows, level->height) || r->clipped;
     if (r->clipped && r->settings->common.open.strict)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                             BEYOND_IMAGE ", and --strict forbids that");
@@ -170,19 +176,19 @@ static tz_result window_of_bbox(request *r, tz_error *err)
                             (unsigned)r->info->orientation);
     double columns = (double)level->width / r->info->width / t[1];
     double rows = (double)level->height / r->info->height / t[5];
-    range x = snap((box[0] - t[0]) * columns, (box[2] - t[0]) * columns);
-    range y = snap((box[1] - t[3]) * rows, (box[3] - t[3]) * rows);
+    range x = snap_to_pixels((box[0] - t[0]) * columns, (box[2] - t[0]) * columns);
+    range y = snap_to_pixels((box[1] - t[3]) * rows, (box[3] - t[3]) * rows);
     tz_result result = r->how.boundless ? TZ_OK : clip_bbox(r, &x, &y, err);
     if (result != TZ_OK)
         return result;
     if (is_far(x) || is_far(y))
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                             "the bounding box is too far away from the image");
-    set_window(&r->window, x, y);
+    set_window_from_ranges(&r->window, x, y);
     return TZ_OK;
 }
 
-/* Before anything is read: a read in several pieces would find it out late. */
+/* Checked before anything is read: a read in several blocks would find out late. */
 static tz_result check_bounds(const request *r, uint32_t width, uint32_t height, tz_error *err)
 {
     const tz_window *w = &r->window;
@@ -215,7 +221,7 @@ static uint32_t in_proportion(uint32_t side, uint32_t of, uint32_t to)
     return size < 1 ? 1 : size > (double)UINT32_MAX ? UINT32_MAX : (uint32_t)size;
 }
 
-static void choose_size(request *r)
+static void choose_result_size(request *r)
 {
     const request_settings *s = r->settings;
     const tz_window *w = &r->window;
@@ -273,17 +279,17 @@ static tz_result choose_dtype(request *r, tz_error *err)
     return TZ_OK;
 }
 
-/* Offsets in the output are then free of overflow, whatever the format adds. */
-static tz_result check_size(const request *r, tz_error *err)
+/* Below this size, offsets in the output cannot overflow, whatever the format adds. */
+static tz_result check_result_size(const request *r, tz_error *err)
 {
-    uint64_t most = (uint64_t)INT64_MAX / 2 / r->band_count / tz_dtype_size(r->dtype);
-    if ((uint64_t)r->width * r->height <= most)
+    uint64_t max = (uint64_t)INT64_MAX / 2 / r->band_count / tz_dtype_size(r->dtype);
+    if ((uint64_t)r->width * r->height <= max)
         return TZ_OK;
     return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
                         "the result is larger than a file can be");
 }
 
-static tz_result resolve(request *r, tz_error *err)
+static tz_result resolve_request(request *r, tz_error *err)
 {
     tz_result result = choose_level(r, err);
     if (result == TZ_OK)
@@ -293,13 +299,13 @@ static tz_result resolve(request *r, tz_error *err)
     if (result == TZ_OK)
         result = choose_dtype(r, err);
     if (result == TZ_OK)
-        choose_size(r);
+        choose_result_size(r);
     if (r->settings->has_size && r->how.resampling == TZ_RESAMPLE_NONE)
         r->how.resampling = TZ_RESAMPLE_NEAREST;
-    return result == TZ_OK ? check_size(r, err) : result;
+    return result == TZ_OK ? check_result_size(r, err) : result;
 }
 
-static tz_result choose_device(request *r, tz_error *err)
+static tz_result open_request_device(request *r, tz_error *err)
 {
     const device_settings *asked = &r->settings->device;
     tz_result result = device_open(&r->device, asked, err);
@@ -322,9 +328,9 @@ tz_result request_open(request *r, const request_settings *settings, const char 
         return result;
     r->info = tz_file_info(r->file);
     sidecars_note(path, r->info, settings->common.open.sidecars);
-    result = resolve(r, err);
+    result = resolve_request(r, err);
     if (result == TZ_OK)
-        result = choose_device(r, err);
+        result = open_request_device(r, err);
     r->memory = memory_divide(settings->memory, r->how.threads, device_has_memory(r->device));
     if (result != TZ_OK)
         request_close(r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which pixels are asked for: what was typed, and what it means for one file. `read` and `plan`
- * take the same words. */
+ * A request for pixels: its options as typed, and their meaning for one file. `read` and `plan`
+ * have the same options. */
 #ifndef CLI_REQUEST_H
 #define CLI_REQUEST_H
 
@@ -12,7 +12,7 @@
 /* The format of the output. */
 typedef enum request_format { FORMAT_NONE, FORMAT_NPY, FORMAT_RAW, FORMAT_PNG } request_format;
 const char *request_format_name(request_format format);
-/* By the ending of a name; FORMAT_NONE when it says nothing. */
+/* Returns the format by the extension of a name; FORMAT_NONE: not known. */
 request_format request_format_of(const char *path);
 bool request_is_tiff_name(const char *path);
 
@@ -23,7 +23,7 @@ typedef struct request_settings {
     tz_window window;
     bool has_bbox;
     double bbox[4];    /* x and y of the least, x and y of the greatest corner */
-    const char *bands; /* a list that was found to be one; NULL: all */
+    const char *bands; /* a valid list; NULL: all */
     bool has_level;
     uint32_t level;
     bool has_size;
@@ -51,14 +51,14 @@ enum {
     REQUEST_NAN, REQUEST_ORIENTED, REQUEST_BOUNDLESS, REQUEST_FILL, REQUEST_SALVAGE, REQUEST_FORMAT,
     REQUEST_ORDER, REQUEST_THREADS, REQUEST_MEMORY
 };
-#define REQUEST_PLACE_OPTIONS                                                                      \
+#define REQUEST_WINDOW_OPTIONS                                                                      \
     {"window", 0, REQUEST_WINDOW, "X,Y,W,H", "left column, top row, width and height in pixels"},  \
     {"bbox", 0, REQUEST_BBOX, "XMIN,YMIN,XMAX,YMAX",                                               \
      "in the file's CRS, outward to whole pixels; clipped\n"                                       \
      "to the image"},                                                \
     {"bands", 0, REQUEST_BANDS, "LIST", "such as 3,2,1 or 1-4; the first band is 1"}
 #define REQUEST_OPTIONS                                                                            \
-    REQUEST_PLACE_OPTIONS,                                                                         \
+    REQUEST_WINDOW_OPTIONS,                                                                         \
     {"level", 0, REQUEST_LEVEL, "N", "0 is full resolution, 1 its first overview; --window\n"      \
                                      "is then in pixels of that level"},                           \
     {"size", 0, REQUEST_SIZE, "WxH", "resample to this size, from the overview that fits;\n"       \
@@ -77,7 +77,7 @@ enum {
     {"nodata-to-nan", 0, REQUEST_NAN, NULL, "NaN for nodata; integers become floats"},             \
     {"oriented", 0, REQUEST_ORIENTED, NULL, "turn the image upright as its orientation says"},     \
     {"boundless", 0, REQUEST_BOUNDLESS, NULL, "the window may reach beyond the image"},            \
-    {"fill", 0, REQUEST_FILL, "VALUE", "what is there then; by default nodata, or 0 if the\nfile declares none"},                        \
+    {"fill", 0, REQUEST_FILL, "VALUE", "pixels outside the image; by default nodata, or 0 if\nthe file declares none"},                        \
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0, and are\n"    \
                                           "not valid; a warning names them"},                      \
     {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw or png, whatever the name ends in"},         \
@@ -85,16 +85,16 @@ enum {
                                        "default), pixel by pixel, or row: of raw, each row\n" \
                                        "band by band"},  \
     {"threads", 'j', REQUEST_THREADS, "N", "0, the default: all cores"},                             \
-    {"memory", 0, REQUEST_MEMORY, "SIZE", "how much the process has at most; 256M by default"},    \
+    {"memory", 0, REQUEST_MEMORY, "SIZE", "most memory the process may use; 256M by default"},    \
     DEVICE_OPTIONS
 /* clang-format on */
 
-/* Takes one of these options. false when the value is wrong; then a message was printed. */
+/* Applies one of these options. false when the value is wrong; then a message was printed. */
 bool request_apply(request_settings *settings, int id, const char *value);
 /* Returns true if the options go together; otherwise a message was printed. */
 bool request_check(const request_settings *settings);
 
-/* For one file. */
+/* What the settings mean for one file. */
 typedef struct request {
     const request_settings *settings;
     tz_file *file;
@@ -104,7 +104,7 @@ typedef struct request {
     uint32_t level;         /* or TZ_LEVEL_AUTO */
     tz_window window;       /* of that level */
     bool clipped;           /* the bounding box reached beyond the image */
-    uint32_t width, height; /* what comes out */
+    uint32_t width, height; /* of the result */
     uint32_t *bands;        /* counted from 0 */
     uint32_t band_count;
     tz_dtype dtype;
@@ -112,17 +112,17 @@ typedef struct request {
     request_format format;
     tz_read_options how;
 } request;
-/* Opens the file. settings must stay. */
+/* Opens the file. settings must outlive the request. */
 tz_result request_open(request *r, const request_settings *settings, const char *path,
                        request_format format, tz_error *err);
 void request_close(request *r); /* zeroed state is fine */
 
-/* On standard error: what is wrong with the file, and with the request. */
+/* Prints warnings about the file and the request on standard error. */
 void request_print_warnings(const request *r);
 
-/* Rows and columns of the output are those of the level that is read. */
+/* Returns false if rows and columns of the output are those of the level that is read. */
 bool request_is_resampled(const request *r);
-/* The level whose tiles are read when it is not resampled. */
+/* Returns the level whose tiles are read if it is not resampled. */
 const tz_level *request_level(const request *r);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Options as they were typed. */
+ * Options of read, plan and view, as they were typed. Each is parsed when it is met, so that a
+ * message names the word that is wrong; request_check looks at all of them together. request.c
+ * finds out what they mean for a file. */
 #include <math.h>
 #include <string.h>
 
@@ -52,11 +54,11 @@ bool request_is_tiff_name(const char *path)
 
 static bool set_window(request_settings *s, const char *text)
 {
-    const int64_t most = UINT32_MAX;
+    const int64_t max = UINT32_MAX;
     const char *at = text;
     int64_t n[4];
     for (int i = 0; i < 4; i++) {
-        if ((i > 0 && !parse_char(&at, ',')) || !parse_int(&at, most, &n[i]))
+        if ((i > 0 && !parse_char(&at, ',')) || !parse_int(&at, max, &n[i]))
             return value_wrong(
                 "--window needs column, row, width and height, such as 0,0,512,512; not", text);
     }

@@ -7,10 +7,10 @@
 #include <terrazzo/terrazzo.h>
 
 bool sample_is_complex(tz_dtype dtype);
-/* The type of the parts of a complex type; any other type as it is. */
+/* Returns the type of the components of a complex type; any other type as it is. */
 tz_dtype sample_part(tz_dtype dtype);
 
-/* Number index of an array of a type that is not complex. */
+/* Returns one number of an array of a type that is not complex. */
 double sample_real(tz_dtype dtype, const void *samples, size_t index);
 
 #endif

@@ -15,18 +15,18 @@
 
 enum { PAGES_NAMED = 8, NOTE_SIZE = 8192 };
 
-/* One line that grows, and is cut where it is full. */
+/* One line that grows; text that does not fit is left out. */
 typedef struct note {
     char text[NOTE_SIZE];
     size_t used;
 } note;
 
-static void add(note *n, const char *text)
+static void append_text(note *n, const char *text)
 {
     const size_t size = strlen(text);
-    const size_t room = sizeof n->text - 1 - n->used;
-    memcpy(n->text + n->used, text, size < room ? size : room);
-    n->used += size < room ? size : room;
+    const size_t capacity = sizeof n->text - 1 - n->used;
+    memcpy(n->text + n->used, text, size < capacity ? size : capacity);
+    n->used += size < capacity ? size : capacity;
     n->text[n->used] = '\0';
 }
 
@@ -38,7 +38,7 @@ static uint32_t used_of(const tz_info *info)
     return used;
 }
 
-/* Calls row for each file of these kinds that is there. */
+/* Calls row for each file of these kinds that exists. */
 static void each_file(const char *path, uint32_t kinds, void (*row)(void *user, const char *file),
                       void *user)
 {
@@ -53,8 +53,8 @@ static void add_file(void *user, const char *file)
 {
     note *n = user;
     if (n->used > 0)
-        add(n, ", ");
-    add(n, file);
+        append_text(n, ", ");
+    append_text(n, file);
 }
 
 static void note_unused(const char *path, uint32_t kinds, const char *why)
@@ -64,10 +64,10 @@ static void note_unused(const char *path, uint32_t kinds, const char *why)
     each_file(path, kinds, add_file, &files);
     if (files.used == 0)
         return;
-    add(&line, path);
-    add(&line, ": not used: ");
-    add(&line, files.text);
-    add(&line, why);
+    append_text(&line, path);
+    append_text(&line, ": not used: ");
+    append_text(&line, files.text);
+    append_text(&line, why);
     term_note(line.text);
 }
 
@@ -76,17 +76,17 @@ static void note_used(const char *path, const tz_sidecar_use *use)
     static note line;
     bool first = true;
     line.used = 0;
-    add(&line, path);
-    add(&line, ": ");
+    append_text(&line, path);
+    append_text(&line, ": ");
     for (uint32_t value = 1; value != 0 && value <= use->values; value <<= 1) {
         if (!(use->values & value))
             continue;
-        add(&line, first ? "" : ", ");
-        add(&line, tz_sidecar_value_name(value));
+        append_text(&line, first ? "" : ", ");
+        append_text(&line, tz_sidecar_value_name(value));
         first = false;
     }
-    add(&line, " from ");
-    add(&line, use->path);
+    append_text(&line, " from ");
+    append_text(&line, use->path);
     term_note(line.text);
 }
 
@@ -103,7 +103,7 @@ void sidecars_note_unused(const char *path, uint32_t kinds)
     note_unused(path, kinds, "");
 }
 
-static void write_file(void *user, const char *file)
+static void write_sidecar_name(void *user, const char *file)
 {
     json_text(user, NULL, file);
 }
@@ -126,7 +126,7 @@ void sidecars_write(json *j, const char *path, const tz_info *info)
     }
     json_array_end(j);
     json_array(j, "unused");
-    each_file(path, SIDECARS_ALL & ~used_of(info), write_file, j);
+    each_file(path, SIDECARS_ALL & ~used_of(info), write_sidecar_name, j);
     json_array_end(j);
     json_object_end(j);
 }
@@ -140,20 +140,20 @@ void pages_note_left_out(const char *path, const tz_info *info)
     if (others == 0)
         return;
     line.used = 0;
-    add(&line, path);
+    append_text(&line, path);
     snprintf(text, sizeof text, ": %" PRIu32 " further page%s left out:", others,
              others == 1 ? " is" : "s are");
-    add(&line, text);
+    append_text(&line, text);
     for (uint32_t i = 0; i < info->page_count && named < PAGES_NAMED; i++) {
         const tz_page *page = &info->pages[i];
         if (i == info->page)
             continue;
         snprintf(text, sizeof text, "%s %" PRIu32 " (%" PRIu32 " x %" PRIu32 ")",
                  named > 0 ? "," : "", i, page->width, page->height);
-        add(&line, text);
+        append_text(&line, text);
         named++;
     }
     if (named < others)
-        add(&line, ", ...");
+        append_text(&line, ", ...");
     term_note(line.text);
 }

@@ -10,12 +10,12 @@
 /* All kinds that --sidecars asks for. */
 #define SIDECARS_ALL (TZ_SIDECAR_OVR | TZ_SIDECAR_MSK | TZ_SIDECAR_AUX | TZ_SIDECAR_WORLD)
 
-/* Notes on standard error what came from which file, and which files are not used. asked: the
- * TZ_SIDECAR_ bits that the image was opened with. */
+/* Prints notes on standard error: which facts came from which file, and which files are not used.
+ * asked: the TZ_SIDECAR_ bits that the image was opened with. */
 void sidecars_note(const char *path, const tz_info *info, uint32_t asked);
-/* The same of a file that is judged alone: those of these kinds are there and not used. */
+/* Notes the files of these kinds that exist and are not used, for a file that is checked alone. */
 void sidecars_note_unused(const char *path, uint32_t kinds);
-/* The same as a member "sidecars". */
+/* Writes the same as a member "sidecars". */
 void sidecars_write(json *j, const char *path, const tz_info *info);
 
 /* Notes which pages of a file with several are left out. */

@@ -19,7 +19,7 @@ typedef struct pixels {
     size_t count;
 } pixels;
 
-/* An integer that is larger where the number is. */
+/* Returns an integer that sorts as the number does. */
 static uint64_t sort_key(double value)
 {
     uint64_t bits;
@@ -54,7 +54,7 @@ static uint64_t count_valid(const pixels *p)
     return valid;
 }
 
-/* The value with so many smaller ones before it; there must be more pixels than that. */
+/* Returns the value with this many smaller ones before it; there must be more pixels than that. */
 static double value_of_rank(const pixels *p, uint64_t rank)
 {
     static uint64_t counts[DIGITS];

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <terrazzo/terrazzo.h>
 
-/* As asked for. AUTO: of types other than uint8, and of one band of uint8 that uses little of its
+/* AUTO stretches types other than uint8, and one band of uint8 that uses little of its
  * range. */
 typedef enum stretch_mode { STRETCH_AUTO, STRETCH_ON, STRETCH_OFF } stretch_mode;
 
@@ -14,17 +14,17 @@ typedef struct stretch {
     double low, high;
 } stretch;
 
-/* The least and the greatest of the valid pixels; 0 and 0 without any. */
+/* Returns the least and the greatest of the valid pixels; 0 and 0 if there are none. */
 stretch stretch_extent(tz_dtype dtype, const void *samples, const unsigned char *mask,
                        size_t count);
 
-/* From the value that 2 % of the valid pixels do not exceed to the one that 98 % do not: exactly,
- * by rank. Where both are the same, their extent. mask is 0 where a pixel is not valid; infinities
+/* Returns the values at 2 % and 98 % of the valid pixels, exactly, by rank. If both are the same,
+ * returns the extent. mask is 0 where a pixel is not valid; infinities
  * and NaN do not count. */
 stretch stretch_measure(tz_dtype dtype, const void *samples, const unsigned char *mask,
                         size_t count);
 
-/* 0 to 255. */
+/* Returns 0 to 255. */
 unsigned char stretch_apply(const stretch *s, double value);
 
 #endif

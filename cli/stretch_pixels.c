@@ -6,11 +6,11 @@
 
 #include "problem.h"
 
-#define MOST_PIXELS ((uint64_t)512 * 512)
+#define MAX_PIXELS ((uint64_t)512 * 512)
 
-/* Pixels and mask of a size, one after the other. */
-static tz_result take_memory(stretch_pixels *s, const request *r, uint32_t width, uint32_t height,
-                             tz_error *err)
+/* Allocates pixels and mask of a size, one after the other. */
+static tz_result allocate_pixels(stretch_pixels *s, const request *r, uint32_t width,
+                                 uint32_t height, tz_error *err)
 {
     size_t samples = (size_t)width * height * r->band_count;
     size_t size = samples * tz_dtype_size(r->dtype);
@@ -37,32 +37,32 @@ static double scale_of(const tz_info *info, uint32_t level)
     return across < down ? across : down;
 }
 
-static uint32_t scaled(uint32_t side, double scale)
+static uint32_t scale_side(uint32_t side, double scale)
 {
     double size = side * scale;
     return size < 1 ? 1 : (uint32_t)size;
 }
 
-/* The size that the window has in the largest overview where it is small enough; in the smallest
- * one, if it is too large in all of them, as much of it as may be. */
-static void choose_size(const request *r, uint32_t *width, uint32_t *height)
+/* Chooses the size that the window has in the largest overview where it is small enough. If it is
+ * too large in all of them, chooses the largest size that is allowed. */
+static void choose_overview_size(const request *r, uint32_t *width, uint32_t *height)
 {
     const tz_window *w = &r->window;
     *width = w->width;
     *height = w->height;
     for (uint32_t i = 1; i < r->info->level_count; i++) {
-        *width = scaled(w->width, scale_of(r->info, i));
-        *height = scaled(w->height, scale_of(r->info, i));
-        if ((uint64_t)*width * *height <= MOST_PIXELS)
+        *width = scale_side(w->width, scale_of(r->info, i));
+        *height = scale_side(w->height, scale_of(r->info, i));
+        if ((uint64_t)*width * *height <= MAX_PIXELS)
             return;
     }
-    while ((uint64_t)*width * *height > MOST_PIXELS) {
+    while ((uint64_t)*width * *height > MAX_PIXELS) {
         *width = (*width + 1) / 2;
         *height = (*height + 1) / 2;
     }
 }
 
-/* An overview that cannot be read is left aside: the picture could be. */
+/* An overview that cannot be read is not an error: the picture itself was read. */
 static tz_result read_overview(stretch_pixels *s, const request *r, uint64_t memory, tz_error *err)
 {
     tz_outcome outcome = {0};
@@ -70,8 +70,8 @@ static tz_result read_overview(stretch_pixels *s, const request *r, uint64_t mem
     tz_read_options how = r->how;
     uint32_t width;
     uint32_t height;
-    choose_size(r, &width, &height);
-    tz_result result = take_memory(s, r, width, height, err);
+    choose_overview_size(r, &width, &height);
+    tz_result result = allocate_pixels(s, r, width, height, err);
     if (result != TZ_OK)
         return result;
     how.device = NULL;
@@ -118,15 +118,16 @@ static void copy_each(tz_buffer *to, const tz_buffer *from, size_t step)
     }
 }
 
-/* The step has no divisor in common with the width, so that all columns have their part. */
-static tz_result take_each(stretch_pixels *s, const request *r, const tz_buffer *pixels,
-                           const tz_buffer *mask, tz_error *err)
+/* Takes every n-th pixel. The step has no divisor in common with the width, so that all columns are
+ * sampled. */
+static tz_result sample_pixels(stretch_pixels *s, const request *r, const tz_buffer *pixels,
+                               const tz_buffer *mask, tz_error *err)
 {
     uint64_t count = (uint64_t)pixels->height * pixels->width;
-    uint64_t step = (count - 1) / MOST_PIXELS + 1;
+    uint64_t step = (count - 1) / MAX_PIXELS + 1;
     while (common_divisor(pixels->width, step) > 1)
         step++;
-    tz_result result = take_memory(s, r, (uint32_t)((count - 1) / step + 1), 1, err);
+    tz_result result = allocate_pixels(s, r, (uint32_t)((count - 1) / step + 1), 1, err);
     if (result != TZ_OK)
         return result;
     copy_each(&s->pixels, pixels, (size_t)step);
@@ -140,14 +141,14 @@ tz_result stretch_pixels_get(stretch_pixels *out, const request *r, const tz_buf
     uint64_t count = (uint64_t)pixels->width * pixels->height;
     uint64_t taken = count * r->band_count * (tz_dtype_size(r->dtype) + 1);
     *out = (stretch_pixels){.pixels = *pixels, .mask = *mask};
-    if (count <= MOST_PIXELS)
+    if (count <= MAX_PIXELS)
         return TZ_OK;
     tz_result result = TZ_OK;
     if (r->info->level_count > 1 && !r->settings->has_level && taken < r->settings->memory)
         result = read_overview(out, r, r->settings->memory - taken, err);
     if (result == TZ_OK && out->level == 0) {
         stretch_pixels_free(out);
-        result = take_each(out, r, pixels, mask, err);
+        result = sample_pixels(out, r, pixels, mask, err);
     }
     if (result != TZ_OK)
         stretch_pixels_free(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pixels that the range of a picture is measured by: few, however large the picture is. */
+ * The pixels from which the range of a picture is measured: few, however large the picture is. */
 #ifndef CLI_STRETCH_PIXELS_H
 #define CLI_STRETCH_PIXELS_H
 
@@ -8,7 +8,7 @@
 typedef struct stretch_pixels {
     tz_buffer pixels;
     tz_buffer mask;
-    uint32_t level; /* of an overview that was read for it; 0: they are from the picture itself */
+    uint32_t level; /* of the overview that was read; 0: they are from the picture itself */
     void *memory;   /* NULL: they are the picture's own */
 } stretch_pixels;
 

@@ -10,9 +10,9 @@
 #define INDENT 2
 #define GAP    2
 
-void table_start(table *t, const table_column *columns, size_t count, size_t room)
+void table_start(table *t, const table_column *columns, size_t count, size_t line_width)
 {
-    *t = (table){.columns = columns, .count = count, .room = room};
+    *t = (table){.columns = columns, .count = count, .line_width = line_width};
 }
 
 static size_t last_used(const table *t)
@@ -25,18 +25,18 @@ static size_t last_used(const table *t)
     return last;
 }
 
-/* Room for a cell; 0: any. */
+/* Returns the columns that a cell may take; 0: any number. */
 static size_t cell_room(const table *t, size_t column)
 {
-    if (column != last_used(t) || t->room == 0)
-        return t->columns[column].most;
+    if (column != last_used(t) || t->line_width == 0)
+        return t->columns[column].max;
     size_t before = INDENT;
     for (size_t i = 0; i < column; i++)
         before += t->widths[i] > 0 ? t->widths[i] + GAP : 0;
-    return before + 8 < t->room ? t->room - before : 8;
+    return before + 8 < t->line_width ? t->line_width - before : 8;
 }
 
-/* Without blanks at the end. */
+/* Returns the length without blanks at the end. */
 static size_t text_size(const char *text)
 {
     size_t size = strlen(text);
@@ -47,19 +47,19 @@ static size_t text_size(const char *text)
 
 static void put_cell(const table *t, size_t column, const char *text, bool is_last)
 {
-    size_t room = cell_room(t, column);
+    size_t line_width = cell_room(t, column);
     size_t width = t->widths[column];
     size_t size = text_size(text);
-    size_t used = text_put(NULL, text, size, room);
+    size_t used = text_put(NULL, text, size, line_width);
     int padding = used < width ? (int)(width - used) : 0;
     if (t->columns[column].right)
         printf("%*s", padding, "");
-    text_put(stdout, text, size, room);
+    text_put(stdout, text, size, line_width);
     if (!t->columns[column].right && !is_last)
         printf("%*s", padding, "");
 }
 
-/* One past the last cell that says something. */
+/* Returns the number of cells up to the last one with text. */
 static size_t row_end(const table *t, const char *const *cells)
 {
     size_t end = t->count;
@@ -108,7 +108,7 @@ void table_row(table *t, const char *const *cells)
         return;
     }
     for (size_t i = 0; i < t->count; i++) {
-        size_t width = text_put(NULL, cells[i], text_size(cells[i]), t->columns[i].most);
+        size_t width = text_put(NULL, cells[i], text_size(cells[i]), t->columns[i].max);
         if (width > t->widths[i])
             t->widths[i] = width;
     }

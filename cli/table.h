@@ -13,22 +13,23 @@
 
 typedef struct table_column {
     const char *title;
-    bool right;  /* numbers */
-    size_t most; /* columns of the screen it may take; 0: any number */
+    bool right; /* numbers */
+    size_t max; /* columns of the screen it may take; 0: any number */
 } table_column;
 
 typedef struct table {
     const table_column *columns;
     size_t count;
-    size_t room; /* of a whole line; 0: any number. The last column gives way. */
+    size_t line_width; /* columns of a whole line, which shortens the last cell; 0: any number */
     int pass;
     size_t widths[TABLE_COLUMNS];
 } table;
 
-void table_start(table *t, const table_column *columns, size_t count, size_t room);
+void table_start(table *t, const table_column *columns, size_t count, size_t line_width);
 /* false when both passes are done. */
 bool table_pass(table *t);
-/* One cell per column, text of any origin. Columns without any text are not printed. */
+/* Adds a row of one cell per column, with text of any origin. Columns without any text are not
+ * printed. */
 void table_row(table *t, const char *const *cells);
 
 #endif

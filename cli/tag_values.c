@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The values of any tag: compared, printed and written as JSON.
+ *
+ * Values are read through a small buffer, a part at a time, since a tag may hold as many bytes as
+ * the file. Each value is widened to the largest of its kind (unsigned, signed, real), so that
+ * printing knows three cases and not the 16 field types of TIFF 6.0 and BigTIFF. */
 #include "tag_values.h"
 
 #include <inttypes.h>
@@ -57,7 +62,7 @@ static uint64_t value_size(const tz_tag *tag)
     return tag->count > 0 ? tag->size / tag->count : 0;
 }
 
-/* Read count values from first on into buffer. */
+/* Reads count values from first on into buffer. */
 static tz_result read_part(const tz_file *file, const tz_tag *tag, uint64_t first, uint64_t count,
                            void *buffer, size_t size, tz_error *err)
 {
@@ -75,10 +80,10 @@ tz_result tag_same_values(const tz_file *a, const tz_tag *tag_a, const tz_file *
     char x[4096];
     char y[4096];
     uint64_t each = value_size(tag_a);
-    uint64_t most = each > 0 ? sizeof x / each : 0;
+    uint64_t max = each > 0 ? sizeof x / each : 0;
     *same = true;
-    for (uint64_t at = 0; each > 0 && at < tag_a->count && *same; at += most) {
-        uint64_t count = tag_a->count - at < most ? tag_a->count - at : most;
+    for (uint64_t at = 0; each > 0 && at < tag_a->count && *same; at += max) {
+        uint64_t count = tag_a->count - at < max ? tag_a->count - at : max;
         tz_result result = read_part(a, tag_a, at, count, x, sizeof x, err);
         if (result == TZ_OK)
             result = read_part(b, tag_b, at, count, y, sizeof y, err);
@@ -206,18 +211,18 @@ tz_result tag_read_text(const tz_file *file, const tz_tag *tag, char *text, size
     return result;
 }
 
-static tz_result print_text(FILE *out, const tz_file *file, const tz_tag *tag, size_t room,
+static tz_result print_text(FILE *out, const tz_file *file, const tz_tag *tag, size_t max_columns,
                             tz_error *err)
 {
     char text[512];
     tz_result result = tag_read_text(file, tag, text, sizeof text, err);
     if (result == TZ_OK)
-        text_put_string(out, text, room);
+        text_put_string(out, text, max_columns);
     return result;
 }
 
-static tz_result print_numbers(FILE *out, const tz_file *file, const tz_tag *tag, size_t room,
-                               tz_error *err)
+static tz_result print_numbers(FILE *out, const tz_file *file, const tz_tag *tag,
+                               size_t max_columns, tz_error *err)
 {
     unsigned char bytes[TAG_VALUES_SHOWN * 8];
     uint64_t each = value_size(tag);
@@ -232,7 +237,7 @@ static tz_result print_numbers(FILE *out, const tz_file *file, const tz_tag *tag
             tag_value value = load_value(tag->type, each, bytes + i * each);
             value_text(number, &value);
         }
-        if (i == count || used + strlen(number) + 5 > room) {
+        if (i == count || used + strlen(number) + 5 > max_columns) {
             fputs(i == 0 ? "..." : " ...", out);
             break;
         }
@@ -241,15 +246,16 @@ static tz_result print_numbers(FILE *out, const tz_file *file, const tz_tag *tag
     return TZ_OK;
 }
 
-tz_result tag_print(FILE *out, const tz_file *file, const tz_tag *tag, size_t room, tz_error *err)
+tz_result tag_print(FILE *out, const tz_file *file, const tz_tag *tag, size_t max_columns,
+                    tz_error *err)
 {
     uint64_t each = value_size(tag);
     if (each == 0 || each > 8) {
         fputs("-", out);
         return TZ_OK;
     }
-    return tag->type == ASCII ? print_text(out, file, tag, room, err)
-                              : print_numbers(out, file, tag, room, err);
+    return tag->type == ASCII ? print_text(out, file, tag, max_columns, err)
+                              : print_numbers(out, file, tag, max_columns, err);
 }
 
 /* As JSON -------------------------------------------------------------------------------------- */

@@ -18,14 +18,14 @@ static struct {
     bool out_color;
     bool err_color;
     bool quiet;
-    char buffer[1 << 16]; /* of stdout, so that printing allocates nothing */
+    char buffer[1 << 16]; /* of stdout, so that printing does not allocate */
 } term;
 
 /* Set-up --------------------------------------------------------------------------------------- */
 
-/* A descriptor that came closed would go to the next file that is opened; one that nobody can use
- * takes its place, so that writing to it still fails. */
-static void fill_descriptor(int fd, int flags)
+/* If the process starts with this descriptor closed, the next file would get its number. Occupies
+ * it with one that cannot be used, so that writing to it still fails. */
+static void occupy_descriptor(int fd, int flags)
 {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF)
         return;
@@ -34,7 +34,7 @@ static void fill_descriptor(int fd, int flags)
         close(got);
 }
 
-/* A terminal that knows more than to print. */
+/* Returns true for a terminal that understands escape sequences. */
 static bool is_capable(FILE *stream)
 {
     const char *kind = getenv("TERM");
@@ -49,9 +49,9 @@ static bool wants_color(FILE *stream)
 
 void term_open(void)
 {
-    fill_descriptor(0, O_WRONLY);
-    fill_descriptor(1, O_RDONLY);
-    fill_descriptor(2, O_RDONLY);
+    occupy_descriptor(0, O_WRONLY);
+    occupy_descriptor(1, O_RDONLY);
+    occupy_descriptor(2, O_RDONLY);
     signal(SIGPIPE, SIG_DFL);
     setvbuf(stdout, term.buffer, _IOFBF, sizeof term.buffer);
     (void)term_set_color("auto");
@@ -137,7 +137,7 @@ void term_put(term_style style, const char *text)
 
 static void begin_message(const char *kind, const char *color)
 {
-    fflush(stdout); /* what was found comes before what was wrong with it */
+    fflush(stdout); /* results come before messages about them */
     if (term.err_color)
         fprintf(stderr, "\x1b[%sm%s:\x1b[0m ", color, kind);
     else

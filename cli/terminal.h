@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Standard output and standard error: set-up, colour, messages, and the last word on whether all
+ * Standard output and standard error: set-up, colour, messages, and the check at the end that all
  * was written. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
@@ -10,16 +10,16 @@
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_DIFFERENT = 3 };
 
-/* Before anything is opened or written. */
+/* Must be called before anything is opened or written. */
 void term_open(void);
 /* "auto", "always" or "never"; false for anything else. */
 bool term_set_color(const char *mode);
-/* No warnings and notes from now on. */
+/* Turns off warnings and notes. */
 void term_set_quiet(void);
 
 /* Returns true if standard output is in colour. */
 bool term_has_color(void);
-/* Columns and rows of the terminal that standard output is; false if it is none. */
+/* Gets columns and rows of the terminal; false if standard output is not one. */
 bool term_size(uint32_t *columns, uint32_t *rows);
 
 /* Returns true if progress is shown: on a terminal that can go back to the start of a line. */
@@ -27,7 +27,7 @@ bool term_shows_progress(void);
 
 /* Returns true if output has failed, so that more of it is useless. */
 bool term_is_broken(void);
-/* Write out what is left. Returns status, or EXIT_FAILED with a message when that does not work. */
+/* Writes buffered output. Returns status, or EXIT_FAILED with a message if that fails. */
 int term_close(int status);
 
 /* Text in a style on standard output; plain where colour is off. */
@@ -36,12 +36,12 @@ void term_begin(term_style style);
 void term_end(void);
 void term_put(term_style style, const char *text);
 
-/* "error: MESSAGE", "warning: MESSAGE (n times)" and "note: MESSAGE" on standard error. */
+/* Print "error: MESSAGE", "warning: MESSAGE (n times)" and "note: MESSAGE" on standard error. */
 void term_error(const char *message);
 void term_warning(const char *message, uint64_t count);
 void term_note(const char *message);
 
-/* "error: BEFORE 'WORD' AFTER"; WORD may be anything that was typed. Returns EXIT_USAGE. */
+/* Prints "error: BEFORE 'WORD' AFTER"; WORD may be anything that was typed. Returns EXIT_USAGE. */
 int term_usage(const char *before, const char *word, const char *after);
 
 #endif

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Text for people. Strings of files are made harmless before a terminal sees them: control
+ * characters, line breaks and marks that turn the writing direction become escapes, and bytes that
+ * are not UTF-8 become \xNN. Numbers are made readable: with separators, units, or the fewest
+ * digits that read back as the same value. */
 #include "text.h"
 
 #include <inttypes.h>
@@ -8,8 +12,8 @@
 
 /* UTF-8 ---------------------------------------------------------------------------------------- */
 
-/* Bytes of the character that starts with this byte, 0 for a byte that cannot start one, and the
- * bits of it that belong to the character. */
+/* Returns the length of the character that starts with this byte, 0 for a byte that cannot start
+ * one; *bits is the byte's share of the code point. */
 static size_t lead_byte(unsigned char byte, uint32_t *bits)
 {
     if (byte < 0x80) {
@@ -28,7 +32,7 @@ static size_t lead_byte(unsigned char byte, uint32_t *bits)
     return byte >= 0xF0 && byte <= 0xF4 ? 4 : 0;
 }
 
-/* Too long an encoding, half of a surrogate pair, or past the end of Unicode. */
+/* Returns true for an overlong encoding, half of a surrogate pair, or a code beyond Unicode. */
 static bool is_impossible(uint32_t code, size_t length)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -80,7 +84,7 @@ bool text_is_control(uint32_t code)
 
 /* Harmless text -------------------------------------------------------------------------------- */
 
-/* A character as it is shown. Returns its columns. */
+/* Copies a character as it is shown. Returns its columns. */
 static size_t show_character(char *shown, const char *bytes, size_t size, size_t *used)
 {
     uint32_t code;
@@ -97,8 +101,8 @@ static size_t show_character(char *shown, const char *bytes, size_t size, size_t
     return (size_t)sprintf(shown, code < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)code);
 }
 
-/* Prints as many characters as fit into room columns; *all says whether that was everything. */
-static size_t put_fitting(FILE *out, const char *bytes, size_t size, size_t room, bool *all)
+/* Prints as many characters as fit into max_columns; *all is false if some did not. */
+static size_t put_fitting(FILE *out, const char *bytes, size_t size, size_t max_columns, bool *all)
 {
     size_t columns = 0;
     size_t at = 0;
@@ -106,7 +110,7 @@ static size_t put_fitting(FILE *out, const char *bytes, size_t size, size_t room
         char shown[16];
         size_t used;
         size_t width = show_character(shown, bytes + at, size - at, &used);
-        if (width > room - columns)
+        if (width > max_columns - columns)
             break;
         if (out != NULL)
             fputs(shown, out);
@@ -117,23 +121,23 @@ static size_t put_fitting(FILE *out, const char *bytes, size_t size, size_t room
     return columns;
 }
 
-size_t text_put(FILE *out, const char *bytes, size_t size, size_t room)
+size_t text_put(FILE *out, const char *bytes, size_t size, size_t max_columns)
 {
     bool all;
-    if (room == 0)
+    if (max_columns == 0)
         return put_fitting(out, bytes, size, SIZE_MAX, &all);
-    size_t columns = put_fitting(NULL, bytes, size, room, &all);
+    size_t columns = put_fitting(NULL, bytes, size, max_columns, &all);
     if (all)
-        return out == NULL ? columns : put_fitting(out, bytes, size, room, &all);
-    columns = put_fitting(out, bytes, size, room > 3 ? room - 3 : 0, &all);
+        return out == NULL ? columns : put_fitting(out, bytes, size, max_columns, &all);
+    columns = put_fitting(out, bytes, size, max_columns > 3 ? max_columns - 3 : 0, &all);
     if (out != NULL)
         fputs("...", out);
     return columns + 3;
 }
 
-size_t text_put_string(FILE *out, const char *text, size_t room)
+size_t text_put_string(FILE *out, const char *text, size_t max_columns)
 {
-    return text_put(out, text, strlen(text), room);
+    return text_put(out, text, strlen(text), max_columns);
 }
 
 /* Numbers -------------------------------------------------------------------------------------- */

@@ -8,23 +8,23 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* One character of UTF-8. Returns the bytes it takes, at least 1; *code is TEXT_BAD for a byte that
+/* Decodes one character of UTF-8. Returns its bytes, at least 1; *code is TEXT_BAD for a byte that
  * is not part of valid UTF-8. size is not 0. */
 #define TEXT_BAD UINT32_MAX
 size_t text_decode(const char *bytes, size_t size, uint32_t *code);
 
-/* The bytes at the end that are the beginning of a character: 0 to 3. */
+/* Returns the number of bytes at the end that are the beginning of a character: 0 to 3. */
 size_t text_open_end(const char *bytes, size_t size);
 
-/* Control characters, line breaks and marks that turn the writing direction: what could make a
- * terminal do or show something else than the text. */
+/* Returns true for control characters, line breaks and marks that turn the writing direction, which
+ * could make a terminal do or show something else than the text. */
 bool text_is_control(uint32_t code);
 
-/* Write text with every harmful character as an escape such as \n or \x1b, in at most room columns
- * (0: any number); what does not fit ends in "...". Returns the columns used. out may be NULL: then
- * it is only measured. */
-size_t text_put(FILE *out, const char *bytes, size_t size, size_t room);
-size_t text_put_string(FILE *out, const char *text, size_t room);
+/* Writes text with every harmful character as an escape such as \n or \x1b, in at most max_columns
+ * (0: any number); longer text ends in "...". Returns the columns used. If out is NULL, text is
+ * only measured. */
+size_t text_put(FILE *out, const char *bytes, size_t size, size_t max_columns);
+size_t text_put_string(FILE *out, const char *text, size_t max_columns);
 
 /* Numbers, into a buffer of the caller's that is also returned. */
 #define TEXT_NUMBER 40

@@ -1,4 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Carries out a request in blocks that fit in memory, or adds up the cost of doing so.
+ *
+ * Half of the memory holds a block of pixels and its mask, the other half is for the read. Blocks
+ * follow the edges of tiles, so that no tile is decoded twice (blocks.c); each is read by one
+ * tz_read and given to the sink. A picture, and a read that is resampled, is one block, however
+ * large: if memory does not suffice the error says how much would. With --salvage, the statuses of
+ * tiles are collected, too. */
 #include "transfer.h"
 
 #include <stdlib.h>
@@ -19,8 +26,8 @@ typedef struct transfer {
     tz_read_options how;
     void *pixels;
     void *mask;               /* NULL: none */
-    tz_tile_status *statuses; /* room for what became of a block's tiles, to salvage */
-    uint64_t status_room;
+    tz_tile_status *statuses; /* of a block's tiles, for --salvage */
+    uint64_t status_capacity;
     progress progress;
     transfer_result *result;
 } transfer;
@@ -32,13 +39,14 @@ static uint64_t sample_bytes(const request *r)
     return tz_dtype_size(r->dtype) + (r->masked ? 1 : 0);
 }
 
-/* The offset of the window in its first tile, from the side that the image was turned to. */
-static int64_t phase(int64_t from, uint32_t side, uint32_t tile, bool mirrored)
+/* Returns the offset of the window in its first tile, from the side where rows or columns begin
+ * after turning. */
+static int64_t tile_phase(int64_t from, uint32_t side, uint32_t tile, bool mirrored)
 {
     return mirrored ? from - side % tile : from;
 }
 
-static block_shape shape_of(const request *r, const transfer_sink *sink)
+static block_shape transfer_shape(const request *r, const transfer_sink *sink)
 {
     const tz_level *level = request_level(r);
     unsigned turn = r->how.oriented ? r->info->orientation : 1;
@@ -54,34 +62,34 @@ static block_shape shape_of(const request *r, const transfer_sink *sink)
                          .width = r->width,
                          .tile_height = tile_height,
                          .tile_width = tile_width,
-                         .row_phase = phase(r->window.row, height, tile_height, from_bottom),
-                         .column_phase = phase(r->window.column, width, tile_width, from_right),
+                         .row_phase = tile_phase(r->window.row, height, tile_height, from_bottom),
+                         .column_phase =
+                             tile_phase(r->window.column, width, tile_width, from_right),
                          .sample_size = sample_bytes(r),
                          .by_band = r->info->planar == 2,
                          .all_bands = r->settings->order != ORDER_BAND,
                          .in_order = sink->in_order};
 }
 
-static tz_result refuse(const transfer *t, const blocks *b, tz_error *err);
+static tz_result refuse_block(const transfer *t, const blocks *b, tz_error *err);
 
-/* Half of the memory is for blocks, half for reading; one block that must be whole may take more.
- */
-static tz_result cut(transfer *t, blocks *b, tz_error *err)
+/* Half of the memory is for blocks, half for reading. A block that must be whole may take more. */
+static tz_result divide_window(transfer *t, blocks *b, tz_error *err)
 {
     const request *r = t->r;
     const bool whole = t->sink->whole || request_is_resampled(r);
-    const block_shape shape = shape_of(r, t->sink);
+    const block_shape shape = transfer_shape(r, t->sink);
     blocks_start(b, &shape, whole ? UINT64_MAX : r->memory.work / 2);
     uint64_t plane = (uint64_t)b->row_step * b->column_step;
     bool fits = plane <= UINT64_MAX / b->band_step / shape.sample_size;
     t->result->buffer_bytes = fits ? blocks_largest(b) * shape.sample_size : UINT64_MAX;
     if (t->result->buffer_bytes >= r->memory.work)
-        return refuse(t, b, err);
+        return refuse_block(t, b, err);
     t->how.max_memory = r->memory.work - t->result->buffer_bytes;
     return TZ_OK;
 }
 
-static tz_result take_memory(transfer *t, const blocks *b, tz_error *err)
+static tz_result allocate_block(transfer *t, const blocks *b, tz_error *err)
 {
     uint64_t samples = blocks_largest(b);
     uint64_t size = samples * tz_dtype_size(t->r->dtype);
@@ -135,10 +143,10 @@ static tz_result refuse_reading(const transfer *t, uint64_t reading, tz_error *e
     return TZ_ERR_LIMIT;
 }
 
-/* The block alone is too large; what reading takes beside it is asked of a plan. */
-static tz_result refuse(const transfer *t, const blocks *b, tz_error *err)
+/* The block alone is too large. A plan says how much reading needs beside it. */
+static tz_result refuse_block(const transfer *t, const blocks *b, tz_error *err)
 {
-    static char nowhere; /* a plan wants a place for pixels, and puts none there */
+    static char nowhere; /* a plan needs a buffer, and stores nothing there */
     blocks first = *b;
     block where;
     transfer planned = *t;
@@ -158,15 +166,15 @@ static tz_result read_once(const transfer *t, const tz_item *item, tz_report *pa
     return t->dry ? tz_plan_read(item, 1, &t->how, part, err) : tz_read(item, &t->how, part, err);
 }
 
-static bool grow_statuses(transfer *t, uint64_t room)
+static bool grow_statuses(transfer *t, uint64_t capacity)
 {
-    if (room > SIZE_MAX / sizeof *t->statuses)
+    if (capacity > SIZE_MAX / sizeof *t->statuses)
         return false;
-    tz_tile_status *grown = realloc(t->statuses, (size_t)room * sizeof *grown);
+    tz_tile_status *grown = realloc(t->statuses, (size_t)capacity * sizeof *grown);
     if (grown == NULL)
         return false;
     t->statuses = grown;
-    t->status_room = room;
+    t->status_capacity = capacity;
     return true;
 }
 
@@ -179,28 +187,28 @@ static void note_damaged(transfer *t)
     }
 }
 
-/* With a list for tiles. How long it must be shows when it is too short: planning without a list
- * would fail where the table of tiles is damaged. */
-static tz_result salvage(transfer *t, const tz_item *item, tz_report *part, tz_error *err)
+/* Reads with a list of tile statuses. Its length is found by a first attempt that is too short: a
+ * plan without a list would fail if the table of tiles is damaged. */
+static tz_result salvage_block(transfer *t, const tz_item *item, tz_report *part, tz_error *err)
 {
     tz_outcome *outcome = item->outcome;
-    uint64_t room = t->status_room > 0 ? t->status_room : FIRST_STATUSES;
+    uint64_t capacity = t->status_capacity > 0 ? t->status_capacity : FIRST_STATUSES;
     for (int attempt = 0; attempt < 2; attempt++) {
-        if (room > t->status_room && !grow_statuses(t, room))
+        if (capacity > t->status_capacity && !grow_statuses(t, capacity))
             return problem_nomem(err, "the list of tiles");
         outcome->tiles = t->statuses;
-        outcome->tile_room = t->status_room;
+        outcome->tile_room = t->status_capacity;
         tz_result result = read_once(t, item, part, err);
         if (result == TZ_OK)
             note_damaged(t);
-        if (result != TZ_ERR_ARG || outcome->tile_count <= t->status_room)
+        if (result != TZ_ERR_ARG || outcome->tile_count <= t->status_capacity)
             return result;
-        room = outcome->tile_count;
+        capacity = outcome->tile_count;
     }
     return TZ_ERR_ARG;
 }
 
-static tz_result carry(transfer *t, const block *where, tz_error *err)
+static tz_result transfer_block(transfer *t, const block *where, tz_error *err)
 {
     tz_report part = {0};
     tz_outcome *outcome = &t->result->outcome;
@@ -210,8 +218,8 @@ static tz_result carry(transfer *t, const block *where, tz_error *err)
         progress_next(&t->progress, (uint64_t)where->bands * where->height * where->width);
     if (progress_is_cancelled())
         return progress_cancelled(err);
-    tz_result result =
-        t->r->settings->salvage ? salvage(t, &item, &part, err) : read_once(t, &item, &part, err);
+    tz_result result = t->r->settings->salvage ? salvage_block(t, &item, &part, err)
+                                               : read_once(t, &item, &part, err);
     if (result == TZ_ERR_CANCELLED)
         return progress_cancelled(err);
     if (result != TZ_OK && memory_is_short(err))
@@ -232,13 +240,13 @@ tz_result transfer_run(const request *r, const transfer_sink *sink, bool dry, tr
     blocks b;
     block where;
     *out = (transfer_result){0};
-    tz_result result = cut(&t, &b, err);
+    tz_result result = divide_window(&t, &b, err);
     if (result == TZ_OK)
-        result = take_memory(&t, &b, err);
+        result = allocate_block(&t, &b, err);
     uint64_t samples = (uint64_t)r->band_count * r->height * r->width;
     progress_start(&t.progress, samples, samples * tz_dtype_size(r->dtype));
     while (result == TZ_OK && blocks_next(&b, &where))
-        result = carry(&t, &where, err);
+        result = transfer_block(&t, &where, err);
     progress_end(&t.progress);
     free(t.pixels);
     free(t.mask);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Carries out a request in blocks that fit in memory, or reports the cost. */
+ * Reads a request in blocks that fit in memory, or finds its cost. */
 #ifndef CLI_TRANSFER_H
 #define CLI_TRANSFER_H
 
@@ -11,23 +11,23 @@ typedef struct transfer_sink {
     tz_result (*put)(void *user, const block *where, const tz_buffer *pixels, const tz_buffer *mask,
                      tz_error *err);
     void *user;
-    bool in_order; /* it can only append */
-    bool whole;    /* it wants one block */
+    bool in_order; /* can only append */
+    bool whole;    /* needs all pixels in one block */
 } transfer_sink;
 
-/* Tiles that could not be read and are listed one by one, at most. */
+/* Unreadable tiles that are listed one by one, at most. */
 #define TRANSFER_DAMAGED 16
 
 typedef struct transfer_result {
     tz_report report;   /* of all blocks together */
-    tz_outcome outcome; /* level and whether it was resampled */
+    tz_outcome outcome; /* of the last block: level, and whether it was resampled */
     uint64_t block_count;
     uint64_t buffer_bytes; /* memory of the largest block */
     tz_tile_status damaged[TRANSFER_DAMAGED];
     uint32_t damaged_count; /* of these; report.tiles_failed counts all */
 } transfer_result;
 
-/* dry: nothing is read and the sink gets nothing. */
+/* dry: only plans; nothing is read and the sink gets nothing. */
 tz_result transfer_run(const request *r, const transfer_sink *sink, bool dry, transfer_result *out,
                        tz_error *err);
 

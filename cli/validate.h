@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * terrazzo validate: what the library's checks say of a file, shown as a page or as JSON
+ * terrazzo validate: the findings of the library's checks, shown as a page or as JSON
  * (validate_report.c). */
 #ifndef CLI_VALIDATE_H
 #define CLI_VALIDATE_H
@@ -9,7 +9,7 @@
 
 extern const cli_command validate_command;
 
-/* verbose: also the checks that pass. */
+/* verbose: also lists the checks that pass. */
 void validate_print(const char *path, const tz_validation *validation, bool verbose);
 void validate_write(json *j, const char *path, const tz_validation *validation);
 void validate_write_error(json *j, const char *path, const tz_error *err);

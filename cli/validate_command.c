@@ -18,8 +18,8 @@ static const cli_option validate_options[] = {
     {"full", 0, FULL, NULL, "look at every tile and decode it, not only at the first\n"
                             "and last 64 of a level"},
     {"json", 0, COMMON_JSON, NULL, "as JSON; several files make an array"},
-    {"threads", 'j', THREADS, "N", "of decoding; 0, the default: all cores"},
-    {"memory", 0, MEMORY, "SIZE", "for decoded tiles; 256M by default, or what one takes"},
+    {"threads", 'j', THREADS, "N", "for decoding; 0, the default: all cores"},
+    {"memory", 0, MEMORY, "SIZE", "for decoded tiles; 256M by default, or one tile"},
     {"page", 0, COMMON_PAGE, "N", "take the N-th full-resolution image; 0 is the first"},
     {"limit", 0, COMMON_LIMIT, "NAME=VALUE", "set a limit; K, M, G, T: each 1024 times the one\n"
                                              "before; 0 or off: no limit"},
@@ -27,7 +27,7 @@ static const cli_option validate_options[] = {
 };
 /* clang-format on */
 
-static int run(int argc, char **argv);
+static int run_validate(int argc, char **argv);
 
 const cli_command validate_command = {
     .name = "validate",
@@ -38,7 +38,7 @@ const cli_command validate_command = {
                 "terrazzo validate --full scene.tif\talso decode every tile\n"
                 "terrazzo validate --json *.tif\tfor scripts",
     .options = validate_options,
-    .run = run,
+    .run = run_validate,
     .code_3 = "a file is not valid",
 };
 
@@ -47,7 +47,7 @@ typedef struct validate_settings {
     tz_validate_options options;
 } validate_settings;
 
-static bool apply(void *user, int id, const char *value)
+static bool apply_validate_option(void *user, int id, const char *value)
 {
     validate_settings *settings = user;
     switch (id) {
@@ -63,7 +63,7 @@ static bool apply(void *user, int id, const char *value)
 
 /* Files ---------------------------------------------------------------------------------------- */
 
-static int judge(const validate_settings *settings, const char *path, json *j)
+static int validate_file(const validate_settings *settings, const char *path, json *j)
 {
     tz_validate_options options = settings->options;
     tz_validation *validation = NULL;
@@ -91,12 +91,12 @@ static int judge(const validate_settings *settings, const char *path, json *j)
 }
 
 /* A file that cannot be read at all outweighs one that is not valid. */
-static int worse(int a, int b)
+static int worse_status(int a, int b)
 {
     return a == EXIT_FAILED || b == EXIT_OK ? a : b;
 }
 
-static int judge_all(const validate_settings *settings, int count, char **files)
+static int validate_files(const validate_settings *settings, int count, char **files)
 {
     int status = EXIT_OK;
     json j;
@@ -108,7 +108,7 @@ static int judge_all(const validate_settings *settings, int count, char **files)
     for (int i = 0; i < count && !term_is_broken(); i++) {
         if (!as_json && i > 0)
             putchar('\n');
-        status = worse(status, judge(settings, files[i], as_json ? &j : NULL));
+        status = worse_status(status, validate_file(settings, files[i], as_json ? &j : NULL));
     }
     if (as_json && count > 1)
         json_array_end(&j);
@@ -117,13 +117,13 @@ static int judge_all(const validate_settings *settings, int count, char **files)
     return status;
 }
 
-static int run(int argc, char **argv)
+static int run_validate(int argc, char **argv)
 {
     validate_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT},
                                   .options = TZ_VALIDATE_OPTIONS_INIT};
     int status;
-    int count =
-        common_parse(&validate_command, argc, argv, &settings.common, apply, &settings, &status);
+    int count = common_parse(&validate_command, argc, argv, &settings.common, apply_validate_option,
+                             &settings, &status);
     if (count < 0)
         return status;
     if (count == 0)
@@ -131,5 +131,5 @@ static int run(int argc, char **argv)
     settings.options.strict = settings.common.open.strict;
     settings.options.page = settings.common.open.page;
     settings.options.limits = settings.common.open.limits;
-    return judge_all(&settings, count, argv);
+    return validate_files(&settings, count, argv);
 }

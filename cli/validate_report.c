@@ -32,7 +32,7 @@ static void put_outcome(tz_check_outcome outcome, int width)
     }
 }
 
-/* The message without the name of the file, which stands above. */
+/* Returns the message without the name of the file, which the heading shows. */
 static const char *without_name(const char *message, const char *path)
 {
     const size_t size = strlen(path);

@@ -31,11 +31,11 @@ bool value_order(raw_order *out, const char *text)
     return chosen >= 0;
 }
 
-bool value_number(uint32_t *out, uint64_t most, const char *before, const char *text)
+bool value_number(uint32_t *out, uint64_t max, const char *before, const char *text)
 {
     uint64_t value;
     const char *at = text;
-    if (!parse_uint(&at, most, &value) || *at != '\0')
+    if (!parse_uint(&at, max, &value) || *at != '\0')
         return value_wrong(before, text);
     *out = (uint32_t)value;
     return true;

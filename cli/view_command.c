@@ -11,15 +11,15 @@
 #include "text.h"
 #include "value.h"
 
-#define USUAL_COLUMNS 80
-#define MOST_COLUMNS  1000
-#define SPARE_ROWS    3 /* rows of the terminal for the lines below the picture, and the prompt */
+#define DEFAULT_COLUMNS 80
+#define MAX_COLUMNS     1000
+#define SPARE_ROWS      3 /* rows of the terminal for the lines below the picture, and the prompt */
 
 enum { COLUMNS = 1 };
 
 /* clang-format off */
 static const cli_option view_options[] = {
-    REQUEST_PLACE_OPTIONS,
+    REQUEST_WINDOW_OPTIONS,
     {"columns", 0, COLUMNS, "N", "how wide; by default what fits the terminal"},
     PICTURE_OPTIONS(""),
     {"dtype", 0, REQUEST_DTYPE, "TYPE", "cast first: float32 takes the real part of complex\n"
@@ -28,13 +28,13 @@ static const cli_option view_options[] = {
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read are not valid; a warning\n"
                                           "names them"},
     {"threads", 'j', REQUEST_THREADS, "N", "0, the default: all cores"},
-    {"memory", 0, REQUEST_MEMORY, "SIZE", "how much the process has at most; 256M by default"},
+    {"memory", 0, REQUEST_MEMORY, "SIZE", "most memory the process may use; 256M by default"},
     OPENING_OPTIONS,
     COMMON_OPTIONS
 };
 /* clang-format on */
 
-static int run(int argc, char **argv);
+static int run_view(int argc, char **argv);
 
 const cli_command view_command = {
     .name = "view",
@@ -44,7 +44,7 @@ const cli_command view_command = {
                 "terrazzo view --window 0,0,512,512 a.tif\ta corner\n"
                 "terrazzo view --bands 4,3,2 --stretch a.tif\tother bands as red, green, blue",
     .options = view_options,
-    .run = run,
+    .run = run_view,
 };
 
 typedef struct view_settings {
@@ -53,21 +53,22 @@ typedef struct view_settings {
     stretch_mode stretch;
 } view_settings;
 
-static bool apply(void *user, int id, const char *value)
+static bool apply_view_option(void *user, int id, const char *value)
 {
     view_settings *settings = user;
     if (id == COLUMNS)
-        return value_number(&settings->columns, MOST_COLUMNS,
+        return value_number(&settings->columns, MAX_COLUMNS,
                             "--columns needs a number up to 1000, not", value);
     if (id == PICTURE_STRETCH || id == PICTURE_NO_STRETCH)
         return picture_apply(&settings->stretch, id);
     return request_apply(&settings->request, id, value);
 }
 
-/* A character is about twice as high as wide: two rows of pixels. */
-static void fit(request *r, uint32_t columns)
+/* Sets the size of the picture. A character is about twice as high as wide, and shows two rows of
+ * pixels. */
+static void fit_to_terminal(request *r, uint32_t columns)
 {
-    uint32_t wide = USUAL_COLUMNS;
+    uint32_t wide = DEFAULT_COLUMNS;
     uint32_t high = 0;
     bool fits_terminal = term_size(&wide, &high) && columns == 0;
     double scale = (double)(columns != 0 ? columns : wide) / r->window.width;
@@ -91,16 +92,16 @@ typedef struct viewing {
     half_blocks blocks;
 } viewing;
 
-static tz_result put_picture(void *user, const block *where, const tz_buffer *pixels,
-                             const tz_buffer *mask, tz_error *err)
+static tz_result show_picture(void *user, const block *where, const tz_buffer *pixels,
+                              const tz_buffer *mask, tz_error *err)
 {
     viewing *v = user;
     const picture_sink sink = half_blocks_sink(&v->blocks);
-    (void)where; /* it is all of it */
+    (void)where; /* there is one block */
     return picture_paint(&sink, v->r, pixels, mask, v->stretch, &v->stretched, err);
 }
 
-static void tell(const viewing *v, const transfer_result *result, double seconds)
+static void report_view(const viewing *v, const transfer_result *result, double seconds)
 {
     const request *r = v->r;
     const tz_report *t = &result->report;
@@ -121,46 +122,47 @@ static void tell(const viewing *v, const transfer_result *result, double seconds
     report_warn(result);
 }
 
-static tz_result view(const view_settings *settings, const char *path, tz_error *err)
+static tz_result view_image(const view_settings *settings, const char *path, tz_error *err)
 {
     static transfer_result outcome; /* too large for a small stack */
     request r = {0};
     viewing v = {.r = &r, .stretch = settings->stretch};
-    const transfer_sink sink = {.put = put_picture, .user = &v, .in_order = true, .whole = true};
+    const transfer_sink sink = {.put = show_picture, .user = &v, .in_order = true, .whole = true};
     double started = progress_clock();
     half_blocks_start(&v.blocks);
     tz_result result = request_open(&r, &settings->request, path, FORMAT_PNG, err);
     if (result == TZ_OK) {
-        fit(&r, settings->columns);
+        fit_to_terminal(&r, settings->columns);
         r.how.resampling = picture_has_palette(&r) ? TZ_RESAMPLE_NEAREST : TZ_RESAMPLE_AVERAGE;
         result = transfer_run(&r, &sink, false, &outcome, err);
     }
     if (result == TZ_OK)
-        tell(&v, &outcome, progress_clock() - started);
+        report_view(&v, &outcome, progress_clock() - started);
     half_blocks_end(&v.blocks);
     request_close(&r);
     return result;
 }
 
-static int run(int argc, char **argv)
+static int run_view(int argc, char **argv)
 {
     view_settings settings = {.request = REQUEST_SETTINGS_INIT};
     settings.request.inside_only = true;
     tz_error err;
     int status;
-    int count = common_parse(&view_command, argc, argv, &settings.request.common, apply, &settings,
-                             &status);
+    int count = common_parse(&view_command, argc, argv, &settings.request.common, apply_view_option,
+                             &settings, &status);
     if (count < 0)
         return status;
     if (count != 1)
-        return common_wrong_operands(&view_command, count == 0 ? "no IN given" : "one IN, not also",
+        return common_wrong_operands(&view_command,
+                                     count == 0 ? "no IN given" : "unexpected argument",
                                      count == 0 ? NULL : argv[1]);
     if (!request_check(&settings.request))
         return option_hint(&view_command);
-    settings.request.has_size = true; /* which one, the terminal and the image say together */
+    settings.request.has_size = true; /* fit_to_terminal sets it when the image is open */
     settings.request.width = settings.request.height = 1;
     progress_catch_signals();
-    if (view(&settings, argv[0], &err) == TZ_OK)
+    if (view_image(&settings, argv[0], &err) == TZ_OK)
         return EXIT_OK;
     term_error(err.message);
     progress_end_by_signal();

@@ -5,7 +5,7 @@
 
 #include "output.h"
 
-/* transform is GDAL's, for corners of pixels; the file's is for their centres. */
+/* transform refers to corners of pixels, as GDAL's does; a world file refers to their centres. */
 tz_result world_file_write(output *o, const double transform[6], tz_error *err);
 
 #endif

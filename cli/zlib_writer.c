@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Compresses to the zlib format (RFC 1950, 1951), for PNG.
+ *
+ * Bytes are collected into blocks of 64 KiB after a history of up to 32 KiB. A block is searched
+ * for matches, each at the last position with the same hash of four bytes; there are no chains,
+ * which is what makes it small and fast. Huffman codes are then made for the block and written
+ * before its tokens. All states have a fixed size and lie in one allocation. */
 #include "zlib_writer.h"
 
 #include <stdbool.h>
@@ -7,15 +13,15 @@
 
 #include "huffman.h"
 
-#define WINDOW      32768u
-#define BLOCK       65536u /* bytes that are compressed together */
-#define HASH_BITS   15
-#define MATCH_LEAST 4u
-#define MATCH_MOST  258u
-#define OUT_SIZE    65536u
-#define LITERALS    286 /* of them, lengths and the end of the block */
-#define DISTANCES   30
-#define END         256
+#define WINDOW    32768u
+#define BLOCK     65536u /* bytes that are compressed together */
+#define HASH_BITS 15
+#define MIN_MATCH 4u
+#define MAX_MATCH 258u
+#define OUT_SIZE  65536u
+#define LITERALS  286 /* bytes, lengths, and the end of the block */
+#define DISTANCES 30
+#define END       256
 
 /* A literal byte when distance is 0, else a match. */
 typedef struct token {
@@ -29,8 +35,8 @@ struct zlib_writer {
     uint32_t adler_a, adler_b;
     size_t filled;                  /* bytes of the block under way */
     size_t history;                 /* bytes before it */
-    uint64_t start;                 /* place of bytes[0] in the stream */
-    uint64_t last[1u << HASH_BITS]; /* place + 1 where four bytes of a hash were seen last */
+    uint64_t start;                 /* position of bytes[0] in the stream */
+    uint64_t last[1u << HASH_BITS]; /* position + 1 where four bytes of a hash were seen last */
     unsigned char bytes[WINDOW + BLOCK];
     token tokens[BLOCK];
     size_t token_count;
@@ -80,7 +86,7 @@ static tz_result put_symbol(zlib_writer *z, const huffman_code *code, size_t sym
 
 /* Lengths and distances ------------------------------------------------------------------------ */
 
-/* Deflate names a number by a symbol for its range and further bits for its place there. Ranges
+/* Deflate codes a number as a symbol for its range and extra bits for its offset there. Ranges
  * double in size every per symbols, from first on. */
 static unsigned range_of(uint32_t number, unsigned per, unsigned *extra, uint32_t *rest)
 {
@@ -95,7 +101,7 @@ static unsigned range_of(uint32_t number, unsigned per, unsigned *extra, uint32_
 
 static unsigned length_symbol(unsigned length, unsigned *extra, uint32_t *rest)
 {
-    if (length == MATCH_MOST) {
+    if (length == MAX_MATCH) {
         *extra = 0;
         *rest = 0;
         return 285;
@@ -117,18 +123,18 @@ static uint32_t hash_at(const unsigned char *bytes)
     return value * 2654435761u >> (32 - HASH_BITS);
 }
 
-static unsigned match_length(const unsigned char *a, const unsigned char *b, size_t most)
+static unsigned match_length(const unsigned char *a, const unsigned char *b, size_t max)
 {
     unsigned length = 0;
-    while (length < most && a[length] == b[length])
+    while (length < max && a[length] == b[length])
         length++;
     return length;
 }
 
-/* The match of what is at a place in bytes; 0: none. */
+/* Returns the length of the match at an index of bytes; 0: none. */
 static unsigned find_match(zlib_writer *z, size_t at, size_t end, unsigned *distance)
 {
-    if (end - at < MATCH_LEAST)
+    if (end - at < MIN_MATCH)
         return 0;
     uint64_t *last = &z->last[hash_at(z->bytes + at)];
     uint64_t place = z->start + at;
@@ -136,10 +142,10 @@ static unsigned find_match(zlib_writer *z, size_t at, size_t end, unsigned *dist
     *last = place + 1;
     if (seen == 0 || seen - 1 < z->start || place - (seen - 1) > WINDOW)
         return 0;
-    size_t most = end - at < MATCH_MOST ? end - at : MATCH_MOST;
-    unsigned length = match_length(z->bytes + (seen - 1 - z->start), z->bytes + at, most);
+    size_t max = end - at < MAX_MATCH ? end - at : MAX_MATCH;
+    unsigned length = match_length(z->bytes + (seen - 1 - z->start), z->bytes + at, max);
     *distance = (unsigned)(place - (seen - 1));
-    return length >= MATCH_LEAST ? length : 0;
+    return length >= MIN_MATCH ? length : 0;
 }
 
 static void add_token(zlib_writer *z, unsigned value, unsigned distance)
@@ -173,7 +179,8 @@ static void find_tokens(zlib_writer *z)
 
 /* Blocks --------------------------------------------------------------------------------------- */
 
-/* The lengths of all codes, each in four bits: the code for them gives 0 to 15 that length. */
+/* Writes the lengths of all codes, each in four bits: the code of code lengths gives 4 bits to each
+ * of 0 to 15, which wastes little and needs no second Huffman code. */
 static tz_result put_codes(zlib_writer *z, tz_error *err)
 {
     static const unsigned char order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
@@ -207,7 +214,7 @@ static tz_result put_token(zlib_writer *z, const token *t, tz_error *err)
 }
 
 /* Keeps the end of the block as the history of the next. */
-static void slide(zlib_writer *z)
+static void slide_window(zlib_writer *z)
 {
     size_t end = z->history + z->filled;
     size_t keep = end < WINDOW ? end : WINDOW;
@@ -229,7 +236,7 @@ static tz_result put_block(zlib_writer *z, bool is_last, tz_error *err)
         result = put_token(z, &z->tokens[i], err);
     if (result == TZ_OK)
         result = put_symbol(z, &z->literals, END, err);
-    slide(z);
+    slide_window(z);
     return result;
 }
 
@@ -238,7 +245,7 @@ static tz_result put_block(zlib_writer *z, bool is_last, tz_error *err)
 static void add_adler(zlib_writer *z, const unsigned char *bytes, size_t size)
 {
     while (size > 0) {
-        size_t part = size < 5552 ? size : 5552; /* more could overflow before the remainder */
+        size_t part = size < 5552 ? size : 5552; /* the most that cannot overflow 32 bits */
         for (size_t i = 0; i < part; i++) {
             z->adler_a += bytes[i];
             z->adler_b += z->adler_a;
@@ -259,7 +266,7 @@ zlib_writer *zlib_open(zlib_put put, void *user)
     z->user = user;
     z->adler_a = 1;
     z->out[z->out_size++] = 0x78; /* Deflate, a window of 32 KiB */
-    z->out[z->out_size++] = 0x9C; /* and what makes the two bytes a multiple of 31 */
+    z->out[z->out_size++] = 0x9C; /* makes the two bytes a multiple of 31, as FCHECK must */
     return z;
 }
 

@@ -10,13 +10,13 @@
 
 typedef struct zlib_writer zlib_writer;
 
-/* Compressed bytes go to put, in pieces. */
+/* Receives the compressed bytes, part by part. */
 typedef tz_result (*zlib_put)(void *user, const void *bytes, size_t size, tz_error *err);
 
 /* NULL when memory runs out. */
 zlib_writer *zlib_open(zlib_put put, void *user);
 tz_result zlib_write(zlib_writer *z, const void *bytes, size_t size, tz_error *err);
-/* Writes what is left, and the end. */
+/* Writes the last block and the checksum. */
 tz_result zlib_finish(zlib_writer *z, tz_error *err);
 void zlib_close(zlib_writer *z); /* NULL is fine */
 

@@ -352,7 +352,7 @@ def test_failures(run, job, tmp_path, arguments, message):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["plan-cog"], "no IN given"), (["plan-cog", "a"], "no PLAN given"), (["plan-cog", "a", "b", "c"], "not also 'c'"),
+    (["plan-cog"], "no IN given"), (["plan-cog", "a"], "no PLAN given"), (["plan-cog", "a", "b", "c"], "unexpected argument 'c'"),
     (["plan-cog", "--block-tiles", "0", "a", "b"], "not '0'"), (["plan-cog", "--co", "BLOCKSIZ=64", "a", "b"], "BLOCKSIZE"),
     (["plan-cog", "-", "b"], "--shape"),
     (["encode-block", "a", "0", "0", "b"], "no BLOB given"), (["encode-block", "a", "x", "0", "b", "c"], "not 'x'"),

@@ -92,7 +92,7 @@ def test_schema_is_valid():
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ([], "no DIR given\n"), ([".", "x"], "one DIR, not also 'x'\n"), (["-"], "cannot read '-'"),
+    ([], "no DIR given\n"), ([".", "x"], "unexpected argument 'x'\n"), (["-"], "cannot read '-'"),
     (["--older-than", "x", "."], "--older-than needs a time such as 90m, 12h or 7d, not 'x'\n"),
     (["--older-than", "1w", "."], "not '1w'\n"), (["--older-than", "1dd", "."], "not '1dd'\n"),
     (["--older-than", "-1d", "."], "not '-1d'\n"), (["--older-then", "1d", "."], "did you mean '--older-than'?")])

@@ -85,7 +85,7 @@ def test_creation_options_that_do_not_go_together(run, options, message):
 
 @pytest.mark.parametrize("arguments, message", [
     ([], "no IN given\n"), (["a.tif"], "no OUT given\n"),
-    (["a.tif", "b.tif", "c.tif"], "one OUT, not also 'c.tif'\n"),
+    (["a.tif", "b.tif", "c.tif"], "unexpected argument 'c.tif'\n"),
     (["a.tif", "-"], "OUT cannot be standard output"),
     (["-", "b.tif"], "standard input needs --shape and --dtype, unless it is a .npy array\n"),
     (["-p", "jpg", "a.tif", "b.tif"], "--profile cannot be 'jpg'; did you mean 'jpeg'?\n"),

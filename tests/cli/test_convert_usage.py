@@ -99,7 +99,7 @@ def test_creation_options_that_do_not_go_together(run, options, message):
 
 @pytest.mark.parametrize("arguments, message", [
     ([], "no IN given\n"), (["a.tif"], "no OUT given\n"),
-    (["a.tif", "b.tif", "c.tif"], "one OUT, not also 'c.tif'\n"),
+    (["a.tif", "b.tif", "c.tif"], "unexpected argument 'c.tif'\n"),
     (["a.tif", "-"], "OUT cannot be standard output"),
     (["-", "b.tif"], "standard input needs --shape and --dtype, unless it is a .npy array\n"),
     (["--shape", "4x5", "-", "b.tif"], "standard input needs --shape and --dtype\n"),

@@ -312,7 +312,7 @@ def test_sections_that_are_equal_say_so(raster):
 
 @pytest.mark.parametrize("arguments, message", [
     ([], "two files are needed\n"), (["a.tif"], "two files are needed\n"),
-    (["a.tif", "b.tif", "c.tif"], "two files, not also 'c.tif'\n"),
+    (["a.tif", "b.tif", "c.tif"], "unexpected argument 'c.tif'\n"),
     (["--tolerance", "-1", "a.tif", "b.tif"], "--tolerance needs a number from 0 on, not '-1'\n"),
     (["--tolerance", "nan", "a.tif", "b.tif"], "not 'nan'\n"),
     (["--memory", "x", "a.tif", "b.tif"], "--memory needs"),

@@ -356,7 +356,7 @@ def test_every_allocation_of_a_large_picture_may_fail(raster, tmp_path):
 
 @pytest.mark.parametrize("arguments, message", [
     ([], "no IN given\n"), (["a.tif"], "no OUT given\n"),
-    (["a.tif", "b.npy", "c.npy"], "one OUT, not also 'c.npy'\n"),
+    (["a.tif", "b.npy", "c.npy"], "unexpected argument 'c.npy'\n"),
     (["a.tif", "b.tif"], "read writes .npy, .raw and .png, not 'b.tif'; 'terrazzo convert' writes a TIFF\n"),
     (["a.tif", "b.jpg"], "cannot tell a format from the name 'b.jpg': give --format npy, raw or png\n"),
     (["a.tif", "-"], "cannot tell a format"),
@@ -498,7 +498,7 @@ def test_plan_page(run, gray):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ([], "no IN given\n"), (["a.tif", "b.tif"], "one IN, not also 'b.tif'\n"),
+    ([], "no IN given\n"), (["a.tif", "b.tif"], "unexpected argument 'b.tif'\n"),
     (["--overwrite", "a.tif"], "unknown option '--overwrite'"), (["-"], "cannot read '-'")])
 def test_wrong_usage_of_plan(run, arguments, message):
     done = run("plan", *arguments)

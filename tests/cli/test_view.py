@@ -175,7 +175,7 @@ def read_some(master):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ([], "no IN given\n"), (["a.tif", "b.tif"], "one IN, not also 'b.tif'\n"),
+    ([], "no IN given\n"), (["a.tif", "b.tif"], "unexpected argument 'b.tif'\n"),
     (["--columns", "1001", "a.tif"], "--columns needs a number up to 1000, not '1001'\n"),
     (["--size", "9x9", "a.tif"], "unknown option '--size'"),
     (["--stretch", "--no-stretch", "a.tif"], "--stretch and --no-stretch do not go together\n"),

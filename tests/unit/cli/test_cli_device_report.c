@@ -10,7 +10,7 @@
 #include "support/check.h"
 
 /* What is printed. */
-static void print_to(char *text, size_t size, const device_told *told)
+static void print_to(char *text, size_t size, const device_summary *told)
 {
     FILE *file = tmpfile();
     assert_non_null(file);
@@ -32,7 +32,7 @@ static void check_line(const tz_device_use *use, const char *line)
     tz_error err;
     char text[2000];
     assert_int_equal(tz_device_open(&device, "cpu", NULL, &err), TZ_OK);
-    print_to(text, sizeof text, &(device_told){.device = device, .use = use, .verb = "decoded"});
+    print_to(text, sizeof text, &(device_summary){.device = device, .use = use, .verb = "decoded"});
     tz_device_close(device);
     const char *found = strstr(text, "\n  Direct ");
     assert_non_null(strstr(text, "cuda:0"));
