@@ -121,7 +121,7 @@ tz_result tz_reduce_window(const tz_cog_plan *plan, uint32_t level, const tz_win
     TZ_TRY(check_pixels(&from, plan, &whole, source, source_mask, "the source", &ctx));
     TZ_TRY(check_pixels(&into, plan, window, pixels, mask, "the buffer for pixels", &ctx));
     const tz_overview_source parts = {
-        .parts = {[1] = {(uint32_t)whole.row, from.pixels, from.mask}},
+        .row_ranges = {[1] = {(uint32_t)whole.row, from.pixels, from.mask}},
         .column = (uint32_t)whole.column};
     const size_t size = tz_overview_scratch_bytes(how, window->width);
     void *scratch = tz_alloc(size);

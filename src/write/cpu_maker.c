@@ -28,7 +28,8 @@ static tz_result run_halo_task(tz_writer *w, const tz_task_batch *batch, uint64_
     slot->tile = false;
     for (uint32_t i = 0; i < to->rows; i++) {
         const uint32_t row = to->row + i;
-        const tz_row_range *part = &batch->source.parts[row >= batch->source.parts[1].row];
+        const tz_row_range *part =
+            &batch->source.row_ranges[row >= batch->source.row_ranges[1].row];
         tz_copy_row(&part->pixels, row - part->row, &to->pixels, i);
         if (to->mask.data)
             tz_copy_row(&part->mask, row - part->row, &to->mask, i);

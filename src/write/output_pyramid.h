@@ -5,7 +5,7 @@
 
 #include "device/device_codestreams.h"
 #include "device/ops/vendor_encode.h"
-#include "pixel/overview_pixels.h"
+#include "pixel/overview_level.h"
 #include "tiff/image/image.h"
 
 enum { TZ_MAX_OUTPUT_LEVELS = 32 };

@@ -148,10 +148,10 @@ tz_result tz_level_accept_rows(tz_writer *w, uint32_t level, const tz_tile_row *
     if (halo->rows > 0)
         tz_slab_buffers(l->image, &halo->slab, halo->rows, l->image->spec.width, &before);
     const tz_overview_source source = {
-        .parts = {{.row = halo->row, .pixels = before.pixels, .mask = before.mask},
-                  {.row = tile_row->row,
-                   .pixels = tz_buffer_rows(&tile_row->pixels, 0, tile_row->rows),
-                   .mask = tz_buffer_rows(&tile_row->mask, 0, tile_row->rows)}}};
+        .row_ranges = {{.row = halo->row, .pixels = before.pixels, .mask = before.mask},
+                       {.row = tile_row->row,
+                        .pixels = tz_buffer_rows(&tile_row->pixels, 0, tile_row->rows),
+                        .mask = tz_buffer_rows(&tile_row->mask, 0, tile_row->rows)}}};
     TZ_TRY(keep_halo_rows(w, level, &source, computable_end, end));
     TZ_TRY(make_overview_rows(w, level + 1, &source, computable_end, after));
     TZ_TRY(encode_tiles(w, level, tile_row));

@@ -263,7 +263,7 @@ static void reduce_on_cpu(const tz_overview_params *how, const twin *pixels, con
                           const tz_buffer *to, const tz_buffer *to_mask)
 {
     const tz_overview_source from = {
-        .parts[1] = {.pixels = pixels->host, .mask = mask ? mask->host : (tz_buffer){0}}};
+        .row_ranges[1] = {.pixels = pixels->host, .mask = mask ? mask->host : (tz_buffer){0}}};
     const tz_window all = {.width = how->to_width, .height = how->to_height};
     void *scratch = malloc(tz_overview_scratch_bytes(how, how->to_width));
     tz_overview_make(how, &from, &all, to, to_mask, scratch);
@@ -287,13 +287,13 @@ static tz_overview_source cut_rows(const tz_overview_params *how, tz_interval of
     rows.end += below(2) ? below(how->from_height - rows.end + 1) : 0;
     const uint32_t seam = rows.first + (below(3) ? below(rows.end - rows.first + 1) : 0);
     tz_overview_source out = {0};
-    out.parts[0].row = rows.first;
-    out.parts[0].pixels = rows_of(&pixels[0].device, rows.first, seam - rows.first);
-    out.parts[1].row = seam;
-    out.parts[1].pixels = rows_of(&pixels[1].device, seam, rows.end - seam);
+    out.row_ranges[0].row = rows.first;
+    out.row_ranges[0].pixels = rows_of(&pixels[0].device, rows.first, seam - rows.first);
+    out.row_ranges[1].row = seam;
+    out.row_ranges[1].pixels = rows_of(&pixels[1].device, seam, rows.end - seam);
     if (how->mask) {
-        out.parts[0].mask = rows_of(&masks[0].device, rows.first, seam - rows.first);
-        out.parts[1].mask = rows_of(&masks[1].device, seam, rows.end - seam);
+        out.row_ranges[0].mask = rows_of(&masks[0].device, rows.first, seam - rows.first);
+        out.row_ranges[1].mask = rows_of(&masks[1].device, seam, rows.end - seam);
     }
     return out;
 }

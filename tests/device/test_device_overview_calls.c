@@ -66,9 +66,9 @@ static bench make_bench(const tz_overview_params *how)
     b.own = take(tz_overview_builder_bytes(how, MOST_ROWS));
     b.old_rows = take(bytes + OLD * OLD);
     b.new_rows = take(bytes + OLD * OLD);
-    b.from.parts[1] = (tz_row_range){.pixels = rows_in(b.old_rows, 0, how->dtype, OLD, OLD)};
+    b.from.row_ranges[1] = (tz_row_range){.pixels = rows_in(b.old_rows, 0, how->dtype, OLD, OLD)};
     if (how->mask)
-        b.from.parts[1].mask = rows_in(b.old_rows, bytes, TZ_DTYPE_UINT8, OLD, OLD);
+        b.from.row_ranges[1].mask = rows_in(b.old_rows, bytes, TZ_DTYPE_UINT8, OLD, OLD);
     b.pixels = rows_in(b.new_rows, 0, how->dtype, NEW, MOST_ROWS);
     b.mask = rows_in(b.new_rows, bytes, TZ_DTYPE_UINT8, NEW, MOST_ROWS);
     assert_int_equal(tz_overview_builder_make(&b.reducer, how, MOST_ROWS, b.own, 0, &err), TZ_OK);
@@ -154,20 +154,20 @@ static void test_wrong_rows(void **state)
     refuse(&good, NEW - 1, 2, "more new rows");
     refuse(&good, UINT32_MAX, 2, "more new rows");
     bench b = good;
-    b.from.parts[1].row = 1;
+    b.from.row_ranges[1].row = 1;
     refuse(&b, 0, 1, "missing");
     b = good;
-    b.from.parts[1].pixels.height = 7;
+    b.from.row_ranges[1].pixels.height = 7;
     refuse(&b, 0, 4, "missing");
-    b.from.parts[0] = good.from.parts[1]; /* a gap between both */
-    b.from.parts[0].pixels.height = 3;
-    b.from.parts[1].row = 4;
+    b.from.row_ranges[0] = good.from.row_ranges[1]; /* a gap between both */
+    b.from.row_ranges[0].pixels.height = 3;
+    b.from.row_ranges[1].row = 4;
     refuse(&b, 0, 2, "missing");
     b = good;
     b.from.column = 1;
     refuse(&b, 0, 1, "columns");
     b = good;
-    b.from.parts[1].pixels.width = OLD - 1;
+    b.from.row_ranges[1].pixels.width = OLD - 1;
     refuse(&b, 0, 1, "columns");
     b = good;
     b.pixels.width = NEW + 1;
@@ -192,20 +192,20 @@ static void test_wrong_memory(void **state)
     b.pixels.memory = NULL;
     refuse(&b, 0, 1, "memory");
     b = good;
-    b.from.parts[1].pixels.memory = NULL;
+    b.from.row_ranges[1].pixels.memory = NULL;
     refuse(&b, 0, 1, "memory");
     b = good;
     b.pixels.dtype = TZ_DTYPE_UINT8;
     refuse(&b, 0, 1, "type");
     b = good;
-    b.from.parts[1].pixels.bands = 2;
+    b.from.row_ranges[1].pixels.bands = 2;
     refuse(&b, 0, 1, "bands");
     b = good;
-    b.from.parts[1].pixels.row_stride = INT64_MAX;
+    b.from.row_ranges[1].pixels.row_stride = INT64_MAX;
     refuse(&b, 0, 1, "within");
-    b.from.parts[1].pixels.row_stride = INT64_MIN;
+    b.from.row_ranges[1].pixels.row_stride = INT64_MIN;
     refuse(&b, 0, 1, "within");
-    b.from.parts[1].pixels.row_stride = -2;
+    b.from.row_ranges[1].pixels.row_stride = -2;
     refuse(&b, 0, 1, "within");
     b = good;
     b.pixels.offset = UINT64_MAX;
@@ -214,10 +214,10 @@ static void test_wrong_memory(void **state)
     b.mask.offset = b.new_rows->size - NEW * MOST_ROWS + 1;
     refuse(&b, 0, 1, "within");
     b = good;
-    b.from.parts[1].mask.offset = b.old_rows->size;
+    b.from.row_ranges[1].mask.offset = b.old_rows->size;
     refuse(&b, 0, 1, "within");
     b = good;
-    b.from.parts[1].mask.width--;
+    b.from.row_ranges[1].mask.width--;
     refuse(&b, 0, 1, "another size");
     b = good;
     end_bench(&b);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pixel/overview_pixels.h"
+#include "pixel/overview_level.h"
 #include "pixel/pixel.h"
 
 enum { TILE = 48 };
@@ -93,11 +93,12 @@ static void set_nodata(tz_overview_params *how, const char *text)
 static void make_overview(tz_overview_params *how)
 {
     tz_overview_source from = {0};
-    from.parts[1].pixels = make_buffer(how->dtype, how->bands, how->from_width, how->from_height);
-    read_buffer(&from.parts[1].pixels);
+    from.row_ranges[1].pixels =
+        make_buffer(how->dtype, how->bands, how->from_width, how->from_height);
+    read_buffer(&from.row_ranges[1].pixels);
     if (how->mask) {
-        from.parts[1].mask = make_buffer(TZ_DTYPE_UINT8, 1, how->from_width, how->from_height);
-        read_buffer(&from.parts[1].mask);
+        from.row_ranges[1].mask = make_buffer(TZ_DTYPE_UINT8, 1, how->from_width, how->from_height);
+        read_buffer(&from.row_ranges[1].mask);
     }
     how->to_width = (how->from_width + 1) / 2;
     how->to_height = (how->from_height + 1) / 2;
@@ -107,8 +108,8 @@ static void make_overview(tz_overview_params *how)
     fwrite(pixels.data, 1, buffer_bytes(&pixels), stdout);
     fwrite(mask.data, 1, buffer_bytes(&mask), stdout);
     fflush(stdout);
-    free(from.parts[1].pixels.data);
-    free(from.parts[1].mask.data);
+    free(from.row_ranges[1].pixels.data);
+    free(from.row_ranges[1].mask.data);
     free(pixels.data);
     free(mask.data);
 }

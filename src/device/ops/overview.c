@@ -306,8 +306,8 @@ static tz_result check_old_rows(const tz_overview_builder *builder, const tz_row
 /* The first part has the first rows, and the second part those from its end on. */
 static bool has_rows(const tz_overview_source *from, tz_interval rows)
 {
-    const tz_row_range *first = &from->parts[0];
-    const tz_row_range *second = &from->parts[1];
+    const tz_row_range *first = &from->row_ranges[0];
+    const tz_row_range *second = &from->row_ranges[1];
     uint64_t at = rows.first;
     if (first->pixels.height > 0) {
         if (at < first->row)
@@ -341,8 +341,8 @@ static tz_result check_run(const tz_overview_builder *builder, const tz_overview
         return TZ_OK;
     const tz_interval old = tz_overview_source_rows(how, (tz_interval){first, first + rows});
     for (int i = 0; i < 2; i++) {
-        if (from->parts[i].pixels.height > 0)
-            TZ_TRY(check_old_rows(builder, &from->parts[i], from->column, err));
+        if (from->row_ranges[i].pixels.height > 0)
+            TZ_TRY(check_old_rows(builder, &from->row_ranges[i], from->column, err));
     }
     if (!has_rows(from, old))
         return fail_overview(builder, tz_expecting(tz_no_location(), old.first, old.end),
@@ -379,7 +379,7 @@ static void put_samples(uint64_t *words, const tz_overview_params *how)
     words[TZ_OVERVIEW_TYPE] = to.dtype;
     words[TZ_OVERVIEW_BYTES] = tz_dtype_size(to.dtype);
     words[TZ_OVERVIEW_SAMPLE_BYTES] = tz_dtype_size(how->dtype);
-    words[TZ_OVERVIEW_COMPONENTS] = how->method == TZ_RESAMPLE_NEAREST ? 1 : to.parts;
+    words[TZ_OVERVIEW_COMPONENTS] = how->method == TZ_RESAMPLE_NEAREST ? 1 : to.components;
     words[TZ_OVERVIEW_BANDS] = how->bands;
     words[TZ_OVERVIEW_USED_BITS] = how->bits;
     words[TZ_OVERVIEW_ALPHA] = how->alpha;
@@ -449,14 +449,14 @@ static uint64_t fill_job_words(uint64_t *words, const tz_overview_builder *build
     const builder_layout *layout = &builder->layout;
     const uint64_t at = builder->offset + layout->runs[builder->next];
     const tz_axis_map down = tz_overview_map_down(&builder->how);
-    const tz_row_range *top = &from->parts[0];
+    const tz_row_range *top = &from->row_ranges[0];
     const bool makes_mask = mask && mask->memory;
 
     put_samples(words, &builder->how);
     words[TZ_OVERVIEW_SEAM] = top->pixels.height > 0 ? top->row + top->pixels.height : 0;
     words[TZ_OVERVIEW_HAS_MASK] = 0;
     for (uint32_t i = 0; i < 2; i++) {
-        const tz_row_range *part = &from->parts[i];
+        const tz_row_range *part = &from->row_ranges[i];
         put_location(words + old_pixels[i], &part->pixels, part->row, from->column);
         put_location(words + old_masks[i], &part->mask, part->row, from->column);
         words[TZ_OVERVIEW_HAS_MASK] |= (uint64_t)has_mask(builder, part) << i;
@@ -545,7 +545,7 @@ tz_result tz_overview_builder_run(tz_overview_builder *builder, const tz_overvie
     tz_device *device = builder->memory->device;
     run_upload *upload = &builder->uploads[builder->next];
     const uint64_t at = builder->offset + builder->layout.runs[builder->next];
-    const tz_row_range *parts = from->parts;
+    const tz_row_range *parts = from->row_ranges;
     TZ_TRY(check_run(builder, from, first, rows, pixels, mask, err));
     if (rows == 0)
         return TZ_OK;

@@ -5,7 +5,7 @@
 #define TZ_DEVICE_OPS_OVERVIEW_H
 
 #include "device/device.h"
-#include "pixel/overview_pixels.h"
+#include "pixel/overview_level.h"
 
 /* The state of one level. The host makes the weights: across once, down for each run. */
 typedef struct tz_overview_builder tz_overview_builder;

@@ -288,9 +288,9 @@ static tz_result copy_halo_rows(tz_writer *w, const tz_task_batch *batch)
     const tz_tile_row *to = &batch->tile_row;
     const uint32_t end = to->row + to->rows;
     for (int i = 0; i < 2; i++) {
-        const tz_row_range *part = &batch->source.parts[i];
+        const tz_row_range *part = &batch->source.row_ranges[i];
         const uint32_t from = i == 0 ? to->row : tz_max_u32(to->row, part->row);
-        const uint32_t until = i == 0 ? tz_min_u32(end, batch->source.parts[1].row) : end;
+        const uint32_t until = i == 0 ? tz_min_u32(end, batch->source.row_ranges[1].row) : end;
         const tz_tile_row rows = {.pixels = part->pixels, .mask = part->mask};
         if (from < until)
             TZ_TRY(tz_gpu_copy_rows(w, &rows, from - part->row, to, from - to->row, until - from));

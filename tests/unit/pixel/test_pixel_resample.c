@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "pixel/overview_pixels.h"
+#include "pixel/overview_level.h"
 #include "pixel/pixel.h"
 #include "support/resample_rules.h"
 
@@ -235,8 +235,8 @@ static void check_window(const tz_overview_params *how, const level *l, tz_windo
         tz_overview_source_columns(how, (tz_interval){left, left + window.width});
     const uint32_t seam = rows.first + (cut < rows.end - rows.first ? cut : 0);
     tz_overview_source from = {.column = columns.first};
-    from.parts[0] = make_part(how, l, (tz_interval){rows.first, seam}, columns, interleaved);
-    from.parts[1] = make_part(how, l, (tz_interval){seam, rows.end}, columns, interleaved);
+    from.row_ranges[0] = make_part(how, l, (tz_interval){rows.first, seam}, columns, interleaved);
+    from.row_ranges[1] = make_part(how, l, (tz_interval){seam, rows.end}, columns, interleaved);
     tz_buffer pixels =
         make_buffer(how->dtype, how->bands, window.width, window.height, interleaved);
     tz_buffer mask = make_buffer(TZ_DTYPE_UINT8, 1, window.width, window.height, false);
@@ -246,8 +246,8 @@ static void check_window(const tz_overview_params *how, const level *l, tz_windo
     free(scratch);
     free(pixels.data);
     free(mask.data);
-    free_part(&from.parts[0]);
-    free_part(&from.parts[1]);
+    free_part(&from.row_ranges[0]);
+    free_part(&from.row_ranges[1]);
 }
 
 static void check_level(const tz_overview_params *how, bool masked)
@@ -339,11 +339,12 @@ static tz_buffer packed(void *data, tz_dtype dtype, uint32_t height, uint32_t wi
 static void reduce_row(const tz_overview_params *how, const void *pixels, const uint8_t *mask,
                        void *into, uint8_t *new_mask)
 {
-    tz_overview_source from = {.parts[0].row = 1000}; /* which has no rows */
+    tz_overview_source from = {.row_ranges[0].row = 1000}; /* which has no rows */
     const tz_window window = {0, 0, how->to_width, how->to_height};
-    from.parts[1].pixels = packed((void *)pixels, how->dtype, how->from_height, how->from_width);
+    from.row_ranges[1].pixels =
+        packed((void *)pixels, how->dtype, how->from_height, how->from_width);
     if (mask)
-        from.parts[1].mask =
+        from.row_ranges[1].mask =
             packed((void *)mask, TZ_DTYPE_UINT8, how->from_height, how->from_width);
     const tz_buffer out = packed(into, how->dtype, how->to_height, how->to_width);
     const tz_buffer out_mask = packed(new_mask, TZ_DTYPE_UINT8, how->to_height, how->to_width);
