@@ -1,55 +1,48 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The weights of resampling along one axis.
+ *
+ * tz_axis_make walks over new pixels. For each it finds the range of old samples from the method:
+ * the nearest one, the samples below the new pixel, those under a filter around its centre, or
+ * gauss's 3, 5 or 7. Then it computes their weights, which are the same for all rows (or columns),
+ * so that the loops over pixels only multiply and add. The rules are GDAL's: see doc/numerics.md.
+ *
+ * A new pixel that lies outside of the level has no samples at all, even if a filter around it
+ * would reach inside: pixels at a border are made of the level, not those beyond it. */
 #include "pixel/axis.h"
 
 #include <math.h>
 
-/* Weights below this are what rounding leaves at an edge that two pixels share. */
+#include "base/minmax.h"
+
+/* Samples that overlap a new pixel by less than this only share an edge with it: the rest is a
+ * rounding error of origin + i * scale. */
 static const double min_weight = 1e-6;
 
-/* ---- filters: as wide as the larger of the old pixels and the new ones ---- */
+/* ---- filters: as wide as the larger of an old pixel and a new one ---- */
 
-/* Pixels on either side of the middle; 0: no filter. */
+/* Returns the pixels on either side of the centre; 0: not a filter. */
 static double filter_radius(tz_resampling method)
 {
-    switch (method) {
-    case TZ_RESAMPLE_BILINEAR:
-        return 1;
-    case TZ_RESAMPLE_CUBIC:
-        return 2;
-    case TZ_RESAMPLE_LANCZOS:
-        return 3;
-    default:
-        return 0;
-    }
+    return method == TZ_RESAMPLE_BILINEAR  ? 1
+           : method == TZ_RESAMPLE_CUBIC   ? 2
+           : method == TZ_RESAMPLE_LANCZOS ? 3
+                                           : 0;
 }
 
+/* An enlargement uses the filter at its own width: a narrower one would miss all samples. */
 static double filter_scale(double scale)
 {
     return scale > 1 ? scale : 1;
 }
 
-/* Catmull and Rom's, of x from 0 up. */
-static double cubic_weight(double x)
-{
-    if (x < 1)
-        return (1.5 * x - 2.5) * x * x + 1;
-    return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
-}
-
-static double lanczos_weight(double x)
-{
-    const double pi = 3.14159265358979323846;
-    if (x == 0)
-        return 1;
-    return x < 3 ? 3 * sin(pi * x) * sin(pi * x / 3) / (pi * x * pi * x) : 0;
-}
-
+/* Returns the weight at distance x >= 0 from the centre. The cubic is Catmull and Rom's. */
 static double filter_weight(tz_resampling method, double x)
 {
+    const double pi = 3.14159265358979323846;
     if (method == TZ_RESAMPLE_CUBIC)
-        return cubic_weight(x);
+        return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
     if (method == TZ_RESAMPLE_LANCZOS)
-        return lanczos_weight(x);
+        return x == 0 ? 1 : x < 3 ? 3 * sin(pi * x) * sin(pi * x / 3) / (pi * x * pi * x) : 0;
     return x < 1 ? 1 - x : 0;
 }
 
@@ -68,22 +61,9 @@ static double gauss_start(const tz_axis_map *map, uint32_t i)
     return start + floor((end - start) / 2) - gauss_size(map->scale) / 2;
 }
 
-static double gauss_weight(unsigned size, unsigned at)
-{
-    static const double weights[][7] = {{1, 2, 1}, {1, 4, 6, 4, 1}, {1, 6, 15, 20, 15, 6, 1}};
-    return weights[size / 2 - 1][at];
-}
-
 /* ---- one new pixel ---- */
 
-static double nearest_sample(const tz_axis_map *map, uint32_t i)
-{
-    if (map->overview)
-        return floor(map->origin + (double)i * map->scale + 0.5);
-    return floor(map->origin + ((double)i + 0.5) * map->scale);
-}
-
-/* How much of new pixel i lies over samples from low to high. */
+/* Returns the length that new pixel i has in common with samples from low to high. */
 static double pixel_overlap(const tz_axis_map *map, uint32_t i, double low, double high)
 {
     const double start = map->origin + (double)i * map->scale;
@@ -91,15 +71,32 @@ static double pixel_overlap(const tz_axis_map *map, uint32_t i, double low, doub
     return fmin(end, high) - fmax(start, low);
 }
 
-/* Samples that new pixel i may look at: a little more than those with weight. */
-static void candidate_range(const tz_axis_map *map, uint32_t i, int64_t *low, int64_t *high)
+static double weight_of(const tz_axis_map *map, uint32_t i, int64_t sample)
+{
+    static const double gauss[][7] = {{1, 2, 1}, {1, 4, 6, 4, 1}, {1, 6, 15, 20, 15, 6, 1}};
+    const double at = (double)sample;
+    if (map->method == TZ_RESAMPLE_NEAREST)
+        return 1;
+    if (map->method == TZ_RESAMPLE_GAUSS)
+        return gauss[gauss_size(map->scale) / 2 - 1][(unsigned)(at - gauss_start(map, i))];
+    if (filter_radius(map->method) > 0) {
+        const double middle = map->origin + ((double)i + 0.5) * map->scale;
+        return filter_weight(map->method, fabs(at + 0.5 - middle) / filter_scale(map->scale));
+    }
+    return pixel_overlap(map, i, at, at + 1);
+}
+
+/* Finds the samples of new pixel i, none if low is high. Samples without weight are left out at
+ * both ends, but not of cubic and lanczos: a new pixel of those needs a certain number of valid
+ * samples, and these count. */
+static void sample_range(const tz_axis_map *map, uint32_t i, int64_t *low, int64_t *high)
 {
     const double middle = map->origin + ((double)i + 0.5) * map->scale;
     const double reach = filter_radius(map->method) * filter_scale(map->scale);
     double first = floor(map->origin + (double)i * map->scale);
     double end = ceil(map->origin + ((double)i + 1) * map->scale);
     if (map->method == TZ_RESAMPLE_NEAREST) {
-        first = nearest_sample(map, i);
+        first = map->overview ? floor(map->origin + (double)i * map->scale + 0.5) : floor(middle);
         end = first + 1;
     } else if (pixel_overlap(map, i, (double)map->low, (double)map->high) < min_weight) {
         end = first; /* outside, though a filter may reach the level */
@@ -114,27 +111,6 @@ static void candidate_range(const tz_axis_map *map, uint32_t i, int64_t *low, in
     *high = end > (double)map->high ? map->high : (int64_t)end;
     if (*high < *low)
         *high = *low;
-}
-
-static double weight_of(const tz_axis_map *map, uint32_t i, int64_t sample)
-{
-    const double at = (double)sample;
-    if (map->method == TZ_RESAMPLE_NEAREST)
-        return 1;
-    if (map->method == TZ_RESAMPLE_GAUSS)
-        return gauss_weight(gauss_size(map->scale), (unsigned)(at - gauss_start(map, i)));
-    if (filter_radius(map->method) > 0) {
-        const double middle = map->origin + ((double)i + 0.5) * map->scale;
-        return filter_weight(map->method, fabs(at + 0.5 - middle) / filter_scale(map->scale));
-    }
-    return pixel_overlap(map, i, at, at + 1);
-}
-
-/* Samples that new pixel i looks at, which are none when low is high. Those at the ends of a filter
- * that is also negative stay: it goes by their number. */
-static void sample_range(const tz_axis_map *map, uint32_t i, int64_t *low, int64_t *high)
-{
-    candidate_range(map, i, low, high);
     if (filter_radius(map->method) > 1)
         return;
     while (*low < *high && weight_of(map, i, *low) < min_weight)
@@ -145,6 +121,7 @@ static void sample_range(const tz_axis_map *map, uint32_t i, int64_t *low, int64
 
 /* ---- tables ---- */
 
+/* Gauss uses 7 samples at most, around the middle of the new pixel; one more is for rounding. */
 double tz_axis_reach(tz_resampling method, double scale)
 {
     return method == TZ_RESAMPLE_GAUSS ? 4 : filter_radius(method) * filter_scale(scale);
@@ -160,7 +137,7 @@ void tz_axis_range(const tz_axis_map *map, uint32_t first, uint32_t count, int64
         *high = *low;
 }
 
-/* Of one new pixel. */
+/* Returns an upper bound of the weights of one new pixel; both ends may be cut by rounding. */
 static uint64_t max_weights(const tz_axis_map *map)
 {
     if (map->method == TZ_RESAMPLE_NEAREST)
@@ -174,11 +151,10 @@ static uint64_t max_weights(const tz_axis_map *map)
 uint64_t tz_axis_max_samples(const tz_axis_map *map, uint32_t count)
 {
     const uint64_t samples = (uint64_t)(map->scale * (count - 1)) + max_weights(map) + 1;
-    const uint64_t all = (uint64_t)(map->high - map->low);
-    return samples < all ? samples : all;
+    return tz_min(samples, (uint64_t)(map->high - map->low));
 }
 
-/* Whether loops by tap are worth their table. */
+/* True if the number of taps is small enough for a table by tap: with more, most of it is zeros. */
 static bool has_taps(const tz_axis_map *map)
 {
     return max_weights(map) <= TZ_MAX_TAPS;
@@ -192,19 +168,7 @@ uint64_t tz_axis_bytes(const tz_axis_map *map, uint32_t count)
                     (weights + 1) * sizeof(double) + by_tap);
 }
 
-static void make_taps(tz_axis *out, uint32_t count)
-{
-    out->taps = 0;
-    for (uint32_t i = 0; i < count; i++)
-        out->taps = out->count[i] > out->taps ? out->count[i] : out->taps;
-    for (uint32_t i = 0; i < count; i++) {
-        out->from[i] = (int32_t)(out->first[i] - out->first[0]);
-        for (uint32_t k = 0; k < out->taps; k++)
-            out->by_tap[(size_t)k * count + i] =
-                k < out->count[i] ? out->weights[out->start[i] + k] : 0;
-    }
-}
-
+/* The memory holds doubles first, then numbers of 64 and of 32 bits, so that each is aligned. */
 void tz_axis_make(tz_axis *out, const tz_axis_map *map, uint32_t first, uint32_t count,
                   void *memory)
 {
@@ -233,6 +197,14 @@ void tz_axis_make(tz_axis *out, const tz_axis_map *map, uint32_t first, uint32_t
         }
     }
     out->taps = 0;
-    if (has_taps(map) && out->first[count - 1] - out->first[0] < INT32_MAX)
-        make_taps(out, count);
+    if (!has_taps(map) || out->first[count - 1] - out->first[0] >= INT32_MAX)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        out->taps = tz_max_u32(out->taps, out->count[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        out->from[i] = (int32_t)(out->first[i] - out->first[0]);
+        for (uint32_t k = 0; k < out->taps; k++)
+            out->by_tap[(size_t)k * count + i] =
+                k < out->count[i] ? out->weights[out->start[i] + k] : 0;
+    }
 }

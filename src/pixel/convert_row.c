@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Samples to their place: a chunk at a time goes to a wide form and from there to the wanted type,
- * so that every pair of types is the meeting of one load and one store. */
+ * Conversion of samples: type, scale and offset, nodata, and a mask.
+ *
+ * A chunk at a time goes to a wide form (64-bit integers or doubles), and from there to the wanted
+ * type, so that every pair of types is one load and one store. Integers are not widened to doubles
+ * unless a scale asks for it: 64-bit ones would lose bits. A conversion to the same type copies the
+ * samples, so that a NaN keeps its payload. Complex samples go twice, once for each component.
+ *
+ * tz_row_convert chooses: one sample for a whole row, a copy, or the loops of the table. */
 #include <math.h>
 
+#include "base/minmax.h"
 #include "pixel/row_ops.h"
 
 enum { CHUNK = 256 };
@@ -13,7 +20,7 @@ typedef union wide {
     double f;
 } wide;
 
-/* ---- loads ---- */
+/* ---- loads and stores, one of each by type ---- */
 
 #define LOAD(name, type, member, expression)                                                       \
     static void load_##name(const uint8_t *src, ptrdiff_t step, wide *out, size_t count)           \
@@ -35,8 +42,6 @@ LOAD(i64, int64_t, i, x)
 LOAD(f16, uint16_t, f, (double)tz_half_to_f32(x))
 LOAD(f32, float, f, (double)x)
 LOAD(f64, double, f, x)
-
-/* ---- stores ---- */
 
 #define STORE(name, type)                                                                          \
     static void store_##name(const wide *in, uint32_t kind, uint8_t *dst, ptrdiff_t step,          \
@@ -67,8 +72,8 @@ typedef struct type_ops {
     void (*load)(const uint8_t *src, ptrdiff_t step, wide *out, size_t count);
     void (*store)(const wide *in, uint32_t kind, uint8_t *dst, ptrdiff_t step, size_t count);
     uint32_t kind;
-    uint8_t size;    /* of one part */
-    bool is_complex; /* two parts, the second right behind the first */
+    uint8_t size;    /* bytes of a component */
+    bool is_complex; /* two components, one right after the other */
 } type_ops;
 
 static const type_ops types[] = {
@@ -90,24 +95,16 @@ static const type_ops types[] = {
     [TZ_DTYPE_COMPLEX_FLOAT64] = {load_f64, store_f64, TZ_WIDE_F64, 8, true},
 };
 
-/* ---- steps on a chunk ---- */
+/* ---- chunks ---- */
 
-static void find_nodata(const tz_conversion *how, const wide *chunk, uint32_t kind, bool *found,
-                        size_t count)
+/* True if samples are copied and not cast: a NaN keeps its bits. */
+static bool copies_bits(const tz_conversion *how)
 {
-    uint32_t nodata_kind;
-    const uint64_t nodata = tz_nodata_wide(&how->nodata, &nodata_kind);
-    for (size_t i = 0; i < count; i++)
-        found[i] = tz_wide_equals(chunk[i].u, kind, nodata, nodata_kind);
+    return how->from == how->to && !how->scaled;
 }
 
-static void write_mask(const bool *nodata, uint8_t *mask, ptrdiff_t step, size_t count)
-{
-    for (size_t i = 0; i < count; i++, mask += step)
-        *mask = nodata[i] ? 0 : 255;
-}
-
-/* Scale, and NaN for nodata: both leave doubles. */
+/* Scales in two roundings, as the kernels do, and not with a fused multiply-add. Nodata is found
+ * before the scale and becomes NaN after it. */
 static void scale_values(const tz_conversion *how, wide *chunk, uint32_t kind, const bool *nodata,
                          size_t count)
 {
@@ -121,23 +118,7 @@ static void scale_values(const tz_conversion *how, wide *chunk, uint32_t kind, c
     }
 }
 
-/* NaN where there is nodata, all else as it is. */
-static void store_nan(const type_ops *to, const bool *nodata, uint8_t *dst, ptrdiff_t step,
-                      size_t count)
-{
-    const wide nan = {.f = (double)NAN};
-    for (size_t i = 0; i < count; i++, dst += step) {
-        if (nodata[i])
-            to->store(&nan, TZ_WIDE_F64, dst, step, 1);
-    }
-}
-
-/* Not through a double: a NaN keeps its bits. */
-static bool copies_bits(const tz_conversion *how)
-{
-    return how->from == how->to && !how->scaled;
-}
-
+/* Converts samples, or the real components of complex ones, and writes the mask. */
 static void convert_chunk(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_step,
                           uint8_t *dst, ptrdiff_t dst_step, size_t count, uint8_t *mask,
                           ptrdiff_t mask_step)
@@ -148,16 +129,22 @@ static void convert_chunk(const tz_conversion *how, const uint8_t *src, ptrdiff_
     bool nodata[CHUNK] = {false};
     uint32_t kind = from->kind;
     from->load(src, src_step, chunk, count);
-    if (how->nodata.kind != TZ_NODATA_NONE && (mask || how->nodata_to_nan))
-        find_nodata(how, chunk, kind, nodata, count);
-    if (mask)
-        write_mask(nodata, mask, mask_step, count);
+    if (how->nodata.kind != TZ_NODATA_NONE && (mask || how->nodata_to_nan)) {
+        uint32_t nodata_kind;
+        const uint64_t bits = tz_nodata_wide(&how->nodata, &nodata_kind);
+        for (size_t i = 0; i < count; i++)
+            nodata[i] = tz_wide_equals(chunk[i].u, kind, bits, nodata_kind);
+    }
+    for (size_t i = 0; mask && i < count; i++)
+        mask[(ptrdiff_t)i * mask_step] = nodata[i] ? 0 : 255;
     if (!dst)
         return;
     if (copies_bits(how)) {
+        const wide nan = {.f = (double)NAN};
         tz_scalar_copy(tz_dtype_size(how->to), src, src_step, dst, dst_step, count);
-        if (how->nodata_to_nan)
-            store_nan(to, nodata, dst, dst_step, count);
+        for (size_t i = 0; how->nodata_to_nan && i < count; i++)
+            if (nodata[i])
+                to->store(&nan, TZ_WIDE_F64, dst + (ptrdiff_t)i * dst_step, dst_step, 1);
         return;
     }
     if (how->scaled || how->nodata_to_nan) {
@@ -167,7 +154,7 @@ static void convert_chunk(const tz_conversion *how, const uint8_t *src, ptrdiff_
     to->store(chunk, kind, dst, dst_step, count);
 }
 
-/* The second part of complex samples: converted like the first, or 0 where there is none. */
+/* Converts the imaginary components: cast like real ones but not scaled, or 0 if there are none. */
 static void convert_imaginary(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_step,
                               uint8_t *dst, ptrdiff_t dst_step, size_t count)
 {
@@ -184,7 +171,7 @@ void tz_scalar_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t s
                        ptrdiff_t mask_step)
 {
     for (size_t done = 0; done < count;) {
-        const size_t some = count - done < CHUNK ? count - done : CHUNK;
+        const size_t some = tz_min_size(count - done, CHUNK);
         convert_chunk(how, src, src_step, dst, dst_step, some, mask, mask_step);
         if (dst && types[how->to].is_complex && !copies_bits(how))
             convert_imaginary(how, src, src_step, dst, dst_step, some);
@@ -199,32 +186,25 @@ void tz_scalar_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t s
 
 /* ---- rows ---- */
 
-/* The same sample everywhere: one is placed, and then repeated. */
-static void convert_repeated(const tz_row_ops *ops, const tz_conversion *how, const uint8_t *src,
-                             uint8_t *dst, ptrdiff_t dst_step, size_t count, uint8_t *mask,
-                             ptrdiff_t mask_step)
-{
-    uint8_t sample[16];
-    uint8_t flag;
-    ops->convert(how, src, 0, sample, sizeof sample, 1, &flag, 0);
-    if (dst)
-        ops->copy(tz_dtype_size(how->to), sample, 0, dst, dst_step, count);
-    if (mask)
-        ops->copy(1, &flag, 0, mask, mask_step, count);
-}
-
 void tz_row_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
                     ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step)
 {
     const tz_row_ops *ops = tz_row_ops_get();
     if (!dst && !mask)
         return;
-    if (src_step == 0)
-        convert_repeated(ops, how, src, dst, dst_step, count, mask, mask_step);
-    else if (how->from == how->to && !how->scaled && !how->nodata_to_nan && !mask)
+    if (src_step == 0) { /* one sample is converted, and then repeated */
+        uint8_t sample[16];
+        uint8_t flag;
+        ops->convert(how, src, 0, sample, sizeof sample, 1, &flag, 0);
+        if (dst)
+            ops->copy(tz_dtype_size(how->to), sample, 0, dst, dst_step, count);
+        if (mask)
+            ops->copy(1, &flag, 0, mask, mask_step, count);
+    } else if (how->from == how->to && !how->scaled && !how->nodata_to_nan && !mask) {
         ops->copy(tz_dtype_size(how->to), src, src_step, dst, dst_step, count);
-    else
+    } else {
         ops->convert(how, src, src_step, dst, dst_step, count, mask, mask_step);
+    }
 }
 
 void tz_row_fill(tz_dtype dtype, const tz_nodata *value, uint8_t *dst, ptrdiff_t dst_step,

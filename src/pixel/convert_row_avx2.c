@@ -1,46 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Samples to their place with AVX2: what is not contiguous is made so a chunk at a time, and all
- * loops run over whole blocks of 32 samples. */
+ * Conversion of samples with AVX2, for types of up to 32 bits and double.
+ *
+ * All loops run over whole blocks of 32 samples that lie together. Samples that do not, and the end
+ * of a row, are gathered in a buffer a chunk at a time, and results are spread from a buffer;
+ * otherwise loops read and write the row itself.
+ *
+ * A double holds every sample of these types exactly, so that it is the wide form of all of them:
+ * each type has a loop to double and one from it. Frequent pairs of small types have a direct loop
+ * besides. Nodata can be compared as a double for the same reason. */
 #include "pixel/row_ops.h"
 
 #if defined(__x86_64__)
 #include <math.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "pixel/cast_avx2.h"
 
 enum { CHUNK = 256, BLOCK = 32, WIDEST = 8 };
 
-/* What a placement asks of these loops. */
+/* The parts of a tz_conversion that loops need. */
 typedef struct value_change {
     bool scaled;
-    bool to_nan;
+    bool to_nan; /* nodata becomes NaN */
     bool nan_is_nodata;
     double scale, offset, nodata;
 } value_change;
 
-/* nodata as a double: for samples of up to 32 bits, equal to it and to the number are the same. */
-static double nodata_number(const tz_nodata *nodata)
-{
-    return nodata->kind == TZ_NODATA_INT    ? (double)nodata->value.i
-           : nodata->kind == TZ_NODATA_UINT ? (double)nodata->value.u
-                                            : nodata->value.f;
-}
-
-static value_change value_change_of(const tz_conversion *how)
-{
-    const bool some = how->nodata.kind != TZ_NODATA_NONE;
-    const double nodata = some ? nodata_number(&how->nodata) : 0.0;
-    return (value_change){.scaled = how->scaled,
-                          .to_nan = how->nodata_to_nan && some,
-                          .nan_is_nodata = some && isnan(nodata),
-                          .scale = how->scale,
-                          .offset = how->offset,
-                          .nodata = nodata};
-}
-
 /* ---- values ---- */
 
+/* Compares before the scale: nodata is a stored value. */
 TZ_AVX2_INLINE __m256d change_four(__m256d v, const value_change *c)
 {
     __m256d found = _mm256_setzero_pd();
@@ -63,7 +52,8 @@ TZ_AVX2_INLINE void convert_wide(tz_dtype from, size_t from_size, tz_dtype to, s
     }
 }
 
-/* To f32 from what f32 holds exactly, unscaled. */
+/* Converts to f32 from types that f32 holds exactly, unscaled. Nodata that is not an f32 equals no
+ * sample. */
 TZ_AVX2_INLINE void convert_f32(tz_dtype from, size_t from_size, const value_change *c,
                                 const uint8_t *src, uint8_t *dst, size_t count)
 {
@@ -121,7 +111,7 @@ TZ_AVX2 static void u8_to_u16(const uint8_t *src, uint8_t *dst, size_t count)
         store_full(dst + 2 * i, _mm256_cvtepu8_epi16(load_half(src + i)));
 }
 
-/* Two registers of 16-bit numbers from 0 to 255, or of signed ones to saturate, as bytes. */
+/* Packs two registers of 16-bit numbers to bytes; signed ones saturate. */
 TZ_AVX2_INLINE __m256i pack_bytes(__m256i a, __m256i b)
 {
     return _mm256_permute4x64_epi64(_mm256_packus_epi16(a, b), 0xD8);
@@ -143,7 +133,7 @@ TZ_AVX2 static void i16_to_u8(const uint8_t *src, uint8_t *dst, size_t count)
         store_full(dst + i, pack_bytes(load_full(src + 2 * i), load_full(src + 2 * i + 32)));
 }
 
-/* In f32, where the same holds as for doubles: see round_away. */
+/* Rounds in f32 as round_away of cast_avx2.h does in double. */
 TZ_AVX2_INLINE __m256i u8_of_floats(const uint8_t *p)
 {
     const __m256 v =
@@ -168,8 +158,8 @@ typedef struct type_loops {
     convert_fn to_f32;
     convert_fn to_f64;
     void (*of_f64)(const uint8_t *src, uint8_t *dst, size_t count);
-    void (*to_u8)(const uint8_t *src, uint8_t *dst, size_t count); /* or NULL: through f64 */
-    uint8_t size;                                                  /* 0: not here */
+    void (*to_u8)(const uint8_t *src, uint8_t *dst, size_t count); /* NULL: through f64 */
+    uint8_t size;                                                  /* bytes; 0: not this type */
 } type_loops;
 
 static const type_loops loops[TZ_DTYPE_COMPLEX_FLOAT64 + 1] = {
@@ -183,18 +173,7 @@ static const type_loops loops[TZ_DTYPE_COMPLEX_FLOAT64 + 1] = {
     [TZ_DTYPE_FLOAT64] = {f64_to_f32, f64_to_f64, wide_to_f64, NULL, 8},
 };
 
-static void convert_through_wide(const type_loops *from, const type_loops *to,
-                                 const value_change *c, const uint8_t *src, uint8_t *dst,
-                                 size_t count)
-{
-    uint8_t wide[CHUNK * WIDEST];
-    for (size_t done = 0; done < count; done += CHUNK) {
-        const size_t some = count - done < CHUNK ? count - done : CHUNK;
-        from->to_f64(c, src + done * from->size, wide, some);
-        to->of_f64(wide, dst + done * to->size, some);
-    }
-}
-
+/* Converts whole blocks that lie together. Without a direct loop the way is through doubles. */
 static void convert_block(const tz_conversion *how, const value_change *c, const uint8_t *src,
                           uint8_t *dst, size_t count)
 {
@@ -212,12 +191,17 @@ static void convert_block(const tz_conversion *how, const value_change *c, const
     else if (how->from == TZ_DTYPE_UINT8 && how->to == TZ_DTYPE_UINT16 && as_it_is)
         u8_to_u16(src, dst, count);
     else
-        convert_through_wide(from, to, c, src, dst, count);
+        for (size_t done = 0; done < count; done += CHUNK) {
+            uint8_t wide[CHUNK * WIDEST];
+            const size_t some = tz_min_size(count - done, CHUNK);
+            from->to_f64(c, src + done * from->size, wide, some);
+            to->of_f64(wide, dst + done * to->size, some);
+        }
 }
 
 /* ---- masks ---- */
 
-/* 32 words of 32 bits that are 0 or -1, as bytes. */
+/* Packs 32 words of 32 bits that are 0 or -1 to bytes. */
 TZ_AVX2_INLINE __m256i pack_flags(__m256i a, __m256i b, __m256i c, __m256i d)
 {
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
@@ -243,7 +227,7 @@ TZ_AVX2_INLINE __m256i match_doubles(const uint8_t *p, __m256d nodata, bool nan)
     return _mm256_permute4x64_epi64(_mm256_castps_si256(even), 0xD8);
 }
 
-/* 32 samples: -1 where they are nodata. */
+/* Returns 32 bytes: -1 if a sample is nodata, else 0. */
 TZ_AVX2_INLINE __m256i match_integers(const uint8_t *p, uint32_t nodata, size_t size)
 {
     const __m256i words = _mm256_set1_epi16((int16_t)nodata);
@@ -298,14 +282,14 @@ TZ_AVX2 static void mask_f64(const uint8_t *src, const value_change *c, uint8_t 
     }
 }
 
-/* The bits of nodata as an integer of a type; false: no sample can be equal to it. */
+/* Converts nodata to the bits of an integer type; false: no sample can be equal to it. */
 static bool integer_nodata(tz_dtype dtype, double nodata, uint32_t *bits)
 {
     const unsigned width = 8u * loops[dtype].size;
     const bool sign = dtype == TZ_DTYPE_INT8 || dtype == TZ_DTYPE_INT16 || dtype == TZ_DTYPE_INT32;
     const double lowest = sign ? -ldexp(1.0, (int)width - 1) : 0.0;
-    const double end = ldexp(1.0, (int)(sign ? width - 1 : width));
-    if (!(nodata >= lowest && nodata < end && nodata == floor(nodata)))
+    const double limit = ldexp(1.0, (int)(sign ? width - 1 : width));
+    if (!(nodata >= lowest && nodata < limit && nodata == floor(nodata)))
         return false;
     *bits = sign ? (uint32_t)(int32_t)nodata : (uint32_t)nodata;
     return true;
@@ -336,20 +320,21 @@ typedef struct strided_output {
     size_t size;
 } strided_output;
 
-/* Where a loop writes: the place itself, or a buffer that is copied there afterwards. */
+/* Returns the address for a loop to write to: the row itself, or a buffer that output_end copies to
+ * it. */
 static uint8_t *output_begin(const strided_output *at, uint8_t *buffer, bool whole)
 {
     return whole && at->step == (ptrdiff_t)at->size ? at->data : buffer;
 }
 
-static void end(strided_output *at, const uint8_t *written, size_t count)
+static void output_end(strided_output *at, const uint8_t *written, size_t count)
 {
     if (written != at->data)
         tz_scalar_copy(at->size, written, (ptrdiff_t)at->size, at->data, at->step, count);
     at->data += at->step * (ptrdiff_t)count;
 }
 
-/* Whole blocks, or fewer samples than one has, which are done as a block elsewhere; at most CHUNK
+/* Converts whole blocks, or fewer samples than a block, which become one with zeros; at most CHUNK
  * samples, unless nothing has to be gathered or spread. */
 static void convert_chunk_avx2(const tz_conversion *how, const value_change *c, const uint8_t *src,
                                ptrdiff_t src_step, strided_output *dst, strided_output *mask,
@@ -369,12 +354,12 @@ static void convert_chunk_avx2(const tz_conversion *how, const value_change *c, 
     if (mask->data) {
         uint8_t *to = output_begin(mask, buffer, whole);
         write_mask_avx2(how, c, src, to, done);
-        end(mask, to, count);
+        output_end(mask, to, count);
     }
     if (dst->data) {
         uint8_t *to = output_begin(dst, buffer, whole);
         convert_block(how, c, src, to, done);
-        end(dst, to, count);
+        output_end(dst, to, count);
     }
 }
 
@@ -385,13 +370,23 @@ void tz_avx2_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t src
         tz_scalar_convert(how, src, src_step, dst, dst_step, count, mask, mask_step);
         return;
     }
-    const value_change c = value_change_of(how);
+    const tz_nodata *nodata = &how->nodata;
+    const double number = nodata->kind == TZ_NODATA_NONE   ? 0.0
+                          : nodata->kind == TZ_NODATA_INT  ? (double)nodata->value.i
+                          : nodata->kind == TZ_NODATA_UINT ? (double)nodata->value.u
+                                                           : nodata->value.f;
+    const value_change c = {.scaled = how->scaled,
+                            .to_nan = how->nodata_to_nan && nodata->kind != TZ_NODATA_NONE,
+                            .nan_is_nodata = isnan(number),
+                            .scale = how->scale,
+                            .offset = how->offset,
+                            .nodata = number};
     strided_output to = {dst, dst_step, loops[how->to].size};
     strided_output flags = {mask, mask_step, 1};
     const bool together = src_step == loops[how->from].size &&
                           (!dst || dst_step == (ptrdiff_t)to.size) && (!mask || mask_step == 1);
     while (count > 0) {
-        const size_t limit = !together && count > CHUNK ? CHUNK : count;
+        const size_t limit = together ? count : tz_min_size(count, CHUNK);
         const size_t some = limit >= BLOCK ? limit / BLOCK * BLOCK : limit;
         convert_chunk_avx2(how, &c, src, src_step, &to, &flags, some);
         src += src_step * (ptrdiff_t)some;

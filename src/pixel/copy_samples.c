@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Samples that only have to be moved. */
+ * Samples that are moved and not changed: whole rows, single samples by steps, and one sample for a
+ * whole row. */
 #include <string.h>
 
+#include "base/minmax.h"
 #include "pixel/row_ops.h"
 
 #if defined(__x86_64__)
@@ -10,54 +12,42 @@
 
 /* ---- whole rows ---- */
 
+/* Streaming stores write a cache line at a time, so that it leaves the write-combining buffer
+ * whole; the ends of a row that do not fill a line are copied. */
+void tz_row_copy(uint8_t *dst, const uint8_t *src, size_t size, bool stream)
+{
 #if defined(__x86_64__)
-enum { LINE = 64 };
-
-/* A cache line at a time, so that it leaves the write-combining buffer whole. */
-static void stream_lines(uint8_t *dst, const uint8_t *src, size_t size)
-{
-    for (size_t at = 0; at < size; at += LINE) {
-        const __m128i *from = (const __m128i *)(const void *)(src + at);
-        __m128i *to = (__m128i *)(void *)(dst + at);
-        const __m128i a = _mm_loadu_si128(from);
-        const __m128i b = _mm_loadu_si128(from + 1);
-        const __m128i c = _mm_loadu_si128(from + 2);
-        const __m128i d = _mm_loadu_si128(from + 3);
-        _mm_stream_si128(to, a);
-        _mm_stream_si128(to + 1, b);
-        _mm_stream_si128(to + 2, c);
-        _mm_stream_si128(to + 3, d);
-    }
-}
-
-void tz_row_copy(uint8_t *dst, const uint8_t *src, size_t size, bool stream)
-{
+    enum { LINE = 64 };
+    const size_t head = (LINE - (uintptr_t)dst % LINE) % LINE;
     if (stream && size >= 2 * LINE) {
-        const size_t head = (LINE - (uintptr_t)dst % LINE) % LINE;
-        const size_t body = (size - head) / LINE * LINE;
+        const size_t end = head + (size - head) / LINE * LINE;
         memcpy(dst, src, head);
-        stream_lines(dst + head, src + head, body);
-        memcpy(dst + head + body, src + head + body, size - head - body);
-    } else {
-        memcpy(dst, src, size);
+        for (size_t at = head; at < end; at += LINE) {
+            const __m128i *from = (const __m128i *)(const void *)(src + at);
+            __m128i *to = (__m128i *)(void *)(dst + at);
+            const __m128i a = _mm_loadu_si128(from);
+            const __m128i b = _mm_loadu_si128(from + 1);
+            const __m128i c = _mm_loadu_si128(from + 2);
+            const __m128i d = _mm_loadu_si128(from + 3);
+            _mm_stream_si128(to, a);
+            _mm_stream_si128(to + 1, b);
+            _mm_stream_si128(to + 2, c);
+            _mm_stream_si128(to + 3, d);
+        }
+        memcpy(dst + end, src + end, size - end);
+        return;
     }
-}
-
-void tz_row_copy_end(void)
-{
-    _mm_sfence();
-}
-#else
-void tz_row_copy(uint8_t *dst, const uint8_t *src, size_t size, bool stream)
-{
+#endif
     (void)stream;
     memcpy(dst, src, size);
 }
 
 void tz_row_copy_end(void)
 {
-}
+#if defined(__x86_64__)
+    _mm_sfence();
 #endif
+}
 
 /* ---- samples ---- */
 
@@ -75,19 +65,7 @@ COPY_STEPS(4)
 COPY_STEPS(8)
 COPY_STEPS(16)
 
-/* The first is copied, then all that is there, again and again. */
-static void repeat_sample(size_t size, const uint8_t *sample, uint8_t *dst, size_t count)
-{
-    const size_t bytes = size * count;
-    size_t done = bytes < size ? bytes : size;
-    memcpy(dst, sample, done);
-    while (done < bytes) {
-        const size_t more = bytes - done < done ? bytes - done : done;
-        memcpy(dst + done, dst, more);
-        done += more;
-    }
-}
-
+/* A sample for a whole row is copied once, then all that is there already, again and again. */
 void tz_scalar_copy(size_t size, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
                     ptrdiff_t dst_step, size_t count)
 {
@@ -98,10 +76,17 @@ void tz_scalar_copy(size_t size, const uint8_t *src, ptrdiff_t src_step, uint8_t
         : size == 8 ? copy_steps_8
                     : copy_steps_16;
     const bool together = dst_step == (ptrdiff_t)size;
-    if (together && src_step == (ptrdiff_t)size)
-        memcpy(dst, src, size * count);
-    else if (together && src_step == 0)
-        repeat_sample(size, src, dst, count);
-    else
+    const size_t bytes = size * count;
+    if (together && src_step == (ptrdiff_t)size) {
+        memcpy(dst, src, bytes);
+    } else if (together && src_step == 0) {
+        size_t done = tz_min_size(bytes, size);
+        memcpy(dst, src, done);
+        for (size_t more; done < bytes; done += more) {
+            more = tz_min_size(bytes - done, done);
+            memcpy(dst + done, dst, more);
+        }
+    } else {
         copy(src, src_step, dst, dst_step, count);
+    }
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pixel work on the cores, a row at a time while it is in the first cache: undo what the file did
- * to samples (predictor, byte order, odd widths), then put them where the caller wants them (type,
- * scale, nodata, strides). What a sample becomes is defined once, in kernels/. */
+ * Pixel work on the CPU, a row at a time while it is in the first-level cache: revert what the file
+ * did to samples (predictor, byte order, odd widths), then store them in the caller's buffer (type,
+ * scale, nodata, strides). The meaning of a sample is defined once, in kernels/. */
 #ifndef TZ_PIXEL_PIXEL_H
 #define TZ_PIXEL_PIXEL_H
 
 #include <stddef.h>
 #include <terrazzo/terrazzo.h>
 
-/* Where a sample of a buffer with resolved strides is. */
+/* Returns the address of a sample in a buffer with resolved strides. */
 static inline uint8_t *tz_buffer_at(const tz_buffer *buffer, uint32_t band, int64_t row,
                                     int64_t column)
 {
@@ -16,51 +16,50 @@ static inline uint8_t *tz_buffer_at(const tz_buffer *buffer, uint32_t band, int6
            row * buffer->row_stride + column * buffer->column_stride;
 }
 
-/* How samples lie in a row of a decoded tile. */
+/* The layout of samples in a row of a decoded tile. */
 typedef struct tz_row_format {
-    tz_dtype dtype; /* what they are once unpacked */
-    uint16_t bits;
-    uint16_t sample_format;
-    uint16_t samples;   /* of one pixel */
-    uint16_t predictor; /* 1, 2 or 3 */
-    bool swap;          /* stored in the other byte order than the machine's */
-    uint32_t width;     /* pixels of a row, needed by predictor 3 */
+    tz_dtype dtype;         /* once unpacked */
+    uint16_t bits;          /* of a sample, both components together */
+    uint16_t sample_format; /* of TIFF: 1 unsigned, 2 signed, 3 floating point, 5, 6 complex */
+    uint16_t samples;       /* of one pixel */
+    uint16_t predictor;     /* 1, 2 or 3 */
+    bool swap;              /* stored in the byte order that is not the host's */
+    uint32_t width;         /* pixels of a row, needed by predictor 3 */
 } tz_row_format;
 
-/* Whether there is a way to read such rows; NULL, or what is wrong with them. */
+/* Returns what is wrong with rows that cannot be read; NULL if they can. */
 const char *tz_row_unsupported(const tz_row_format *format);
 
-/* Whether samples are whole bytes, and a power of two of them; those of all other widths are
- * packed.
- */
+/* True if samples are whole bytes, and a power of two of them; those of all other widths are
+ * packed. */
 bool tz_row_has_words(const tz_row_format *format);
 
-/* Whether decoded rows are samples of format->dtype already, so that nothing has to be prepared. */
+/* True if decoded rows are samples of format->dtype already, so that nothing has to be done. */
 bool tz_row_is_plain(const tz_row_format *format);
 
-/* How many bytes must be readable behind the end of a row. */
+/* Bytes that must be readable after the end of a row: loops with AVX2 load whole registers. */
 #define TZ_ROW_SLACK 64
 
-/* Bytes of one row in the tile, of one prepared row, and of the scratch that tz_row_prepare needs
- * (0 for nearly all formats: scratch may then be NULL). */
+/* Return the bytes of one row in the tile, of one prepared row, and of the scratch that
+ * tz_row_prepare needs (0 for nearly all formats: scratch may then be NULL). */
 size_t tz_row_bytes(const tz_row_format *format);
 size_t tz_row_prepared_bytes(const tz_row_format *format);
 size_t tz_row_scratch_bytes(const tz_row_format *format);
 
-/* The first pixels of a row as samples of format->dtype. They are written to out, exactly pixels *
- * samples * size of dtype bytes and none behind, so that out may be the caller's raster; or, where
- * nothing has to be done to them, row itself is returned and out is left alone. row holds a whole
- * row of the tile, may be changed, and does not overlap out; neither has to be aligned. */
+/* Prepares the first pixels of a row as samples of format->dtype. They are written to out, exactly
+ * pixels * samples * size of dtype bytes and none after them, so that out may be the caller's
+ * raster; or, if nothing has to be done, row itself is returned and out is left alone. row holds a
+ * whole row of the tile, may be changed, and does not overlap out; neither has to be aligned. */
 const uint8_t *tz_row_prepare(const tz_row_format *format, uint8_t *row, uint32_t pixels,
                               uint8_t *out, uint8_t *scratch);
 
-/* Copy the bytes of a row. stream: the destination is a large raster that is not read soon, and is
- * written around the caches where that pays. tz_row_copy_end makes streamed bytes visible to other
+/* Copies the bytes of a row. stream: the destination is a large raster that is not read soon, and
+ * is written around the caches if that pays. tz_row_copy_end makes streamed bytes visible to other
  * threads; call it after the last row of a tile. */
 void tz_row_copy(uint8_t *dst, const uint8_t *src, size_t size, bool stream);
 void tz_row_copy_end(void);
 
-/* What happens to samples on their way. */
+/* The change of samples between the file and the caller. */
 typedef struct tz_conversion {
     tz_dtype from;
     tz_dtype to;
@@ -71,12 +70,12 @@ typedef struct tz_conversion {
     bool nodata_to_nan; /* only for a floating-point to */
 } tz_conversion;
 
-/* Place count samples: steps are in bytes from one to the next. mask, if not NULL, gets 0 for
+/* Converts count samples: steps are in bytes from one to the next. mask, if not NULL, gets 0 for
  * nodata and 255 for all else. dst may be NULL: then only the mask is written. */
 void tz_row_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
                     ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step);
 
-/* One value everywhere, cast like any other; of kind NONE it is 0. */
+/* Stores one value count times, cast like any other; of kind NONE it is 0. */
 void tz_row_fill(tz_dtype dtype, const tz_nodata *value, uint8_t *dst, ptrdiff_t dst_step,
                  size_t count);
 

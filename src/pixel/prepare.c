@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows as the file has them to rows of plain samples. */
+ * Rows as the file has them to rows of samples of a type: predictors are reverted, byte order is
+ * changed, odd widths are unpacked. A row that needs none of it is returned as it is. */
 #include "kernels/stored_sample.h"
 #include "pixel/row_ops.h"
 
@@ -8,6 +9,8 @@ bool tz_row_has_words(const tz_row_format *format)
     return format->bits >= 8 && (format->bits & (format->bits - 1u)) == 0;
 }
 
+/* libtiff's rules: predictor 2 works on whole words, predictor 3 on floating point of 16 bits and
+ * more. */
 const char *tz_row_unsupported(const tz_row_format *format)
 {
     if (format->dtype == TZ_DTYPE_NONE)
@@ -42,59 +45,43 @@ size_t tz_row_scratch_bytes(const tz_row_format *format)
     return joins ? (size_t)format->width * format->samples * 3 : 0;
 }
 
-/* Complex samples are pairs of numbers, each with its own byte order. For predictor 2 they are one
- * number all the same: that is how libtiff writes them. */
-static const uint8_t *prepare_words(const tz_row_ops *ops, const tz_row_format *format,
-                                    const uint8_t *row, uint32_t pixels, uint8_t *out)
-{
-    const size_t count = (size_t)pixels * format->samples;
-    const unsigned components = tz_row_components(format);
-    const unsigned index = tz_word_index(format->bits / 8u / components);
-    if (format->predictor == 2)
-        ops->unpredict2[tz_word_index(format->bits / 8u)](row, out, count, format->samples,
-                                                          format->swap);
-    else if (format->swap && ops->swap[index])
-        ops->swap[index](row, out, count * components);
-    else
-        return row;
-    return out;
-}
-
-/* Floats of 24 bits are whole bytes; all other odd widths are a stream of bits, which has no byte
- * order. */
+/* Widens floats of 24 bits, which are whole bytes; all other odd widths are a stream of bits,
+ * without a byte order. */
 static void widen_f24(const uint8_t *row, size_t count, bool highest_first, uint8_t *out)
 {
     for (size_t i = 0; i < count; i++)
         tz_store_u32(out + i * 4, tz_f24_to_f32_bits(tz_load_f24(row + i * 3, highest_first)));
 }
 
-/* Predictor 3 mixes the bytes of a whole row, whatever part of it is wanted. */
-static void prepare_predictor3(const tz_row_ops *ops, const tz_row_format *format, uint8_t *row,
-                               size_t wanted, uint8_t *out, uint8_t *scratch)
-{
-    const size_t count = (size_t)format->width * format->samples;
-    const unsigned width = format->bits / 8u;
-    if (width == 3) {
-        tz_scalar_unpredict3(row, scratch, count, wanted, width, format->samples);
-        widen_f24(scratch, wanted, !tz_host_is_little_endian(), out);
-    } else {
-        ops->unpredict3(row, out, count, wanted, width, format->samples);
-    }
-}
-
+/* Predictor 3 mixes the bytes of a whole row, also if only its first samples are wanted. Complex
+ * samples are pairs of numbers, each with its own byte order; for predictor 2 they are one number
+ * all the same, because libtiff writes them so. */
 const uint8_t *tz_row_prepare(const tz_row_format *format, uint8_t *row, uint32_t pixels,
                               uint8_t *out, uint8_t *scratch)
 {
     const tz_row_ops *ops = tz_row_ops_get();
-    const size_t count = (size_t)pixels * format->samples;
-    if (format->predictor == 3)
-        prepare_predictor3(ops, format, row, count, out, scratch);
-    else if (tz_row_has_words(format))
-        return prepare_words(ops, format, row, pixels, out);
-    else if (format->bits == 24 && format->sample_format == 3)
-        widen_f24(row, count, tz_host_is_little_endian() == format->swap, out);
-    else
-        ops->unpack(row, out, count, format->bits, tz_dtype_size(format->dtype),
-                    format->sample_format == 2);
+    const size_t wanted = (size_t)pixels * format->samples;
+    const size_t count = (size_t)format->width * format->samples;
+    const unsigned bytes = format->bits / 8u;
+    const unsigned components = tz_row_components(format);
+    const unsigned word = tz_word_index(bytes / components);
+    if (format->predictor == 3 && bytes == 3) {
+        tz_scalar_unpredict3(row, scratch, count, wanted, bytes, format->samples);
+        widen_f24(scratch, wanted, !tz_host_is_little_endian(), out);
+    } else if (format->predictor == 3) {
+        ops->unpredict3(row, out, count, wanted, bytes, format->samples);
+    } else if (!tz_row_has_words(format)) {
+        if (format->bits == 24 && format->sample_format == 3)
+            widen_f24(row, wanted, tz_host_is_little_endian() == format->swap, out);
+        else
+            ops->unpack(row, out, wanted, format->bits, tz_dtype_size(format->dtype),
+                        format->sample_format == 2);
+    } else if (format->predictor == 2) {
+        ops->unpredict2[tz_word_index(bytes)](row, out, wanted, format->samples, format->swap);
+    } else if (format->swap && ops->swap[word]) {
+        ops->swap[word](row, out, wanted * components);
+    } else {
+        return row;
+    }
     return out;
 }

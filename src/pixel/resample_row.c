@@ -1,14 +1,26 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * One new row of one band from rows of a level, by any method.
+ *
+ * Rows of the level are loaded as doubles, with NaN for samples that are not valid, so that every
+ * later step knows one mark for them. Means and filters first combine samples along the row, then
+ * the results of several rows: a sum for each old row stays in memory for the new rows that follow,
+ * as neighbouring new rows share old ones. Minimum and maximum go row by row; mode and median need
+ * all samples of a new pixel at once.
+ *
+ * The decision that is not obvious: a row or window without gaps (all samples valid and finite) has
+ * the same sum of weights everywhere. Such rows take loops without tests for NaN, and give the same
+ * bits as the general loops. Only rows with gaps pay for them. */
 #include "pixel/resample_row.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "kernels/mode_median.h"
 #include "kernels/weighted_mean.h"
 #include "pixel/row_ops.h"
 
-/* Sums of rows are kept for the new rows that follow when they are no more than this. */
+/* Largest number of old rows for a new one whose sums stay in memory. */
 enum { MAX_CACHED_ROWS = 32 };
 
 static bool is_filter(tz_resampling method)
@@ -17,7 +29,7 @@ static bool is_filter(tz_resampling method)
            method == TZ_RESAMPLE_LANCZOS;
 }
 
-/* Methods that need all samples of a new pixel at once. */
+/* True for methods that need all samples of a new pixel at once. */
 static bool is_choice(tz_resampling method)
 {
     return method == TZ_RESAMPLE_MODE || method == TZ_RESAMPLE_MEDIAN;
@@ -27,10 +39,10 @@ static bool is_choice(tz_resampling method)
 
 void tz_resample_needs_merge(tz_resample_needs *needs, const tz_resample_needs *more)
 {
-    needs->width = more->width > needs->width ? more->width : needs->width;
-    needs->old_width = more->old_width > needs->old_width ? more->old_width : needs->old_width;
-    needs->across = more->across > needs->across ? more->across : needs->across;
-    needs->down = more->down > needs->down ? more->down : needs->down;
+    needs->width = tz_max_u32(needs->width, more->width);
+    needs->old_width = tz_max_u32(needs->old_width, more->old_width);
+    needs->across = tz_max_u32(needs->across, more->across);
+    needs->down = tz_max_u32(needs->down, more->down);
 }
 
 static bool is_mean(tz_resampling method)
@@ -39,75 +51,56 @@ static bool is_mean(tz_resampling method)
            method == TZ_RESAMPLE_GAUSS;
 }
 
-static uint32_t cached_rows_of(tz_resampling method, const tz_resample_needs *needs)
+/* Returns the next size bytes of the memory, from a cache line on; NULL if memory is NULL, which
+ * only counts. */
+static void *memory_alloc(uint8_t *memory, uint64_t *used, uint64_t size)
 {
-    if (!is_filter(method) && !is_mean(method))
-        return 0;
-    return needs->down <= MAX_CACHED_ROWS ? needs->down : 1;
+    void *start = memory ? memory + *used : NULL;
+    *used += (size + 63) / 64 * 64;
+    return start;
 }
 
-/* Sizes of all parts of the memory, in the order of its members. */
-enum { ALLOCATIONS = 11 };
-
-static void allocation_sizes(tz_resampling method, const tz_resample_needs *needs,
-                             uint64_t sizes[ALLOCATIONS])
+/* Divides the memory, and returns the bytes that it needs. The samples have TZ_MAX_TAPS more for
+ * pixels with fewer taps than others, which read past the row. */
+static uint64_t divide_memory(tz_resample_memory *out, tz_resampling method,
+                              const tz_resample_needs *needs, uint8_t *memory)
 {
+    const bool sums = is_filter(method) || is_mean(method);
+    const uint32_t slots = !sums ? 0 : needs->down <= MAX_CACHED_ROWS ? needs->down : 1;
     const uint64_t rows = is_choice(method) ? needs->down : 1;
     const uint64_t chosen = is_choice(method) ? (uint64_t)needs->across * needs->down : 0;
-    const uint64_t slots = cached_rows_of(method, needs);
-    sizes[0] = needs->width * sizeof(double);
-    sizes[1] = sizes[0];
-    sizes[2] = sizes[0];
-    sizes[3] = sizes[0];
-    sizes[4] = (rows * needs->old_width + TZ_MAX_TAPS) * sizeof(double);
-    sizes[5] = chosen * sizeof(double);
-    sizes[6] = chosen * sizeof(uint32_t);
-    sizes[7] = is_filter(method) ? needs->width * sizeof(tz_filter_state) : 0;
-    sizes[8] = slots * needs->width * sizeof(double);
-    sizes[9] = slots * sizeof(int64_t);
-    sizes[10] = slots * sizeof(bool);
+    const uint64_t filters = is_filter(method) ? needs->width : 0;
+    const uint64_t row_bytes = needs->width * sizeof(double);
+    uint64_t used = 0;
+    out->values = memory_alloc(memory, &used, row_bytes);
+    out->weights = memory_alloc(memory, &used, row_bytes);
+    out->sums = memory_alloc(memory, &used, row_bytes);
+    out->totals = memory_alloc(memory, &used, row_bytes);
+    out->samples =
+        memory_alloc(memory, &used, (rows * needs->old_width + TZ_MAX_TAPS) * sizeof(double));
+    out->chosen = memory_alloc(memory, &used, chosen * sizeof(double));
+    out->orders = memory_alloc(memory, &used, chosen * sizeof(uint32_t));
+    out->filters = memory_alloc(memory, &used, filters * sizeof(tz_filter_state));
+    out->filtered = memory_alloc(memory, &used, slots * row_bytes);
+    out->rows = memory_alloc(memory, &used, slots * sizeof(int64_t));
+    out->gaps = memory_alloc(memory, &used, slots * sizeof(bool));
+    out->slots = slots;
+    return used;
 }
 
-static uint64_t align_64(uint64_t size)
-{
-    return (size + 63) / 64 * 64;
-}
-
+/* Mode and median count the samples of a new pixel in 32 bits. */
 uint64_t tz_resample_memory_bytes(tz_resampling method, const tz_resample_needs *needs)
 {
-    uint64_t sizes[ALLOCATIONS];
-    uint64_t sum = 0;
+    tz_resample_memory unused;
     if (is_choice(method) && (uint64_t)needs->across * needs->down > UINT32_MAX)
-        return UINT64_MAX; /* they are counted in 32 bits */
-    allocation_sizes(method, needs, sizes);
-    for (int i = 0; i < ALLOCATIONS; i++)
-        sum += align_64(sizes[i]);
-    return sum;
+        return UINT64_MAX;
+    return divide_memory(&unused, method, needs, NULL);
 }
 
 void tz_resample_memory_make(tz_resample_memory *out, tz_resampling method,
                              const tz_resample_needs *needs, void *memory)
 {
-    uint64_t sizes[ALLOCATIONS];
-    uint8_t *allocations[ALLOCATIONS];
-    uint8_t *at = memory;
-    allocation_sizes(method, needs, sizes);
-    for (int i = 0; i < ALLOCATIONS; i++) {
-        allocations[i] = at;
-        at += align_64(sizes[i]);
-    }
-    *out = (tz_resample_memory){.values = (double *)allocations[0],
-                                .weights = (double *)allocations[1],
-                                .sums = (double *)allocations[2],
-                                .totals = (double *)allocations[3],
-                                .samples = (double *)allocations[4],
-                                .chosen = (double *)allocations[5],
-                                .orders = (uint32_t *)allocations[6],
-                                .filters = allocations[7],
-                                .filtered = (double *)allocations[8],
-                                .rows = (int64_t *)allocations[9],
-                                .gaps = (bool *)allocations[10],
-                                .slots = cached_rows_of(method, needs)};
+    (void)divide_memory(out, method, needs, memory);
 }
 
 void tz_resample_begin(tz_resample_memory *m)
@@ -118,8 +111,8 @@ void tz_resample_begin(tz_resample_memory *m)
 
 /* ---- nearest ---- */
 
-/* How many samples lie from one new pixel to the next; 0: not always as many, or some are outside.
- * Samples are where a straight line is, rounded down: when the ends fit, so does the rest. */
+/* Returns the number of samples from one new pixel to the next; 0 if it varies, or if pixels lie
+ * outside. Samples are on a straight line, rounded down: if the ends fit, so does the rest. */
 static int64_t even_step(const tz_resampler *r)
 {
     const uint32_t last = r->width - 1;
@@ -129,27 +122,21 @@ static int64_t even_step(const tz_resampler *r)
     return length % last == 0 ? length / last : 0;
 }
 
-static void pick_even(const tz_resampler *r, const tz_input_row *old, int64_t step,
-                      uint8_t *samples, uint8_t *valid)
-{
-    const tz_conversion as_is = {.from = r->dtype, .to = r->dtype};
-    const tz_conversion flags = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_UINT8};
-    const int64_t at = r->across.first[0] - r->column;
-    tz_row_convert(&as_is, old->samples + at * old->step, (ptrdiff_t)step * old->step, samples,
-                   (ptrdiff_t)tz_dtype_size(r->dtype), r->width, NULL, 0);
-    if (old->valid)
-        tz_row_convert(&flags, old->valid + at, (ptrdiff_t)step, valid, 1, r->width, NULL, 0);
-    else
-        memset(valid, 255, r->width);
-}
-
 void tz_resample_pick(const tz_resampler *r, int64_t row, uint8_t *samples, uint8_t *valid)
 {
     const size_t size = tz_dtype_size(r->dtype);
     const tz_input_row old = r->old_row(r->user, row);
-    const int64_t step = even_step(r);
-    if (step > 0) {
-        pick_even(r, &old, step, samples, valid);
+    const ptrdiff_t step = (ptrdiff_t)even_step(r);
+    if (step > 0) { /* the loops that copy a band do it */
+        const tz_conversion as_is = {.from = r->dtype, .to = r->dtype};
+        const tz_conversion flags = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_UINT8};
+        const int64_t at = r->across.first[0] - r->column;
+        tz_row_convert(&as_is, old.samples + at * old.step, step * old.step, samples,
+                       (ptrdiff_t)size, r->width, NULL, 0);
+        if (old.valid)
+            tz_row_convert(&flags, old.valid + at, step, valid, 1, r->width, NULL, 0);
+        else
+            memset(valid, 255, r->width);
         return;
     }
     for (uint32_t i = 0; i < r->width; i++) {
@@ -171,7 +158,7 @@ static bool is_integer(tz_dtype dtype)
     return dtype < TZ_DTYPE_FLOAT16;
 }
 
-/* Sums of 0 for each that is, of NaN for others; two of them need not wait for each other. */
+/* x - x is 0 for finite numbers and NaN for others. Two sums need not wait for each other. */
 static bool is_all_finite(const double *values, uint32_t count)
 {
     double even = 0;
@@ -186,8 +173,8 @@ static bool is_all_finite(const double *values, uint32_t count)
     return even + odd == 0;
 }
 
-/* What is not valid becomes NaN, so that all that follows knows one way to say so. True: there is
- * none, nor infinity. */
+/* Loads a row as doubles, with NaN for samples that are not valid. Returns true if the row has
+ * neither NaN nor infinity. */
 static bool load_row(const tz_resampler *r, int64_t row, double *out)
 {
     const tz_conversion to_double = {.from = r->dtype, .to = TZ_DTYPE_FLOAT64};
@@ -200,14 +187,14 @@ static bool load_row(const tz_resampler *r, int64_t row, double *out)
     return whole && (is_integer(r->dtype) || is_all_finite(out, r->old_width));
 }
 
-/* The first of the samples that new pixel i looks at. */
+/* Returns the first sample of new pixel i. */
 static const double *samples_of(const tz_resampler *r, const double *row, uint32_t i)
 {
     return r->across.count[i] > 0 ? row + (r->across.first[i] - r->column) : row;
 }
 
-/* Sums of weight * sample, by new pixel, over the row in m->samples. What they weigh together is
- * returned. */
+/* Sums weight * sample, by new pixel, over the row in m->samples. Returns the sums of weights:
+ * those of the table if all samples are finite. */
 static const double *sum_across(const tz_resampler *r, const tz_resample_memory *m, bool finite,
                                 double *sums)
 {
@@ -220,13 +207,13 @@ static const double *sum_across(const tz_resampler *r, const tz_resample_memory 
         return m->totals;
     }
     for (uint32_t i = 0; i < across->taps; i++)
-        m->samples[r->old_width + i] = 0; /* pixels with fewer taps look at them, in vain */
+        m->samples[r->old_width + i] = 0; /* pixels with fewer taps read them with a weight of 0 */
     tz_row_ops_get()->weighted_sums(&how, m->samples + (across->first[0] - r->column), sums,
                                     finite ? NULL : m->totals);
     return finite ? across->totals : m->totals;
 }
 
-/* All of a new row's rows, put together. */
+/* Adds up the rows of a new row with their weights. */
 static void combine_down(const tz_axis *down, uint32_t i, const double *const *rows, uint32_t width,
                          double *out)
 {
@@ -236,7 +223,8 @@ static void combine_down(const tz_axis *down, uint32_t i, const double *const *r
 
 /* ---- means by area and gauss: of all samples at once ---- */
 
-/* True: no NaN, nor infinity. */
+/* Loads a row, squared for the root of the mean square: squares of finite numbers may overflow, but
+ * not those of integers. */
 static bool load_powers(const tz_resampler *r, int64_t row, double *out)
 {
     const bool finite = load_row(r, row, out);
@@ -247,7 +235,7 @@ static bool load_powers(const tz_resampler *r, int64_t row, double *out)
     return finite && is_integer(r->dtype);
 }
 
-/* Sums of one row; from memory if they are there. NULL: not all samples count. */
+/* Returns the sums of one row, from memory if they are there; NULL if not all samples count. */
 static const double *summed_row(const tz_resampler *r, int64_t row, tz_resample_memory *m)
 {
     const uint32_t slot = (uint32_t)(row % m->slots);
@@ -262,7 +250,7 @@ static const double *summed_row(const tz_resampler *r, int64_t row, tz_resample_
     return m->gaps[slot] ? NULL : out;
 }
 
-/* False, and nothing is done: not all samples count, or there are too many. */
+/* Returns false, with nothing done, if not all samples count or there are too many rows. */
 static bool sum_down_without_gaps(const tz_resampler *r, const tz_axis *down, uint32_t i,
                                   tz_resample_memory *m)
 {
@@ -281,27 +269,24 @@ static bool sum_down_without_gaps(const tz_resampler *r, const tz_axis *down, ui
     return true;
 }
 
-static void sum_down_valid(const tz_resampler *r, const tz_axis *down, uint32_t i,
-                           const tz_resample_memory *m)
-{
-    memset(m->values, 0, r->width * sizeof *m->values);
-    memset(m->weights, 0, r->width * sizeof *m->weights);
-    for (uint32_t k = 0; k < down->count[i]; k++) {
-        const double weight = down->weights[down->start[i] + k];
-        const bool finite = load_powers(r, down->first[i] + k, m->samples);
-        const double *totals = sum_across(r, m, finite, m->sums);
-        for (uint32_t x = 0; x < r->width; x++) {
-            m->values[x] += weight * m->sums[x];
-            m->weights[x] += weight * totals[x];
-        }
-    }
-}
-
+/* Divides the sums of valid samples by the sums of their weights. Returns true if there are gaps.
+ */
 static bool make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
                        tz_resample_memory *m)
 {
-    if (!sum_down_without_gaps(r, down, i, m))
-        sum_down_valid(r, down, i, m);
+    if (!sum_down_without_gaps(r, down, i, m)) {
+        memset(m->values, 0, r->width * sizeof *m->values);
+        memset(m->weights, 0, r->width * sizeof *m->weights);
+        for (uint32_t k = 0; k < down->count[i]; k++) {
+            const double weight = down->weights[down->start[i] + k];
+            const bool finite = load_powers(r, down->first[i] + k, m->samples);
+            const double *totals = sum_across(r, m, finite, m->sums);
+            for (uint32_t x = 0; x < r->width; x++) {
+                m->values[x] += weight * m->sums[x];
+                m->weights[x] += weight * totals[x];
+            }
+        }
+    }
     const bool gaps = tz_row_ops_get()->divide(m->values, m->weights, r->width, m->values);
     for (uint32_t x = 0; r->method == TZ_RESAMPLE_RMS && x < r->width; x++)
         m->values[x] = sqrt(m->values[x]);
@@ -310,39 +295,33 @@ static bool make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
 
 /* ---- filters: along the row, then down ---- */
 
+/* Filters with negative weights need most of their samples: a few could divide by nearly 0. */
 static bool is_negative(const tz_resampler *r)
 {
     return r->method != TZ_RESAMPLE_BILINEAR;
 }
 
-/* Where not all samples are valid. */
-static double filter_across(const tz_resampler *r, const double *row, uint32_t i)
-{
-    const double *samples = samples_of(r, row, i);
-    const double *weights = r->across.weights + r->across.start[i];
-    const uint32_t count = r->across.count[i];
-    tz_filter_state f = {0};
-    for (uint32_t k = 0; k < count; k++)
-        tz_filter_add(&f, weights[k], samples[k]);
-    return tz_filter_end(&f, count, is_negative(r), (double)NAN);
-}
-
-/* True: there are gaps. */
+/* Filters a row along it. Returns true if the result has gaps. */
 static bool filter_row(const tz_resampler *r, const tz_resample_memory *m, bool finite, double *out)
 {
-    /* that all weights are there tells that all samples are, unless some weigh nothing */
-    const bool tells = finite || !r->across.zeros;
     const double *totals = sum_across(r, m, finite, m->sums);
     bool gaps = tz_row_ops_get()->divide(m->sums, totals, r->width, out);
     for (uint32_t i = 0; !finite && i < r->width; i++) {
-        if (!tells || totals[i] != r->across.totals[i])
-            out[i] = filter_across(r, m->samples, i);
+        /* The full total of weights means that all samples are valid, unless some weigh nothing. */
+        if (r->across.zeros || totals[i] != r->across.totals[i]) {
+            const double *samples = samples_of(r, m->samples, i);
+            const double *weights = r->across.weights + r->across.start[i];
+            tz_filter_state f = {0};
+            for (uint32_t k = 0; k < r->across.count[i]; k++)
+                tz_filter_add(&f, weights[k], samples[k]);
+            out[i] = tz_filter_end(&f, r->across.count[i], is_negative(r), (double)NAN);
+        }
         gaps |= out[i] != out[i];
     }
     return gaps;
 }
 
-/* A row of the level, filtered; from memory if it is there. */
+/* Returns a filtered row of the level, from memory if it is there. */
 static const double *filtered_row(const tz_resampler *r, int64_t row, tz_resample_memory *m,
                                   bool *gaps)
 {
@@ -357,7 +336,7 @@ static const double *filtered_row(const tz_resampler *r, int64_t row, tz_resampl
     return out;
 }
 
-/* False, and nothing is done: there are gaps, or too many rows. */
+/* Returns false, with nothing done, if there are gaps or too many rows. */
 static bool filter_down_without_gaps(const tz_resampler *r, const tz_axis *down, uint32_t i,
                                      tz_resample_memory *m)
 {
@@ -408,35 +387,29 @@ static void make_extremes(const tz_resampler *r, const tz_axis *down, uint32_t i
     }
 }
 
-static double choose_value(const tz_resampler *r, uint32_t rows, uint32_t x,
-                           const tz_resample_memory *m)
-{
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < rows; k++) {
-        const double *samples = samples_of(r, m->samples + (size_t)k * r->old_width, x);
-        for (uint32_t n = 0; n < r->across.count[x]; n++) {
-            m->chosen[count] = samples[n];
-            count += samples[n] == samples[n];
-        }
-    }
-    if (count == 0)
-        return (double)NAN;
-    return r->method == TZ_RESAMPLE_MODE ? tz_mode_of(m->chosen, m->orders, count)
-                                         : tz_median_of(m->chosen, m->orders, count);
-}
-
 static void make_choices(const tz_resampler *r, const tz_axis *down, uint32_t i,
                          const tz_resample_memory *m)
 {
     for (uint32_t k = 0; k < down->count[i]; k++)
         (void)load_row(r, down->first[i] + k, m->samples + (size_t)k * r->old_width);
-    for (uint32_t x = 0; x < r->width; x++)
-        m->values[x] = choose_value(r, down->count[i], x, m);
+    for (uint32_t x = 0; x < r->width; x++) {
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < down->count[i]; k++) {
+            const double *samples = samples_of(r, m->samples + (size_t)k * r->old_width, x);
+            for (uint32_t n = 0; n < r->across.count[x]; n++) {
+                m->chosen[count] = samples[n]; /* overwritten by the next one if it is NaN */
+                count += samples[n] == samples[n];
+            }
+        }
+        m->values[x] = count == 0                      ? (double)NAN
+                       : r->method == TZ_RESAMPLE_MODE ? tz_mode_of(m->chosen, m->orders, count)
+                                                       : tz_median_of(m->chosen, m->orders, count);
+    }
 }
 
 /* ---- all of them ---- */
 
-/* False: all new values are valid, for sure. */
+/* Returns false if all new values are certainly valid. Sums of finite floats may overflow. */
 static bool make_values(const tz_resampler *r, const tz_axis *down, uint32_t i,
                         tz_resample_memory *m)
 {
@@ -447,7 +420,7 @@ static bool make_values(const tz_resampler *r, const tz_axis *down, uint32_t i,
     else if (!is_filter(r->method))
         make_extremes(r, down, i, m);
     else if (filter_down_without_gaps(r, down, i, m))
-        return !is_integer(r->dtype); /* others may have become infinite on the way */
+        return !is_integer(r->dtype);
     else
         filter_down(r, down, i, m);
     return true;

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows of plain samples to rows as the file has them. */
+ * Rows of samples to rows as a file stores them, and what is done to samples before.
+ *
+ * A row is packed to fewer bits, or gets the differences of its predictor, or the other byte order;
+ * never more than one of them, as predictors do both differences and byte order in one pass. A
+ * writer may first replace NaN, round low bits away, look for samples that do not fit, and ask
+ * whether a tile has one value only. */
 #include "pixel/store.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "kernels/discard.h"
 #include "kernels/nan.h"
 #include "kernels/pack.h"
@@ -12,6 +18,7 @@
 
 /* ---- whole rows ---- */
 
+/* True if stored samples have all bits of their type, so that nothing is packed. */
 static bool fills_dtype(const tz_row_format *format)
 {
     return format->bits == 8 * tz_dtype_size(format->dtype);
@@ -27,55 +34,33 @@ const char *tz_store_unsupported(const tz_row_format *format)
     return NULL;
 }
 
-bool tz_store_is_plain(const tz_row_format *format)
-{
-    return tz_row_is_plain(format);
-}
-
-/* Predictor 3 cannot work in place: a row that becomes itself is moved there first. */
 size_t tz_store_scratch_bytes(const tz_row_format *format)
 {
     return format->predictor == 3 ? tz_row_bytes(format) + TZ_ROW_SLACK : 0;
 }
 
-static void store_predictor3(const tz_row_ops *ops, const tz_row_format *format, const uint8_t *row,
-                             uint8_t *out, uint8_t *scratch)
-{
-    const size_t count = (size_t)format->width * format->samples;
-    if (row == out) {
-        memcpy(scratch, row, tz_row_bytes(format));
-        row = scratch;
-    }
-    ops->predict3(row, out, count, format->bits / 8u, format->samples);
-}
-
-/* For predictor 2 a complex sample is one number, else two with a byte order each: the way libtiff
- * does it. */
-static void store_words(const tz_row_ops *ops, const tz_row_format *format, const uint8_t *row,
-                        uint8_t *out)
-{
-    const size_t count = (size_t)format->width * format->samples;
-    const unsigned components = tz_row_components(format);
-    const size_t size = tz_dtype_size(format->dtype);
-    const unsigned index = tz_word_index(size / components);
-    if (format->predictor == 2)
-        ops->predict2[tz_word_index(size)](row, out, count, format->samples, format->swap);
-    else if (format->swap && ops->swap[index])
-        ops->swap[index](row, out, count * components);
-    else if (out != row)
-        memcpy(out, row, count * size);
-}
-
+/* Predictor 3 cannot work in place: a row that becomes itself is moved to the scratch first. For
+ * predictor 2 a complex sample is one number, else two with a byte order each, as in libtiff. */
 void tz_store_row(const tz_row_format *format, const uint8_t *row, uint8_t *out, uint8_t *scratch)
 {
     const tz_row_ops *ops = tz_row_ops_get();
-    if (format->predictor == 3)
-        store_predictor3(ops, format, row, out, scratch);
-    else if (fills_dtype(format))
-        store_words(ops, format, row, out);
-    else
-        ops->pack(row, out, (size_t)format->width * format->samples, format->bits,
-                  tz_dtype_size(format->dtype));
+    const size_t count = (size_t)format->width * format->samples;
+    const size_t size = tz_dtype_size(format->dtype);
+    const unsigned components = tz_row_components(format);
+    const unsigned word = tz_word_index(size / components);
+    if (format->predictor == 3) {
+        if (row == out)
+            row = memcpy(scratch, row, tz_row_bytes(format));
+        ops->predict3(row, out, count, format->bits / 8u, format->samples);
+    } else if (!fills_dtype(format)) {
+        ops->pack(row, out, count, format->bits, size);
+    } else if (format->predictor == 2) {
+        ops->predict2[tz_word_index(size)](row, out, count, format->samples, format->swap);
+    } else if (format->swap && ops->swap[word]) {
+        ops->swap[word](row, out, count * components);
+    } else if (out != row) {
+        memcpy(out, row, count * size);
+    }
 }
 
 /* ---- samples ---- */
@@ -87,7 +72,8 @@ static bool has_misfit(const uint8_t *row, size_t count, size_t size, uint32_t b
                        : tz_misfit_u32(row, count, bits, below);
 }
 
-/* Whole pieces are looked at first, since hardly any row has one. */
+/* Looks at many samples at once, and for the sample itself only if one of them does not fit: hardly
+ * any row has one. */
 size_t tz_store_misfit(const tz_row_format *format, const uint8_t *row, size_t count)
 {
     enum { CHECKED_AT_ONCE = 256 };
@@ -97,7 +83,7 @@ size_t tz_store_misfit(const tz_row_format *format, const uint8_t *row, size_t c
         return count;
     const uint32_t below = format->sample_format == 2 ? 1u << (bits - 1) : 0;
     for (size_t at = 0; at < count; at += CHECKED_AT_ONCE) {
-        const size_t some = count - at < CHECKED_AT_ONCE ? count - at : CHECKED_AT_ONCE;
+        const size_t some = tz_min_size(count - at, CHECKED_AT_ONCE);
         if (!has_misfit(row + at * size, some, size, bits, below))
             continue;
         while (!has_misfit(row + at * size, 1, size, bits, below))
@@ -115,14 +101,8 @@ void tz_store_replace_nan(tz_dtype dtype, uint8_t *row, size_t count, double val
     tz_row_ops_get()->replace_nan[tz_word_index(tz_dtype_size(dtype))](row, count, sample);
 }
 
-static bool is_all_nan(tz_dtype dtype, const uint8_t *row, size_t count)
-{
-    return dtype == TZ_DTYPE_FLOAT16   ? tz_all_nan_u16(row, count)
-           : dtype == TZ_DTYPE_FLOAT32 ? tz_all_nan_u32(row, count)
-                                       : tz_all_nan_u64(row, count);
-}
-
-/* All samples equal the first when the row equals itself one sample on. */
+/* All samples equal the first one if the row equals itself shifted by one sample: memcmp is faster
+ * than any loop over samples. */
 bool tz_store_is_all(tz_dtype dtype, const tz_nodata *value, const uint8_t *row, size_t count)
 {
     const bool is_nan = value->kind == TZ_NODATA_FLOAT && isnan(value->value.f);
@@ -131,14 +111,16 @@ bool tz_store_is_all(tz_dtype dtype, const tz_nodata *value, const uint8_t *row,
     if (count == 0)
         return true;
     if (is_nan && dtype >= TZ_DTYPE_FLOAT16 && dtype <= TZ_DTYPE_FLOAT64)
-        return is_all_nan(dtype, row, count);
+        return dtype == TZ_DTYPE_FLOAT16   ? tz_all_nan_u16(row, count)
+               : dtype == TZ_DTYPE_FLOAT32 ? tz_all_nan_u32(row, count)
+                                           : tz_all_nan_u64(row, count);
     tz_row_fill(dtype, value, sample, sizeof sample, 1);
     return memcmp(row, sample, size) == 0 && memcmp(row, row + size, (count - 1) * size) == 0;
 }
 
 /* ---- low bits ---- */
 
-/* nodata is its bits, or NULL. */
+/* Rounds the low bits of one sample of each pixel; nodata is a sample, or NULL. */
 typedef void discard_function(uint8_t *row, size_t pixels, uint32_t samples, uint8_t bits,
                               const uint8_t *nodata);
 
@@ -148,7 +130,7 @@ typedef void discard_function(uint8_t *row, size_t pixels, uint32_t samples, uin
     {                                                                                              \
         const tz_##width value = nodata ? tz_load_##width(nodata) : 0;                             \
         const tz_##width neighbour = tz_neighbour_##name(value, bits);                             \
-        if (samples == 1) /* a constant makes a better loop */                                     \
+        if (samples == 1) /* the constant lets the compiler vectorise */                           \
             tz_discard_row_##name(row, pixels, 1, bits, nodata != NULL, value, neighbour);         \
         else                                                                                       \
             tz_discard_row_##name(row, pixels, samples, bits, nodata != NULL, value, neighbour);   \

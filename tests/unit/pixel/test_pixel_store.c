@@ -263,10 +263,10 @@ static void what_cannot_be_written_is_named(void **state)
         assert_non_null(tz_store_unsupported(&bad[i]));
     const tz_row_format plain = format_of(&u16, 3, 1, false, 4);
     assert_null(tz_store_unsupported(&plain));
-    assert_true(tz_store_is_plain(&plain));
+    assert_true(tz_row_is_plain(&plain));
     const tz_row_format packed = format_of(&bits12, 3, 1, false, 4);
     assert_null(tz_store_unsupported(&packed));
-    assert_false(tz_store_is_plain(&packed));
+    assert_false(tz_row_is_plain(&packed));
 }
 
 /* ---- bytes of GDAL ---- */
