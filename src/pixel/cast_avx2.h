@@ -23,7 +23,7 @@ TZ_AVX2_INLINE eight eight_of_i32(__m256i v)
                    _mm256_cvtepi32_pd(_mm256_extracti128_si256(v, 1))};
 }
 
-/* There is no conversion from u32: from i32 with the sign bit turned, and 2^31 on top. */
+/* There is no conversion from u32: it is that of i32 with the sign bit flipped, plus 2^31. */
 TZ_AVX2_INLINE eight eight_of_u32(__m256i v)
 {
     const __m256d half = _mm256_set1_pd(2147483648.0);
@@ -37,7 +37,7 @@ TZ_AVX2_INLINE eight eight_of_f32(__m256 v)
                    _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1))};
 }
 
-/* Integers of 8 and 16 bits as i32. */
+/* Loads integers of 8 and 16 bits as i32. */
 TZ_AVX2_INLINE __m256i load_small(tz_dtype from, const uint8_t *p)
 {
     return from == TZ_DTYPE_UINT8    ? _mm256_cvtepu8_epi32(load_quarter(p))
@@ -67,12 +67,12 @@ TZ_AVX2_INLINE eight load_eight(tz_dtype from, const uint8_t *p)
     }
 }
 
-/* ---- and out ---- */
+/* ---- from doubles ---- */
 
-/* A number whose whole part is v rounded to nearest, ties away from zero, within bounds; NaN
- * becomes 0. What is added is the largest double below 0.5: a tie still comes to the next whole
- * number, by rounding, and what is less than a tie does not. With a lowest of 0, max does what is
- * done about NaN, of which it takes its second operand, and about the sign. */
+/* Returns a number that truncates to v rounded to nearest, ties away from zero, within bounds; NaN
+ * becomes 0. The largest double below 0.5 is added, with the sign of v: a tie still comes to the
+ * next whole number, by rounding, and less than a tie does not. With a lowest of 0, max alone
+ * handles NaN, for which it returns its second operand, and negative numbers. */
 TZ_AVX2_INLINE __m256d round_away(__m256d v, double lowest, double highest)
 {
     __m256d nearly_half = _mm256_set1_pd(0.49999999999999994);
@@ -105,7 +105,7 @@ TZ_AVX2_INLINE __m256i u32_of(eight x)
                                    1);
 }
 
-/* Words of 32 bits that fit into 16, as such. */
+/* Packs words of 32 bits that fit into 16. */
 TZ_AVX2_INLINE __m128i pack_words(__m256i v, bool sign)
 {
     const __m128i low = _mm256_castsi256_si128(v);

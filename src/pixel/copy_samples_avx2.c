@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One band out of pixels of two, three or four, with AVX2. The other way round stays a plain loop:
- * the bytes between belong to other bands, which other threads may be writing. */
+ * One band copied out of pixels of two, three or four, with AVX2. The other direction stays a
+ * scalar loop: the bytes between belong to other bands, which other threads may be writing. */
 #include "pixel/row_ops.h"
 
 #if defined(__x86_64__)
 #include "pixel/avx2.h"
 
-/* Sixteen bytes of a band come out of step registers of sixteen bytes. Byte j of them is at SOURCE,
- * counted from the band's first; register k begins at BEGIN, the last one as early as it can, so
- * that nothing is read behind the band's last byte. */
+/* Sixteen bytes of a band come from `step` loads of sixteen bytes, each shuffled by PICKS. Byte j
+ * of the band is at SOURCE, counted from the band's first; load k begins at BEGIN, the last one as
+ * early as it can, so that nothing is read after the last byte of the band. */
 #define SOURCE(j, size, step) ((j) / (size) * (size) * (step) + (j) % (size))
 #define BEGIN(k, size, step)  ((k) < (step)-1 ? 16 * (k) : (16 - (size)) * ((step)-1))
 #define PICK(j, k, size, step)                                                                     \
@@ -31,7 +31,7 @@
     }
 static const uint8_t picks[5][5][4][16] = {[1] = PICKS_OF(1), [2] = PICKS_OF(2), [4] = PICKS_OF(4)};
 
-/* 32 bytes of the band, from 32 * step bytes. */
+/* Returns 32 bytes of the band, from 32 * step bytes. */
 TZ_AVX2_INLINE __m256i pick_block(const uint8_t *src, size_t size, size_t step, const __m256i *pick)
 {
     __m256i v = _mm256_setzero_si256();
@@ -42,7 +42,7 @@ TZ_AVX2_INLINE __m256i pick_block(const uint8_t *src, size_t size, size_t step, 
     return v;
 }
 
-/* At least one block; the last one may do again what the one before it did. */
+/* Copies at least one block; the last one may overlap the one before it. */
 TZ_AVX2_INLINE void pick_band(const uint8_t *src, uint8_t *dst, size_t bytes, size_t size,
                               size_t step)
 {

@@ -17,7 +17,7 @@
 
 /* ---- means of two by two pixels ---- */
 
-/* One row of a call, and how far it is. */
+/* The rows of a call, from the next new pixel on. */
 typedef struct row_cursor {
     const uint8_t *above;
     const uint8_t *below;
@@ -35,11 +35,12 @@ static void advance_cursor(row_cursor *p, size_t pixels, size_t pixel_bytes)
 
 /* ---- integers ---- */
 
-/* A lane holds whole pairs of pixels, whose samples are put beside those that they are added to. */
+/* A lane holds whole pairs of pixels. A shuffle moves each sample next to the one it is added to,
+ * for instructions that add neighbours. */
 typedef struct pairing {
     __m256i order;
-    uint32_t used;     /* bits of a mask of bytes that are of these pixels */
-    size_t lane_bytes; /* of pixels in a lane; half of it in the result */
+    uint32_t used;     /* bits of a byte mask that belong to these pixels */
+    size_t lane_bytes; /* bytes of the pixels in a lane; half as many in the result */
 } pairing;
 
 TZ_AVX2_INLINE pairing find_pairing(uint32_t samples, size_t size)
@@ -57,7 +58,8 @@ TZ_AVX2_INLINE pairing find_pairing(uint32_t samples, size_t size)
     return (pairing){load_twice(order), lane | lane << LANE, 2 * pixel * pairs};
 }
 
-/* Sums of four, in words of twice the size; then means, of which 8 bytes of each lane count. */
+/* Each returns means of four samples, in the low 8 bytes of each lane. Sums are in words of twice
+ * the size, so that they cannot overflow; + 2 rounds the half up. */
 TZ_AVX2_INLINE __m256i mean_u8(__m256i above, __m256i below)
 {
     const __m256i one = _mm256_set1_epi8(1);
@@ -67,7 +69,7 @@ TZ_AVX2_INLINE __m256i mean_u8(__m256i above, __m256i below)
     return _mm256_packus_epi16(mean, mean);
 }
 
-/* Words are multiplied as signed ones. */
+/* madd takes signed words: the sign bit is flipped, and 4 * 32768 added to the sum for it. */
 TZ_AVX2_INLINE __m256i mean_u16(__m256i above, __m256i below)
 {
     const __m256i one = _mm256_set1_epi16(1);
@@ -79,7 +81,7 @@ TZ_AVX2_INLINE __m256i mean_u16(__m256i above, __m256i below)
     return _mm256_packus_epi32(mean, mean);
 }
 
-/* Halves away from zero: negative sums get one less. */
+/* Rounds halves away from zero: negative sums get one less. */
 TZ_AVX2_INLINE __m256i mean_i16(__m256i above, __m256i below)
 {
     const __m256i one = _mm256_set1_epi16(1);
@@ -101,13 +103,15 @@ TZ_AVX2_INLINE __m256i broadcast_word(int32_t value, size_t size)
     return size == 1 ? _mm256_set1_epi8((char)value) : _mm256_set1_epi16((int16_t)value);
 }
 
-/* 8 bytes of each lane, of which `half` count; those behind belong to what is written next. */
+/* Stores 8 bytes of each lane, of which `half` count; the next store overwrites the others. */
 TZ_AVX2_INLINE void store_means(uint8_t *out, __m256i means, size_t half)
 {
     _mm_storel_epi64((__m128i *)(void *)out, _mm256_castsi256_si128(means));
     _mm_storel_epi64((__m128i *)(void *)(out + half), _mm256_extracti128_si256(means, 1));
 }
 
+/* Averages blocks of two lanes until the row has less than one left. A block in which some samples
+ * are nodata and some are not is made by the scalar form. */
 TZ_AVX2_INLINE void average_integers(const tz_average_2x2_params *how, row_cursor *p,
                                      __m256i (*mean)(__m256i, __m256i), size_t size)
 {
@@ -116,7 +120,7 @@ TZ_AVX2_INLINE void average_integers(const tz_average_2x2_params *how, row_curso
     const size_t pixels = m.lane_bytes / pixel; /* new ones of a block */
     const __m256i nodata = broadcast_word(how->nodata, size);
     const __m256i neighbour = broadcast_word(how->neighbour, size);
-    /* a block reads a whole second lane, and writes 8 bytes for it */
+    /* A block reads a whole second lane, and writes 8 bytes for it. */
     while (p->count * pixel >= m.lane_bytes / 2 + 8) {
         const __m256i above = load_lanes(p->above, p->above + m.lane_bytes);
         const __m256i below = load_lanes(p->below, p->below + m.lane_bytes);
@@ -140,27 +144,9 @@ TZ_AVX2_INLINE void average_integers(const tz_average_2x2_params *how, row_curso
     }
 }
 
-TZ_AVX2 static void average_u8_avx2(const tz_average_2x2_params *how, row_cursor *p)
-{
-    if (how->samples <= 8)
-        average_integers(how, p, mean_u8, 1);
-}
+/* ---- floats: sums are doubles, in the order of the scalar form ---- */
 
-TZ_AVX2 static void average_u16_avx2(const tz_average_2x2_params *how, row_cursor *p)
-{
-    if (how->samples <= 4)
-        average_integers(how, p, mean_u16, 2);
-}
-
-TZ_AVX2 static void average_i16_avx2(const tz_average_2x2_params *how, row_cursor *p)
-{
-    if (how->samples <= 4)
-        average_integers(how, p, mean_i16, 2);
-}
-
-/* ---- floats: sums are doubles, in the order of the plain form ---- */
-
-/* Which of four samples do not count. */
+/* Returns a mask of the samples that do not count: NaN and nodata. */
 TZ_AVX2_INLINE __m128 find_invalid(const tz_average_2x2_params *how, __m128 x)
 {
     const __m128 invalid = _mm_cmpunord_ps(x, x);
@@ -169,7 +155,7 @@ TZ_AVX2_INLINE __m128 find_invalid(const tz_average_2x2_params *how, __m128 x)
     return _mm_or_ps(invalid, _mm_cmpeq_ps(x, _mm_set1_ps(how->nodata_real)));
 }
 
-/* Adding 0 makes minus zero plain zero. */
+/* Adding 0 makes a negative zero positive, as in the scalar form. */
 TZ_AVX2_INLINE __m128 finish_means(const tz_average_2x2_params *how, __m256d sum)
 {
     const __m256d mean =
@@ -181,8 +167,8 @@ TZ_AVX2_INLINE __m128 finish_means(const tz_average_2x2_params *how, __m256d sum
                          _mm_cmpeq_ps(narrow, _mm_set1_ps(how->nodata_real)));
 }
 
-/* Four samples of each pixel of two by two, of which the first samples matter. False: not all
- * count, or the mean is not a number. */
+/* Averages four samples: x[0] and x[1] are of the upper pixels, x[2] and x[3] of the lower ones.
+ * Returns false if not all of them count, or if a mean is NaN. */
 TZ_AVX2_INLINE bool average_four(const tz_average_2x2_params *how, const __m128 x[4], __m128 *out)
 {
     const __m128 invalid = _mm_or_ps(_mm_or_ps(find_invalid(how, x[0]), find_invalid(how, x[1])),
@@ -198,7 +184,8 @@ TZ_AVX2_INLINE __m128 load_four(const uint8_t *p)
     return _mm_castsi128_ps(load_half(p));
 }
 
-/* One sample a pixel: even and odd ones of eight are two of average_four's pixels. */
+/* For one sample a pixel: the even and the odd samples of eight are the left and the right pixels.
+ */
 TZ_AVX2 static void average_one_sample(const tz_average_2x2_params *how, row_cursor *p)
 {
     const __m128 none = _mm_set1_ps(how->none_real);
@@ -221,8 +208,8 @@ TZ_AVX2 static void average_one_sample(const tz_average_2x2_params *how, row_cur
     }
 }
 
-/* Several: four at a time. Those of the last four that belong to the next pixel are written again
- * with it. */
+/* For several samples a pixel, four at a time. The last four may reach into the next pixel, whose
+ * samples are then written again with it; the last pixel of a row is left to the scalar form. */
 TZ_AVX2 static void average_samples(const tz_average_2x2_params *how, row_cursor *p)
 {
     const size_t pixel = how->samples * sizeof(float);
@@ -241,29 +228,32 @@ TZ_AVX2 static void average_samples(const tz_average_2x2_params *how, row_cursor
     }
 }
 
-void tz_avx2_average_2x2(const tz_average_2x2_params *how, const uint8_t *above,
-                         const uint8_t *below, uint8_t *out, size_t count)
+/* A lane must hold a pair of pixels; larger ones, and the end of a row, take the scalar form. */
+TZ_AVX2 void tz_avx2_average_2x2(const tz_average_2x2_params *how, const uint8_t *above,
+                                 const uint8_t *below, uint8_t *out, size_t count)
 {
     row_cursor p = {above, below, out, count};
-    if (how->dtype == TZ_DTYPE_UINT8)
-        average_u8_avx2(how, &p);
-    else if (how->dtype == TZ_DTYPE_UINT16)
-        average_u16_avx2(how, &p);
-    else if (how->dtype == TZ_DTYPE_INT16)
-        average_i16_avx2(how, &p);
-    else if (how->samples == 1)
-        average_one_sample(how, &p);
-    else
-        average_samples(how, &p);
+    if (how->dtype == TZ_DTYPE_FLOAT32)
+        (how->samples == 1 ? average_one_sample : average_samples)(how, &p);
+    else if (how->dtype == TZ_DTYPE_UINT8 && how->samples <= 8)
+        average_integers(how, &p, mean_u8, 1);
+    else if (how->dtype == TZ_DTYPE_UINT16 && how->samples <= 4)
+        average_integers(how, &p, mean_u16, 2);
+    else if (how->dtype == TZ_DTYPE_INT16 && how->samples <= 4)
+        average_integers(how, &p, mean_i16, 2);
     tz_scalar_average_2x2(how, p.above, p.below, p.out, p.count);
 }
+
 /* ---- weighted sums ---- */
 
+/* Sums for four new pixels. */
 typedef struct weighted_fours {
     __m256d sum;
     __m256d total;
 } weighted_fours;
 
+/* Adds a tap. A sample counts if it is not NaN and has a weight; all: every sample counts, and
+ * totals are not needed. */
 TZ_AVX2_INLINE void add_tap(weighted_fours *s, __m256d x, __m256d weight, bool all)
 {
     if (all) {
@@ -276,7 +266,7 @@ TZ_AVX2_INLINE void add_tap(weighted_fours *s, __m256d x, __m256d weight, bool a
     s->total = _mm256_add_pd(s->total, _mm256_and_pd(weight, counts));
 }
 
-/* Two taps of four pixels that are two samples apart, from eight samples. */
+/* Loads two taps of four new pixels that are two samples apart, from eight samples. */
 TZ_AVX2_INLINE void load_two_taps(const double *samples, __m256d out[2])
 {
     const __m256d low = _mm256_loadu_pd(samples);
@@ -285,6 +275,7 @@ TZ_AVX2_INLINE void load_two_taps(const double *samples, __m256d out[2])
     out[1] = _mm256_permute4x64_pd(_mm256_unpackhi_pd(low, high), 0xd8);
 }
 
+/* Overviews of half the size have new pixels two samples apart: no gathers are needed. */
 TZ_AVX2_INLINE weighted_fours sum_taps_by_two(const tz_tap_weights *how, const double *samples,
                                               size_t i, bool all)
 {
@@ -297,7 +288,7 @@ TZ_AVX2_INLINE weighted_fours sum_taps_by_two(const tz_tap_weights *how, const d
         add_tap(&s, x[0], _mm256_loadu_pd(weights), all);
         add_tap(&s, x[1], _mm256_loadu_pd(weights + how->width), all);
     }
-    if (k < how->taps) { /* not beyond the last sample */
+    if (k < how->taps) { /* eight samples could reach past the row */
         const double *at = samples + how->from[i] + k;
         add_tap(&s, _mm256_setr_pd(at[0], at[2], at[4], at[6]), _mm256_loadu_pd(weights), all);
     }
@@ -336,6 +327,7 @@ TZ_AVX2_INLINE size_t sum_taps_of_fours(const tz_tap_weights *how, const double 
     return i;
 }
 
+/* Two copies of the loop, with and without tests. */
 TZ_AVX2 void tz_avx2_weighted_sums(const tz_tap_weights *how, const double *samples, double *out,
                                    double *totals)
 {
@@ -347,6 +339,7 @@ TZ_AVX2 void tz_avx2_weighted_sums(const tz_tap_weights *how, const double *samp
                             &out[i], totals ? &totals[i] : &total);
 }
 
+/* Two registers at a time, so that one addition need not wait for the other. */
 TZ_AVX2 void tz_avx2_combine_rows(const double *const *rows, const double *weights, uint32_t count,
                                   size_t width, double *out)
 {

@@ -11,8 +11,10 @@
 #include "kernels/nan.h"
 #include "pixel/avx2.h"
 
-/* ---- 1, 2 and 4 bits to bytes, 32 samples at a time ---- */
+/* ---- from a file: 1, 2 and 4 bits to bytes, 32 samples at a time ---- */
 
+/* Repeats each byte eight times and tests one bit in each copy; a bit that is 0 gives -1, plus 1.
+ */
 TZ_AVX2_INLINE __m256i unpack_1(const uint8_t *row)
 {
     const __m256i repeat =
@@ -25,7 +27,7 @@ TZ_AVX2_INLINE __m256i unpack_1(const uint8_t *row)
     return _mm256_add_epi8(zero, _mm256_set1_epi8(1));
 }
 
-/* A byte in four bytes, each shifted to its own two bits. */
+/* Widens each byte to four bytes, each shifted to its own two bits. */
 TZ_AVX2_INLINE __m256i unpack_2(const uint8_t *row)
 {
     const __m256i x = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)row));
@@ -55,14 +57,15 @@ TZ_AVX2_INLINE void unpack_small(const uint8_t *row, uint8_t *out, size_t count,
     }
 }
 
-/* ---- any width up to 25 bits ---- */
+/* ---- from a file: any width up to 25 bits ---- */
 
-/* Eight samples begin at a byte; each is taken as four bytes, the highest first, and shifted left
- * until nothing stands before it, then right. */
+/* Eight samples begin at a byte. Each is loaded as a word of four bytes, the highest first, and
+ * shifted left until its own bits are at the top, then right. 25 bits and up to 7 before them fill
+ * a word. */
 typedef struct bit_offsets {
-    uint32_t bytes[8];  /* where they are in the lane */
-    uint32_t before[8]; /* bits that stand before the sample */
-    size_t high;        /* where the high lane starts */
+    uint32_t bytes[8];  /* four shuffle indices: positions in the lane */
+    uint32_t before[8]; /* bits before the sample in its word */
+    size_t high;        /* offset of the high lane */
 } bit_offsets;
 
 static bit_offsets find_bit_offsets(unsigned bits)
@@ -77,7 +80,8 @@ static bit_offsets find_bit_offsets(unsigned bits)
     return offsets;
 }
 
-/* 32 samples, from bits * 4 bytes, to 32 * size bytes. */
+/* Narrows 32 words to 32 * size bytes; packing works within lanes, so that the order is restored.
+ */
 TZ_AVX2_INLINE void store_unpacked(uint8_t *out, const __m256i *v, size_t size, bool sign)
 {
     const __m256i a = sign ? _mm256_packs_epi32(v[0], v[1]) : _mm256_packus_epi32(v[0], v[1]);
@@ -101,17 +105,17 @@ TZ_AVX2_INLINE void unpack_any(const uint8_t *row, uint8_t *out, size_t count, u
     const bit_offsets offsets = find_bit_offsets(bits);
     const __m256i bytes = load_full((const uint8_t *)offsets.bytes);
     const __m256i before = load_full((const uint8_t *)offsets.before);
-    const __m128i behind = _mm_cvtsi32_si128((int)(32 - bits));
+    const __m128i down = _mm_cvtsi32_si128((int)(32 - bits));
     for (size_t done = 0; done < count; done += 32, row += 4 * (size_t)bits, out += 32 * size) {
         uint8_t end[32 * 4];
         uint8_t *to = count - done >= 32 ? out : end;
         __m256i v[4];
         for (size_t i = 0; i < 4; i++) {
-            const size_t first = done + 8 * i < count ? i * bits : 0;
+            const size_t first = done + 8 * i < count ? i * bits : 0; /* stay in the row's slack */
             const uint8_t *p = row + first;
             v[i] = _mm256_shuffle_epi8(load_lanes(p, p + offsets.high), bytes);
             v[i] = _mm256_sllv_epi32(v[i], before);
-            v[i] = sign ? _mm256_sra_epi32(v[i], behind) : _mm256_srl_epi32(v[i], behind);
+            v[i] = sign ? _mm256_sra_epi32(v[i], down) : _mm256_srl_epi32(v[i], down);
         }
         store_unpacked(to, v, size, sign);
         if (to == end)
@@ -119,6 +123,7 @@ TZ_AVX2_INLINE void unpack_any(const uint8_t *row, uint8_t *out, size_t count, u
     }
 }
 
+/* Constants in the calls make a loop for each size. */
 TZ_AVX2 void tz_avx2_unpack(const uint8_t *row, uint8_t *out, size_t count, unsigned bits,
                             size_t size, bool sign)
 {
@@ -138,9 +143,10 @@ TZ_AVX2 void tz_avx2_unpack(const uint8_t *row, uint8_t *out, size_t count, unsi
         unpack_any(row, out, count, bits, 4, sign);
 }
 
-/* ---- one bit ---- */
+/* ---- to a file: one bit ---- */
 
-/* 32 samples. A mask of bytes has its first bit lowest, so bytes are turned round first. */
+/* Packs 32 samples by movemask, which has the first byte in the lowest bit: bytes are reversed
+ * first, as TIFF has the first sample in the highest bit. */
 TZ_AVX2_INLINE void pack_bits(const uint8_t *row, uint8_t *out)
 {
     const __m256i bits =
@@ -149,22 +155,23 @@ TZ_AVX2_INLINE void pack_bits(const uint8_t *row, uint8_t *out)
     memcpy(out, &mask, sizeof mask);
 }
 
-/* ---- up to 14 bits ---- */
+/* ---- to a file: up to 14 bits ---- */
 
-/* Eight samples are one lane, and become bits bytes: two, then four of them are put together, and
- * both fours moved to the front. */
+/* Eight samples are one lane and become `bits` bytes. Pairs of samples are joined by a
+ * multiplication (x * 2^bits + y), pairs of pairs by a shift; then both fours are moved to the
+ * front. */
 typedef struct bit_moves {
-    __m256i kept;     /* low bits of a word */
-    __m256i weights;  /* of two words */
-    __m128i pair;     /* bits of two words */
-    __m256i to_top;   /* how far four words are from the top of their half */
-    __m256i front[2]; /* where the bytes of the first and the second four go */
+    __m256i kept;     /* mask of the low bits of a word */
+    __m256i weights;  /* factors of two words */
+    __m128i pair;     /* bits of two samples */
+    __m256i to_top;   /* bits above four samples in 64 */
+    __m256i front[2]; /* shuffles of the first and of the second four samples */
 } bit_moves;
 
 TZ_AVX2_INLINE bit_moves find_moves(unsigned bits)
 {
     const int64_t away = 64 - 4 * (int64_t)bits;
-    const int64_t half = bits % 2 * 4; /* the second four may begin in the middle of a byte */
+    const int64_t half = bits % 2 * 4; /* bits: the second four may begin in the middle of a byte */
     uint8_t front[2][LANE];
     for (unsigned i = 0; i < LANE; i++) {
         const unsigned second = i - bits / 2;
@@ -178,7 +185,7 @@ TZ_AVX2_INLINE bit_moves find_moves(unsigned bits)
                        .front = {load_twice(front[0]), load_twice(front[1])}};
 }
 
-/* 16 samples to 2 * bits bytes; writes more, but less than a sample's size times 16 in all. */
+/* Packs 16 samples to 2 * bits bytes. It writes more, but not past the 16 samples if out is row. */
 TZ_AVX2_INLINE void pack_block(const uint8_t *row, uint8_t *out, const bit_moves *m, unsigned bits,
                                size_t size)
 {
@@ -212,8 +219,8 @@ TZ_AVX2_INLINE void pack_32(const uint8_t *row, uint8_t *out, const bit_moves *m
     }
 }
 
-/* What a block writes too much is overwritten by the next one. Where there may be no next one,
- * samples are packed aside. */
+/* The bytes that a block writes too many are overwritten by the next block. The last ones, less
+ * than 64, may have no next block, and are packed in a buffer. */
 TZ_AVX2_INLINE void pack_row(const uint8_t *row, uint8_t *out, size_t count, unsigned bits,
                              size_t size)
 {
@@ -244,7 +251,7 @@ TZ_AVX2 void tz_avx2_pack(const uint8_t *row, uint8_t *out, size_t count, unsign
 
 /* ---- NaN ---- */
 
-/* The plain loops, which compilers turn into these instructions by themselves. */
+/* The scalar loops: with this target the compiler vectorises them. */
 #define TZ_REPLACE_NAN(name)                                                                       \
     TZ_AVX2 void tz_avx2_replace_nan_##name(uint8_t *row, size_t count, const uint8_t *value)      \
     {                                                                                              \

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Predictors on the way to a file, with AVX2. A group is one pixel. */
+ * Predictors applied on the way to a file, with AVX2.
+ *
+ * Predictor 2 is the difference to the pixel before, in words, and predictor 3 the difference in
+ * bytes after the samples of a row were split into byte planes. Differences need no carry: all
+ * pixels of a register are subtracted at once, from loads one pixel apart. */
 #include "pixel/row_ops.h"
 
 #if defined(__x86_64__)
+#include "base/minmax.h"
 #include "kernels/predictor.h"
 #include "pixel/avx2.h"
 
@@ -16,8 +21,8 @@ TZ_AVX2_INLINE __m256i subtract_words(__m256i a, __m256i b, unsigned word)
 
 /* ---- predictor 2 ---- */
 
-/* Groups of up to a register. What is subtracted from a register lies group bytes before it; that
- * of the next one is loaded before this one is stored, so that out may be row. */
+/* For pixels of up to a register. The subtrahend of a register lies one pixel before it; that of
+ * the next register is loaded before this one is stored, so that out may be row. */
 TZ_AVX2_INLINE void differences_small(const uint8_t *row, uint8_t *out, size_t size, unsigned word,
                                       size_t pixel_bytes, bool swap)
 {
@@ -39,7 +44,7 @@ TZ_AVX2_INLINE void differences_small(const uint8_t *row, uint8_t *out, size_t s
     memcpy(out + at, end, size - at);
 }
 
-/* Larger ones, from the end to the front; says how many bytes there are left. */
+/* For larger pixels, from the end to the front, so that out may be row. Returns the bytes left. */
 TZ_AVX2_INLINE size_t differences_large(const uint8_t *row, uint8_t *out, size_t size,
                                         unsigned word, size_t pixel_bytes, bool swap)
 {
@@ -77,7 +82,7 @@ TZ_AVX2_PREDICT2(u64, 8)
 
 enum { BLOCK = 32, WIDEST = 8 };
 
-/* Planes, the highest first, of the low bytes of words in two registers. */
+/* Splits the words of two registers into a plane of high bytes and one of low bytes. */
 TZ_AVX2_INLINE void split_words(__m256i a, __m256i b, uint8_t *out, size_t plane)
 {
     const __m256i low = _mm256_set1_epi16(0xff);
@@ -119,9 +124,9 @@ TZ_AVX2_INLINE void split_doubles(const __m256i *v, uint8_t *out, size_t plane)
     split_longs(longs, out + 4 * plane, plane);
 }
 
-/* 32 samples, from which those of the pixel before are subtracted byte by byte: it is the same
- * before the bytes are sorted as after. The first half of the samples is in the low lanes, so that
- * packing leaves them in order. */
+/* Splits 32 samples into planes. Those of the pixel before are subtracted byte by byte before the
+ * bytes are sorted, which gives the same as after it. The first half of the samples is in the low
+ * lanes, so that packing leaves them in order. */
 TZ_AVX2_INLINE void split_planes_block(const uint8_t *p, size_t pixel_bytes, uint8_t *out,
                                        size_t plane, unsigned width)
 {
@@ -140,7 +145,8 @@ TZ_AVX2_INLINE void split_planes_block(const uint8_t *p, size_t pixel_bytes, uin
         split_doubles(v, out, plane);
 }
 
-/* The first or the last block of a row, of which not all is there: samples at to at + some. */
+/* Splits the first or the last block of a row, samples at to at + some, through buffers: the pixel
+ * before the first one is 0, and the last block may be short. */
 TZ_AVX2_INLINE void split_edge(const uint8_t *row, size_t at, size_t some, size_t pixel_bytes,
                                uint8_t *out, size_t plane, unsigned width)
 {
@@ -154,7 +160,7 @@ TZ_AVX2_INLINE void split_edge(const uint8_t *row, size_t at, size_t some, size_
         memcpy(out + p * plane + at, planes + p * BLOCK, some);
 }
 
-/* Where a plane begins, the pixel before is the last of the plane above. */
+/* Corrects the first pixel of each plane: the pixel before it is the last of the plane before. */
 static void join_differences(const uint8_t *row, uint8_t *out, size_t count, unsigned width,
                              uint32_t stride)
 {
@@ -171,7 +177,7 @@ TZ_AVX2_INLINE void split_row(const uint8_t *row, uint8_t *out, size_t count, un
                               uint32_t stride)
 {
     const size_t pixel_bytes = (size_t)width * stride;
-    split_edge(row, 0, count < BLOCK ? count : BLOCK, pixel_bytes, out, count, width);
+    split_edge(row, 0, tz_min_size(count, BLOCK), pixel_bytes, out, count, width);
     size_t at = BLOCK;
     for (; at + BLOCK <= count; at += BLOCK)
         split_planes_block(row + at * width, pixel_bytes, out + at, count, width);

@@ -295,7 +295,8 @@ static bool make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
 
 /* ---- filters: along the row, then down ---- */
 
-/* Filters with negative weights need most of their samples: a few could divide by nearly 0. */
+/* A filter with negative weights needs half of its samples: a few of them may weigh nearly nothing
+ * together, and their mean could be anything. */
 static bool is_negative(const tz_resampler *r)
 {
     return r->method != TZ_RESAMPLE_BILINEAR;

@@ -2,7 +2,7 @@
  * The scalar table of row loops, and the choice of a table.
  *
  * The scalar functions give kernels/ the types of the tables; what a sample becomes is defined
- * there, once for the CPU and for devices. A few pass a constant where a variable would do: the
+ * there, once for the CPU and for devices. A few pass a constant instead of a variable: the
  * compiler then makes a loop for that value. Longer loops are in convert_row.c, copy_samples.c and
  * stats.c; those with AVX2 are in *_avx2.c and are declared in avx2.h.
  *
@@ -135,8 +135,8 @@ static void scalar_weighted_sums(const tz_tap_weights *how, const double *sample
     }
 }
 
-void tz_scalar_combine_rows(const double *const *rows, const double *weights, uint32_t count,
-                            size_t width, double *out)
+static void scalar_combine_rows(const double *const *rows, const double *weights, uint32_t count,
+                                size_t width, double *out)
 {
     for (size_t i = 0; i < width; i++) {
         double sum = 0;
@@ -172,7 +172,7 @@ const tz_row_ops tz_row_ops_scalar = {
     .block_stats = tz_scalar_block_stats,
     .average_2x2 = tz_scalar_average_2x2,
     .weighted_sums = scalar_weighted_sums,
-    .combine_rows = tz_scalar_combine_rows,
+    .combine_rows = scalar_combine_rows,
     .divide = tz_scalar_divide,
 };
 

@@ -173,7 +173,6 @@ tz_predict3_fn tz_scalar_predict3;
 tz_pack_fn tz_scalar_pack;
 tz_block_stats_fn tz_scalar_block_stats;
 tz_average_2x2_fn tz_scalar_average_2x2;
-tz_combine_rows_fn tz_scalar_combine_rows;
 tz_divide_fn tz_scalar_divide;
 
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Statistics with AVX2. Eight lanes are two registers of doubles, whose sums are those of
- * kernels/stats.h step by step. Of samples of 8 and 16 bits all sums are whole numbers that both a
- * double and an integer hold exactly: they are taken in integers. */
+ * Statistics of a block of samples with AVX2.
+ *
+ * The eight accumulators of kernels/stats.h are two registers of doubles, and every addition has
+ * the order of that file, so that sums have the same bits. Of samples of 8 and 16 bits all sums are
+ * whole numbers that both a double and an integer hold exactly: they are made in integers, which is
+ * several times faster, about a bias, and moved to the pivot at the end. */
 #include "pixel/row_ops.h"
 
 #if defined(__x86_64__)
@@ -10,7 +13,7 @@
 
 #include "pixel/cast_avx2.h"
 
-/* The samples that fill no block, in a block of which the others do not count. */
+/* The last samples of a row in a register of their own, in which the others do not count. */
 typedef struct row_tail {
     uint8_t samples[64];
     uint8_t flags[16];
@@ -30,14 +33,14 @@ static row_tail row_tail_of(const uint8_t *row, const uint8_t *flags, size_t cou
 /* ---- integers of 8 and 16 bits ---- */
 
 typedef struct integer_sums {
-    __m256i sum;     /* 32 bits */
-    __m256i squares; /* 64 bits */
-    __m256i minimum; /* 16 bits, signed, and so is maximum */
+    __m256i sum;     /* words of 32 bits */
+    __m256i squares; /* words of 64 bits */
+    __m256i minimum; /* signed words of 16 bits, and so is maximum */
     __m256i maximum;
-    __m256i valid; /* 16 bits, counted down */
+    __m256i valid; /* words of 16 bits, counted down: the masks are -1 */
 } integer_sums;
 
-/* What is subtracted from samples to make them signed words. */
+/* Returns the number that is subtracted from samples to make them signed words. */
 TZ_AVX2_INLINE int32_t bias_of(tz_dtype dtype)
 {
     return dtype == TZ_DTYPE_UINT16 ? 32768 : 0;
@@ -51,7 +54,7 @@ TZ_AVX2_INLINE __m256i load_words(tz_dtype dtype, const uint8_t *p)
                                       : load_full(p);
 }
 
-/* 16 samples. valid is -1 where they count; all: everywhere. */
+/* Adds 16 samples. valid is -1 for samples that count; all: every sample counts. */
 TZ_AVX2_INLINE void add_words_to(integer_sums *s, __m256i v, __m256i valid, bool all)
 {
     const __m256i low = _mm256_set1_epi64x(0xffffffff);
@@ -89,16 +92,16 @@ TZ_AVX2_INLINE int64_t horizontal_sum_i64(__m256i v)
     return _mm_cvtsi128_si64(_mm_add_epi64(two, _mm_srli_si128(two, 8)));
 }
 
-/* The least of signed words, or the greatest: the instruction finds the least of unsigned ones,
- * which they become in their order when their sign is turned, and in the opposite one when all else
- * is. */
+/* Returns the minimum or the maximum of signed words. The instruction finds the minimum of unsigned
+ * ones: flipping the sign bit keeps the order of signed words, flipping all other bits reverses it.
+ */
 TZ_AVX2_INLINE int32_t extreme_word(__m128i words, int turned)
 {
     const __m128i turn = _mm_set1_epi16((int16_t)turned);
     return (int16_t)(_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(words, turn))) ^ turned);
 }
 
-/* To the pivot from the bias: with whole numbers, all of this is exact. */
+/* Moves the sums from the bias to the pivot: with whole numbers, all of this is exact. */
 TZ_AVX2_INLINE void finish_integer(const integer_sums *s, int32_t bias, size_t all, double pivot,
                                    tz_block_stats *out)
 {
@@ -147,15 +150,15 @@ TZ_AVX2_INLINE void stats_integers(tz_dtype dtype, size_t size, const uint8_t *r
     finish_integer(&s, bias_of(dtype), all, pivot, out);
 }
 
-/* ---- doubles, and what becomes one exactly ---- */
+/* ---- doubles, and types that become one exactly ---- */
 
 typedef struct four_sums {
     __m256d sum, squares, minimum, maximum;
     __m256i valid; /* counted down */
 } four_sums;
 
-/* Four samples. valid is all ones where they count. Without flags, all do but NaN, which the
- * minimum of NaN and something passes over by itself. */
+/* Adds four samples. valid is all ones for those that count. Without flags all count but NaN, over
+ * which minimum and maximum pass: they return the second operand if the first one is NaN. */
 TZ_AVX2_INLINE void add_four(four_sums *s, __m256d v, __m256d valid, __m256d pivot, bool has_flags,
                              bool is_float)
 {
@@ -172,7 +175,7 @@ TZ_AVX2_INLINE void add_four(four_sums *s, __m256d v, __m256d valid, __m256d piv
     s->maximum = _mm256_max_pd(has_flags ? _mm256_blendv_pd(lowest, v, valid) : v, s->maximum);
 }
 
-/* Four flags, which are 0 or not, as masks. */
+/* Widens four flags, which are 0 or not, to masks. */
 TZ_AVX2_INLINE __m256d valid_four(const uint8_t *flags)
 {
     int32_t four;
@@ -196,7 +199,7 @@ TZ_AVX2_INLINE void add_eight(four_sums *s, tz_dtype dtype, const uint8_t *p, co
     }
 }
 
-/* Lanes 0 to 3 are in the first, 4 to 7 in the second. */
+/* Adds the eight accumulators, 0 to 3 and 4 to 7, in the order of tz_accumulators_sum. */
 TZ_AVX2_INLINE double add_accumulators(__m256d first, __m256d second)
 {
     const __m256d four = _mm256_add_pd(first, second);

@@ -13,6 +13,7 @@
 #include "pixel/row_ops.h"
 
 #if defined(__x86_64__)
+#include "base/minmax.h"
 #include "kernels/unpack.h"
 #include "pixel/avx2.h"
 
@@ -24,15 +25,15 @@ TZ_AVX2_INLINE __m256i add_words(__m256i a, __m256i b, unsigned word)
                        : _mm256_add_epi64(a, b);
 }
 
-/* ---- groups of 1, 2, 3, 4, 6, 8 and 16 bytes: whole ones in a lane ---- */
+/* ---- pixels of 1, 2, 3, 4, 6, 8 and 16 bytes: whole ones in a lane ---- */
 
-/* How much of a lane whole groups fill. */
+/* Returns the bytes of a lane that whole pixels fill. */
 TZ_AVX2_INLINE unsigned lane_bytes(unsigned pixel_bytes)
 {
     return pixel_bytes == 3 ? 15 : pixel_bytes == 6 ? 12 : LANE;
 }
 
-/* The last group of a lane, all over the lane. */
+/* Shuffles that repeat the last pixel of a lane all over it, by bytes of a pixel. */
 static const uint8_t last_pixels[17][LANE] = {
     [1] = {15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15},
     [2] = {14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15},
@@ -43,7 +44,7 @@ static const uint8_t last_pixels[17][LANE] = {
     [16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
 };
 
-/* Sums within each lane, in as many steps as the number of groups has bits. */
+/* Makes running sums within each lane: each step doubles the number of pixels that are added up. */
 TZ_AVX2_INLINE __m256i sum_lanes(__m256i v, unsigned word, unsigned pixel_bytes)
 {
     if (pixel_bytes == 3) {
@@ -64,8 +65,9 @@ TZ_AVX2_INLINE __m256i sum_lanes(__m256i v, unsigned word, unsigned pixel_bytes)
     return v;
 }
 
-/* One block: the low lane's total goes to the high lane, and the carry to both. carry is the last
- * group so far, all over both lanes; the chain from block to block is one addition. */
+/* Makes the sums of one block: adds the total of the low lane to the high lane, and the carry to
+ * both. The carry is the last pixel so far, all over both lanes. The next block waits for one
+ * addition only, since totals do not depend on the carry. */
 TZ_AVX2_INLINE __m256i sum_block(__m256i v, __m256i *carry, __m256i last, unsigned word,
                                  unsigned pixel_bytes)
 {
@@ -84,7 +86,7 @@ TZ_AVX2_INLINE __m256i load_block(const uint8_t *p, unsigned pixel_bytes)
     return lane == LANE ? load_full(p) : load_lanes(p, p + lane);
 }
 
-/* Writes VECTOR bytes, of which two lanes of whole groups count. */
+/* Writes VECTOR bytes, of which the whole pixels of two lanes count. */
 TZ_AVX2_INLINE void store_block(uint8_t *p, __m256i v, unsigned pixel_bytes)
 {
     const unsigned lane = lane_bytes(pixel_bytes);
@@ -96,7 +98,7 @@ TZ_AVX2_INLINE void store_block(uint8_t *p, __m256i v, unsigned pixel_bytes)
     }
 }
 
-/* What the sums of a row need beside the row. */
+/* State of the sums of a row. */
 typedef struct sum_state {
     __m256i carry;
     __m256i last;
@@ -113,6 +115,7 @@ TZ_AVX2_INLINE void sum_step(const uint8_t *row, uint8_t *out, sum_state *s, uns
     store_block(out, sum_block(v, &s->carry, s->last, word, pixel_bytes), pixel_bytes);
 }
 
+/* Four blocks at a time, then single ones, the last through a buffer. Returns the carry. */
 TZ_AVX2_INLINE __m256i sum_small(const uint8_t *row, uint8_t *out, size_t size, __m256i carry,
                                  unsigned word, unsigned pixel_bytes, bool swap)
 {
@@ -130,14 +133,15 @@ TZ_AVX2_INLINE __m256i sum_small(const uint8_t *row, uint8_t *out, size_t size, 
             sum_step(row + at, out + at, &s, word, pixel_bytes);
         } else {
             sum_step(row + at, end, &s, word, pixel_bytes);
-            memcpy(out + at, end, size - at < block ? size - at : block);
+            memcpy(out + at, end, tz_min_size(size - at, block));
         }
     }
     return s.carry;
 }
 
-/* ---- other groups of up to 32 bytes: one in a register ---- */
+/* ---- other pixels of up to 32 bytes: one in a register ---- */
 
+/* The register is the carry; bytes after the pixel are overwritten by the next one. */
 TZ_AVX2_INLINE __m256i sum_medium(const uint8_t *row, uint8_t *out, size_t size, __m256i carry,
                                   unsigned word, size_t pixel_bytes, bool swap)
 {
@@ -155,7 +159,7 @@ TZ_AVX2_INLINE __m256i sum_medium(const uint8_t *row, uint8_t *out, size_t size,
     return carry;
 }
 
-/* ---- a function for each loop, so that none lacks registers ---- */
+/* ---- a function for each loop: in one function they would run out of registers ---- */
 
 #define TZ_SUM(word, pixel_bytes)                                                                  \
     TZ_AVX2 __attribute__((noinline)) static __m256i sum_##word##_##pixel_bytes(                   \
@@ -198,7 +202,7 @@ static const sum_function sum_functions[9][17] = {
     [8] = {[8] = sum_8_8, [16] = sum_8_16},
 };
 
-/* Whether the carry of such groups is the group again and again, in both lanes. */
+/* True if pixels of this size have sum_small, whose carry is repeated all over both lanes. */
 static inline bool pixel_repeats(size_t pixel_bytes)
 {
     return pixel_bytes <= 16 && sum_functions[1][pixel_bytes];
@@ -208,8 +212,9 @@ static inline bool pixel_repeats(size_t pixel_bytes)
 
 enum { MAX_CACHED_PIXEL = 1024 };
 
-/* Pixels of more than 32 bytes, a register at a time: what is added is behind by one pixel. It is
- * kept apart where it would have to be read from stores that are still on their way. */
+/* Pixels of more than 32 bytes, a register at a time. The pixel before is added; up to
+ * MAX_CACHED_PIXEL bytes it is kept in a buffer, because loads at other alignments than the stores
+ * before them have to wait until those reach the cache. */
 TZ_AVX2_INLINE void sum_large(const uint8_t *row, uint8_t *out, size_t size, unsigned word,
                               size_t pixel_bytes, bool swap)
 {
@@ -263,11 +268,8 @@ TZ_AVX2_UNPREDICT2(u64, 8)
 
 /* ---- predictor 3 ---- */
 
-/* Byte planes are joined to samples first, and the sums taken over those: fewer steps than sums
- * over bytes. For that, each plane has to know what the planes before it add up to. */
-
-/* 32 samples of width bytes, as width registers, from planes that lie plane bytes apart, the
- * highest first. */
+/* Each join makes 32 samples of width bytes, in width registers, from planes that lie plane bytes
+ * apart, the highest first. */
 TZ_AVX2_INLINE void join_2(const uint8_t *row, size_t plane, __m256i *v)
 {
     const __m256i high = _mm256_permute4x64_epi64(load_full(row), 0xD8);
@@ -278,7 +280,8 @@ TZ_AVX2_INLINE void join_2(const uint8_t *row, size_t plane, __m256i *v)
 
 TZ_AVX2_INLINE void join_4(const uint8_t *row, size_t plane, __m256i *v)
 {
-    /* In units of four samples, so that what the unpacking takes from both lanes are neighbours. */
+    /* Moves units of four samples, so that unpacking, which works within lanes, finds neighbours.
+     */
     const __m256i apart = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
     const __m256i p0 = _mm256_permutevar8x32_epi32(load_full(row), apart);
     const __m256i p1 = _mm256_permutevar8x32_epi32(load_full(row + plane), apart);
@@ -333,21 +336,22 @@ TZ_AVX2_INLINE void join_planes(const uint8_t *row, size_t plane, __m256i *v, un
 TZ_AVX2_INLINE void add_plane(const uint8_t *plane, size_t size, uint32_t stride, uint8_t *totals)
 {
     const size_t step = VECTOR / stride * stride; /* the rest of a register is not used */
-    uint8_t parts[VECTOR];
+    uint8_t columns[VECTOR];
     __m256i sum = _mm256_setzero_si256();
     size_t at = 0;
     for (; at + VECTOR <= size; at += step)
         sum = _mm256_add_epi8(sum, load_full(plane + at));
-    store_full(parts, sum);
+    store_full(columns, sum);
     for (uint32_t s = 0; s < stride; s++) {
         for (size_t i = s; i < step; i += stride)
-            totals[s] = (uint8_t)(totals[s] + parts[i]);
+            totals[s] = (uint8_t)(totals[s] + columns[i]);
         for (size_t i = at + s; i < size; i += stride)
             totals[s] = (uint8_t)(totals[s] + plane[i]);
     }
 }
 
-/* What stands before the first pixel: in every byte of a sample, the total of the planes above. */
+/* Returns the carry before the first pixel: in every byte of a sample, the total of the planes
+ * before that byte. */
 TZ_AVX2_INLINE __m256i first_carry(const uint8_t *row, size_t count, unsigned width,
                                    uint32_t stride)
 {
@@ -364,11 +368,12 @@ TZ_AVX2_INLINE __m256i first_carry(const uint8_t *row, size_t count, unsigned wi
     return pixel_repeats(pixel_bytes) ? load_twice(carry) : load_full(carry);
 }
 
+/* A load at VECTOR - n is a mask of the first n bytes. */
 static const uint8_t first_bytes[2 * VECTOR] = {
     255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
     255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 
-/* The totals of stride samples, in the first bytes, of sums of all bytes of a plane. */
+/* Folds the sums of a plane to the totals of stride (1, 2 or 4) samples, in the first bytes. */
 TZ_AVX2_INLINE __m128i fold_sum(__m256i sum, uint32_t stride)
 {
     __m128i v = _mm_add_epi8(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
@@ -381,8 +386,8 @@ TZ_AVX2_INLINE __m128i fold_sum(__m256i sum, uint32_t stride)
     return v;
 }
 
-/* The same for a stride of 1, 2 or 4: all planes but the last are added up side by side, and their
- * totals joined like samples. */
+/* Does the same as first_carry for a stride of 1, 2 or 4: adds up all planes but the last in one
+ * pass, and joins their totals like samples. */
 TZ_AVX2_INLINE __m256i first_carry_fused(const uint8_t *row, size_t count, unsigned width,
                                          unsigned pixel_bytes)
 {
@@ -404,7 +409,7 @@ TZ_AVX2_INLINE __m256i first_carry_fused(const uint8_t *row, size_t count, unsig
     before[0] = _mm_setzero_si128();
     for (unsigned p = 1; p < width; p++)
         before[p] = _mm_add_epi8(before[p - 1], fold_sum(sums[p - 1], pixel_bytes / width));
-    /* pairs of planes, then pairs of pairs: the lower one first */
+    /* Joins pairs of planes, then pairs of pairs: the lower byte first. */
     for (unsigned pairs = width / 2, bytes = 1; pairs > 0; pairs /= 2, bytes *= 2) {
         for (unsigned i = 0; i < pairs; i++)
             before[i] = bytes == 1   ? _mm_unpacklo_epi8(before[2 * i + 1], before[2 * i])
@@ -416,7 +421,7 @@ TZ_AVX2_INLINE __m256i first_carry_fused(const uint8_t *row, size_t count, unsig
     return _mm256_broadcastsi128_si256(_mm_shuffle_epi8(before[0], repeat));
 }
 
-/* Pixels of 2, 4, 8 or 16 bytes are summed in the registers they were joined in. */
+/* Sums pixels of 2, 4, 8 or 16 bytes in the registers in which they were joined. */
 TZ_AVX2_INLINE void unpredict3_step(const uint8_t *row, size_t count, uint8_t *out, __m256i *carry,
                                     __m256i last, unsigned width, unsigned pixel_bytes)
 {
@@ -441,7 +446,8 @@ TZ_AVX2_INLINE void unpredict3_fused(const uint8_t *row, uint8_t *out, size_t co
     }
 }
 
-enum { JOINED = 2048 }; /* bytes that are joined, then summed */
+/* Bytes that are joined, then summed, while they are in the first-level cache. */
+enum { JOINED = 2048 };
 
 TZ_AVX2_INLINE void unpredict3_chunks(const uint8_t *row, uint8_t *out, size_t count, size_t wanted,
                                       unsigned width, uint32_t stride)
@@ -451,7 +457,7 @@ TZ_AVX2_INLINE void unpredict3_chunks(const uint8_t *row, uint8_t *out, size_t c
     uint8_t joined[JOINED + VECTOR];
     __m256i carry = first_carry(row, count, width, stride);
     for (size_t at = 0; at < wanted; at += chunk) {
-        const size_t some = wanted - at < chunk ? wanted - at : chunk;
+        const size_t some = tz_min_size(wanted - at, chunk);
         for (size_t i = 0; i < some; i += 32) {
             __m256i v[8];
             join_planes(row + at + i, count, v, width);
@@ -466,6 +472,7 @@ TZ_AVX2_INLINE void unpredict3_chunks(const uint8_t *row, uint8_t *out, size_t c
     }
 }
 
+/* Strides of 1 and 2, and 4 of samples of up to four bytes, fill lanes with whole pixels. */
 #define TZ_AVX2_UNPREDICT3(width)                                                                  \
     TZ_AVX2 __attribute__((noinline)) static void unpredict3_##width##_one(                        \
         const uint8_t *row, uint8_t *out, size_t count, size_t wanted)                             \
