@@ -63,8 +63,6 @@ const uint8_t *tz_row_prepare(const tz_row_format *format, uint8_t *row, uint32_
     const size_t wanted = (size_t)pixels * format->samples;
     const size_t count = (size_t)format->width * format->samples;
     const unsigned bytes = format->bits / 8u;
-    const unsigned components = tz_row_components(format);
-    const unsigned word = tz_word_index(bytes / components);
     if (format->predictor == 3 && bytes == 3) {
         tz_scalar_unpredict3(row, scratch, count, wanted, bytes, format->samples);
         widen_f24(scratch, wanted, !tz_host_is_little_endian(), out);
@@ -78,10 +76,12 @@ const uint8_t *tz_row_prepare(const tz_row_format *format, uint8_t *row, uint32_
                         format->sample_format == 2);
     } else if (format->predictor == 2) {
         ops->unpredict2[tz_word_index(bytes)](row, out, wanted, format->samples, format->swap);
-    } else if (format->swap && ops->swap[word]) {
-        ops->swap[word](row, out, wanted * components);
     } else {
-        return row;
+        const unsigned components = tz_row_components(format);
+        tz_swap_fn *swap = ops->swap[tz_word_index(bytes / components)];
+        if (!format->swap || !swap)
+            return row;
+        swap(row, out, wanted * components);
     }
     return out;
 }

@@ -30,7 +30,6 @@ void tz_stats_row(tz_stats *stats, tz_dtype dtype, const uint8_t *row, ptrdiff_t
                   const tz_nodata *nodata, const uint8_t *mask)
 {
     const tz_row_ops *ops = tz_row_ops_get();
-    const tz_conversion find = {.from = dtype, .to = dtype, .nodata = *nodata};
     const size_t size = tz_dtype_size(dtype);
     size_t some;
     if (dtype >= TZ_DTYPE_COMPLEX_INT16)
@@ -47,6 +46,7 @@ void tz_stats_row(tz_stats *stats, tz_dtype dtype, const uint8_t *row, ptrdiff_t
             samples = gathered;
         }
         if (nodata->kind != TZ_NODATA_NONE) {
+            const tz_conversion find = {.from = dtype, .to = dtype, .nodata = *nodata};
             tz_row_convert(&find, samples, (ptrdiff_t)size, NULL, 0, some, valid, 1);
             for (size_t i = 0; flags && i < some; i++)
                 valid[i] = flags[i] ? valid[i] : 0;

@@ -45,21 +45,24 @@ void tz_store_row(const tz_row_format *format, const uint8_t *row, uint8_t *out,
 {
     const tz_row_ops *ops = tz_row_ops_get();
     const size_t count = (size_t)format->width * format->samples;
-    const size_t size = tz_dtype_size(format->dtype);
-    const unsigned components = tz_row_components(format);
-    const unsigned word = tz_word_index(size / components);
     if (format->predictor == 3) {
         if (row == out)
             row = memcpy(scratch, row, tz_row_bytes(format));
         ops->predict3(row, out, count, format->bits / 8u, format->samples);
-    } else if (!fills_dtype(format)) {
+        return;
+    }
+    const size_t size = tz_dtype_size(format->dtype);
+    if (format->bits != 8 * size) {
         ops->pack(row, out, count, format->bits, size);
     } else if (format->predictor == 2) {
         ops->predict2[tz_word_index(size)](row, out, count, format->samples, format->swap);
-    } else if (format->swap && ops->swap[word]) {
-        ops->swap[word](row, out, count * components);
-    } else if (out != row) {
-        memcpy(out, row, count * size);
+    } else {
+        const unsigned components = tz_row_components(format);
+        tz_swap_fn *swap = ops->swap[tz_word_index(size / components)];
+        if (format->swap && swap)
+            swap(row, out, count * components);
+        else if (out != row)
+            memcpy(out, row, count * size);
     }
 }
 
