@@ -23,7 +23,7 @@ typedef struct file_extent {
     uint64_t end;
     uint64_t number; /* of a tile or tag */
     uint32_t level;  /* as in tz_error */
-    int32_t ifd;     /* of a tag or directory: which of the layers; else -1 */
+    int32_t ifd;     /* of a tag or directory: number of its layer; else -1 */
     uint16_t kind;
 } file_extent;
 
@@ -52,6 +52,7 @@ static tz_result add_extent(tz_checker *checker, extent_list *all, const file_ex
     return TZ_OK;
 }
 
+/* Other checks report extents that do not lie in the file; here they would overlap by chance. */
 static bool is_inside_main_file(const tz_checker *checker, uint64_t start, uint64_t size)
 {
     return size > 0 && start > 0 && tz_inside(&checker->file->containers[0], start, size);
@@ -62,7 +63,7 @@ static tz_result add_tile_extent(tz_checker *checker, const tz_checked_tile *vie
     const file_extent one = {.start = view->span.offset,
                              .end = view->span.offset + view->span.size,
                              .number = view->tile,
-                             .level = view->level,
+                             .level = view->at->level,
                              .ifd = -1,
                              .kind = EXTENT_TILE};
     if (!is_inside_main_file(checker, view->span.offset, view->span.size))
@@ -70,49 +71,38 @@ static tz_result add_tile_extent(tz_checker *checker, const tz_checked_tile *vie
     return add_extent(checker, user, &one);
 }
 
-static tz_result add_ifd_extents(tz_checker *checker, uint32_t number, extent_list *all)
-{
-    const tz_checked_ifd *directory = &checker->directories[number];
-    const int32_t ifd = (int32_t)number;
-    const file_extent whole = {
-        .start = directory->start, .end = directory->end, .ifd = ifd, .kind = EXTENT_DIRECTORY};
-    TZ_TRY(add_extent(checker, all, &whole));
-    for (uint32_t i = 0; i < directory->count; i++) {
-        const tz_ifd_entry *entry = &directory->entries[i];
-        const file_extent data = {.start = entry->offset,
-                                  .end = entry->offset + entry->size,
-                                  .number = entry->tag,
-                                  .ifd = ifd,
-                                  .kind = EXTENT_TAG};
-        const bool inside = entry->offset >= directory->start && entry->offset < directory->end;
-        if (!inside && entry->size != TZ_NONE &&
-            is_inside_main_file(checker, entry->offset, entry->size))
-            TZ_TRY(add_extent(checker, all, &data));
-    }
-    return TZ_OK;
-}
-
+/* Values that fit into their entry are part of the directory. */
 static tz_result collect_extents(tz_checker *checker, extent_list *all)
 {
-    const tz_info *info = checker->info;
-    const file_extent header = {.end = (info->bigtiff ? 16u : 8u) + (uint64_t)info->ghost.size,
-                                .ifd = -1,
-                                .kind = EXTENT_HEADER};
+    const file_extent header = {
+        .end = tz_checker_front_size(checker), .ifd = -1, .kind = EXTENT_HEADER};
+    tz_checked_layer at = {0};
     TZ_TRY(add_extent(checker, all, &header));
     tz_checker_note_sample(checker);
-    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
-        tz_layer layer;
-        uint32_t level;
-        if (!tz_checker_own_layer(checker, i, &layer, &level))
-            continue;
-        TZ_TRY(add_ifd_extents(checker, i, all));
-        TZ_TRY(tz_checker_visit_tiles(checker, level, &layer, add_tile_extent, all));
+    while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at)) {
+        const int32_t ifd = (int32_t)at.number;
+        const file_extent whole = {
+            .start = at.ifd->start, .end = at.ifd->end, .ifd = ifd, .kind = EXTENT_DIRECTORY};
+        TZ_TRY(add_extent(checker, all, &whole));
+        for (uint32_t i = 0; i < at.ifd->count; i++) {
+            const tz_ifd_entry *entry = &at.ifd->entries[i];
+            const file_extent data = {.start = entry->offset,
+                                      .end = entry->offset + entry->size,
+                                      .number = entry->tag,
+                                      .ifd = ifd,
+                                      .kind = EXTENT_TAG};
+            if (!tz_checked_ifd_holds(at.ifd, entry) && entry->size != TZ_NONE &&
+                is_inside_main_file(checker, entry->offset, entry->size))
+                TZ_TRY(add_extent(checker, all, &data));
+        }
+        TZ_TRY(tz_checker_visit_tiles(checker, &at, add_tile_extent, all));
     }
     return TZ_OK;
 }
 
 /* ---- overlaps ---- */
 
+/* Ends and numbers only make the order of findings certain. */
 static int compare_extent_start(const void *a, const void *b)
 {
     const file_extent *x = a;
@@ -124,44 +114,37 @@ static int compare_extent_start(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* Returns the location of an extent; the next finding is about its directory. */
 static tz_location extent_location(tz_checker *checker, const file_extent *one)
 {
-    tz_layer layer;
-    uint32_t level;
+    tz_checked_layer at = {0};
     checker->ctx.ifd = -1;
     if (one->kind == EXTENT_TILE)
         return tz_at_tile(one->level, one->number, one->start);
     if (one->ifd >= 0)
-        (void)tz_checker_layer(checker, (uint32_t)one->ifd, &layer, &level);
+        (void)tz_checker_layer(checker, (uint32_t)one->ifd, &at);
     return one->kind == EXTENT_TAG ? tz_at_tag((uint16_t)one->number, one->start)
                                    : tz_at_offset(one->start);
 }
 
-static const char *extent_name(const file_extent *one)
-{
-    static const char *const names[] = {"the header", "a directory", "data of a tag", "a tile"};
-    return names[one->kind];
-}
-
-static void report_overlap(tz_checker *checker, const file_extent *below, const file_extent *one)
-{
-    const bool same = below->start == one->start && below->end == one->end;
-    const tz_location location =
-        tz_expecting(extent_location(checker, one), below->end, one->start);
-    TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT, location,
-                   "%s %s %s that starts at byte %" PRIu64, extent_name(one),
-                   same ? "has the place of" : "lies on top of", extent_name(below), below->start);
-}
-
 static void find_overlaps(tz_checker *checker, extent_list *all)
 {
+    static const char *const names[] = {"the header", "a directory", "data of a tag", "a tile"};
     qsort(all->list, all->count, sizeof *all->list, compare_extent_start);
     const file_extent *reaching = &all->list[0]; /* the one with the furthest end so far */
     for (size_t i = 1; i < all->count; i++) {
-        if (all->list[i].start < reaching->end)
-            report_overlap(checker, reaching, &all->list[i]);
-        if (all->list[i].end > reaching->end)
-            reaching = &all->list[i];
+        const file_extent *one = &all->list[i];
+        if (one->start < reaching->end) {
+            const bool same = reaching->start == one->start && reaching->end == one->end;
+            const tz_location location =
+                tz_expecting(extent_location(checker, one), reaching->end, one->start);
+            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT, location,
+                           "%s %s %s that starts at byte %" PRIu64, names[one->kind],
+                           same ? "has the place of" : "lies on top of", names[reaching->kind],
+                           reaching->start);
+        }
+        if (one->end > reaching->end)
+            reaching = one;
     }
 }
 
@@ -194,6 +177,8 @@ static const char *why_extents_incomplete(const tz_checker *checker)
     return NULL;
 }
 
+/* Looks at the end of the file only: gaps between extents are common, and a trailer of 4 bytes may
+ * follow the last tile. */
 tz_result tz_check_unused_bytes(tz_checker *checker)
 {
     const tz_info *info = checker->info;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Checks of the layout that GDAL's COG driver writes and that GDAL's validation and rio-cogeo ask
- * for: tiles, overviews, the order of directories and data, and the ghost area. Rows with a TZ_COG_
- * bit also make up the quick look of tz_cog_problems. */
+ * for: tiles, overviews, the order of directories and data, and the ghost area.
+ *
+ * Rows with a TZ_COG_ bit also make up the quick look of tz_cog_problems, which has no directories:
+ * they use tz_info and the first tile of each level only. Numbers are GDAL's: 512 pixels, above
+ * which it wants tiles and overviews, and the 16 KiB that it reads first. */
 #include "base/minmax.h"
 #include "codec/codec.h"
 #include "tiff/tags.h"
@@ -16,6 +19,7 @@ static bool is_large_level(const tz_level *level)
 
 /* ---- directories ---- */
 
+/* GDAL prefers NAME.ovr to overviews in the file. One that does not open is as bad. */
 static tz_result check_external_overviews(tz_checker *checker)
 {
     const tz_file *file = checker->file;
@@ -34,35 +38,29 @@ static tz_result check_external_overviews(tz_checker *checker)
 
 static tz_result check_gdal_tiled(tz_checker *checker)
 {
-    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i += 2) {
-        tz_layer layer;
-        uint32_t level;
-        if (!tz_checker_layer(checker, i, &layer, &level))
-            continue;
-        tz_location location = tz_at_offset(layer.shape.ifd_offset);
-        location.level = (int32_t)level;
-        if (is_large_level(&layer.shape) && !layer.shape.tiled)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, location,
-                           "%u x %u pixels are stored in strips", layer.shape.width,
-                           layer.shape.height);
+    tz_checked_layer at = {0};
+    while (tz_checker_next(checker, TZ_LAYER_IMAGES, &at)) {
+        const tz_level *shape = &at.layer.shape;
+        if (is_large_level(shape) && !shape->tiled)
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, tz_at_level(shape, at.level),
+                           "%u x %u pixels are stored in strips", shape->width, shape->height);
     }
     return TZ_OK;
 }
 
+/* Some codecs of this library are not in GDAL, or only in some builds of it. */
 static tz_result check_gdal_codec(tz_checker *checker)
 {
-    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
-        tz_layer layer;
-        uint32_t level;
-        if (!tz_checker_layer(checker, i, &layer, &level))
-            continue;
-        const char *readers = tz_compression_readers(layer.shape.compression);
-        tz_location location = tz_at_tag(TZ_TAG_COMPRESSION, layer.shape.ifd_offset);
-        location.level = (int32_t)level;
-        location.found = layer.shape.compression;
+    tz_checked_layer at = {0};
+    while (tz_checker_next(checker, TZ_LAYER_ALL, &at)) {
+        const uint16_t codec = at.layer.shape.compression;
+        const char *readers = tz_compression_readers(codec);
+        tz_location location = tz_at_tag(TZ_TAG_COMPRESSION, at.layer.shape.ifd_offset);
+        location.level = (int32_t)at.level;
+        location.found = codec;
         if (readers)
             TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_UNSUPPORTED, location, "%s: %s",
-                           tz_compression_name(layer.shape.compression), readers);
+                           tz_compression_name(codec), readers);
     }
     return TZ_OK;
 }
@@ -77,13 +75,12 @@ static tz_result check_has_overviews(tz_checker *checker)
     return TZ_OK;
 }
 
+/* An odd ghost area is followed by a byte of padding. */
 static tz_result check_ifd_first(tz_checker *checker)
 {
-    const tz_info *info = checker->info;
-    const uint64_t front = (info->bigtiff ? 16u : 8u) + (uint64_t)info->ghost.size;
+    const uint64_t front = tz_checker_front_size(checker);
     const uint64_t expected = front + front % 2;
-    const uint64_t found = info->levels[0].ifd_offset;
-    checker->ctx.ifd = info->levels[0].ifd;
+    const uint64_t found = tz_checker_level(checker, 0)->ifd_offset;
     if (found > expected)
         TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
                        tz_expecting(tz_at_offset(found), expected, found),
@@ -121,17 +118,12 @@ static tz_result check_gdal_overview_sizes(tz_checker *checker)
 {
     const tz_info *info = checker->info;
     for (uint32_t i = 1; i < info->level_count; i++) {
-        const tz_level *level = &info->levels[i];
-        tz_location location = tz_at_offset(level->ifd_offset);
-        location.level = (int32_t)i;
-        checker->ctx.ifd = level->ifd;
+        const tz_level *level = tz_checker_level(checker, i);
         if (!level->sidecar && level->ifd < info->levels[i - 1].ifd)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, location,
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_at_level(level, i),
                            "the chain has the overview before a larger one");
     }
-    for (uint32_t i = 0; i < info->warning_count; i++)
-        if (tz_is_large_overview(&info->warnings[i]))
-            tz_checker_add_finding(checker, TZ_CHECK_FAIL, &info->warnings[i]);
+    tz_checker_add_large_overviews(checker);
     return TZ_OK;
 }
 
@@ -139,14 +131,11 @@ static tz_result check_gdal_ifd_order(tz_checker *checker)
 {
     const tz_info *info = checker->info;
     for (uint32_t i = 1; i < info->level_count; i++) {
-        const tz_level *level = &info->levels[i];
+        const tz_level *level = tz_checker_level(checker, i);
         const uint64_t before = info->levels[i - 1].ifd_offset;
-        tz_location location =
-            tz_expecting(tz_at_offset(level->ifd_offset), before, level->ifd_offset);
-        location.level = (int32_t)i;
-        checker->ctx.ifd = level->ifd;
         if (!level->sidecar && level->ifd_offset < before)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, location,
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                           tz_expecting(tz_at_level(level, i), before, level->ifd_offset),
                            "the directory lies before that of the next larger level");
     }
     return TZ_OK;
@@ -154,33 +143,20 @@ static tz_result check_gdal_ifd_order(tz_checker *checker)
 
 /* ---- data ---- */
 
-uint64_t tz_last_ifd_offset(const tz_info *info)
-{
-    uint64_t last = 0;
-    for (uint32_t i = 0; i < info->level_count; i++) {
-        const tz_level *mask = info->levels[i].has_mask ? &info->masks[i] : NULL;
-        if (!info->levels[i].sidecar && info->levels[i].ifd_offset > last)
-            last = info->levels[i].ifd_offset;
-        if (mask && !mask->sidecar && mask->ifd_offset > last)
-            last = mask->ifd_offset;
-    }
-    return last;
-}
-
 /* Looks at MAX_SPANS tiles at most: the quick look asks this of any file, also of a sparse one. */
 tz_result tz_first_tile_offset(tz_checker *checker, uint32_t level, uint64_t *offset)
 {
     tz_tile_span spans[SPANS_AT_ONCE];
-    tz_layer layer;
-    uint32_t number;
+    tz_checked_layer at = {0};
     *offset = TZ_NONE;
-    if (!tz_checker_own_layer(checker, 2 * level, &layer, &number) || !layer.shape.readable)
+    if (!tz_checker_layer(checker, 2 * level, &at) || at.layer.shape.sidecar ||
+        !at.layer.shape.readable)
         return TZ_OK;
-    const uint64_t tiles = layer.shape.tile_count;
+    const uint64_t tiles = at.layer.shape.tile_count;
     for (uint64_t first = 0; first < tiles && first < MAX_SPANS; first += SPANS_AT_ONCE) {
         const size_t some = (size_t)tz_min(tiles - first, SPANS_AT_ONCE);
         bool known = false;
-        TZ_TRY(tz_checker_spans(checker, level, &layer, first, some, spans, &known));
+        TZ_TRY(tz_checker_spans(checker, &at, first, some, spans, &known));
         for (size_t i = 0; known && i < some; i++) {
             if (spans[i].offset != 0) {
                 *offset = spans[i].offset;
@@ -193,7 +169,10 @@ tz_result tz_first_tile_offset(tz_checker *checker, uint32_t level, uint64_t *of
 
 static tz_result check_data_after_ifds(tz_checker *checker)
 {
-    const uint64_t last = tz_last_ifd_offset(checker->info);
+    uint64_t last = 0; /* offset of the last directory */
+    tz_checked_layer at = {0};
+    while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at))
+        last = tz_max(last, at.layer.shape.ifd_offset);
     for (uint32_t i = checker->info->level_count; i-- > 0;) {
         uint64_t offset = TZ_NONE;
         TZ_TRY(tz_first_tile_offset(checker, i, &offset));
@@ -205,8 +184,10 @@ static tz_result check_data_after_ifds(tz_checker *checker)
     return TZ_OK;
 }
 
-tz_result tz_check_level_data_order(tz_checker *checker, tz_check_outcome weight)
+/* The first tile stands for its level. */
+tz_result tz_check_level_data_order(tz_checker *checker)
 {
+    const tz_check_outcome weight = (tz_check_outcome)checker->row->argument;
     uint64_t previous = 0;
     for (uint32_t i = checker->info->level_count; i-- > 0;) {
         uint64_t offset = TZ_NONE;
@@ -222,13 +203,10 @@ tz_result tz_check_level_data_order(tz_checker *checker, tz_check_outcome weight
     return TZ_OK;
 }
 
-static tz_result check_gdal_data_order(tz_checker *checker)
-{
-    return tz_check_level_data_order(checker, TZ_CHECK_FAIL);
-}
-
 /* ---- the ghost area ---- */
 
+/* The ghost area is text after the header, with promises that readers rely on; opening has checked
+ * its form. Here are the promises that the directories contradict. */
 static tz_result check_ghost_area(tz_checker *checker)
 {
     const tz_ghost *ghost = &checker->info->ghost;
@@ -254,41 +232,41 @@ static tz_result check_ghost_area(tz_checker *checker)
 /* clang-format off */
 static const tz_check_row gdal_rows[] = {
     {"gdal.external-overviews", NULL, "overviews are in the file itself",
-     check_external_overviews, TZ_COG_EXTERNAL_OVERVIEWS, false, false},
+     check_external_overviews, TZ_COG_EXTERNAL_OVERVIEWS, 0, 0},
     {"gdal.tiled", NULL, "levels larger than 512 pixels are tiled",
-     check_gdal_tiled, TZ_COG_NOT_TILED, false, false},
+     check_gdal_tiled, TZ_COG_NOT_TILED, 0, 0},
     {"gdal.codec", NULL, "GDAL has the codec of the tiles",
-     check_gdal_codec, 0, false, false},
+     check_gdal_codec, 0, 0, 0},
     {"gdal.overviews", NULL, "an image larger than 512 pixels has overviews",
-     check_has_overviews, TZ_COG_NO_OVERVIEWS, false, false},
+     check_has_overviews, TZ_COG_NO_OVERVIEWS, 0, 0},
     {"gdal.overview-sizes", NULL, "each overview is smaller than the one before it",
-     check_gdal_overview_sizes, 0, false, false},
+     check_gdal_overview_sizes, 0, 0, 0},
     {"gdal.ifd-first", NULL, "the image's directory follows the header and the ghost area",
-     check_ifd_first, TZ_COG_IFD_NOT_FIRST, false, false},
+     check_ifd_first, TZ_COG_IFD_NOT_FIRST, 0, 0},
     {"gdal.ifd-order", NULL, "directories lie in the order of their levels",
-     check_gdal_ifd_order, TZ_COG_IFD_ORDER, false, false},
+     check_gdal_ifd_order, TZ_COG_IFD_ORDER, 0, 0},
     {"gdal.data-after-ifds", NULL, "tile data lies after all directories",
-     check_data_after_ifds, TZ_COG_DATA_BEFORE_IFDS, false, false},
+     check_data_after_ifds, TZ_COG_DATA_BEFORE_IFDS, 0, 0},
     {"gdal.data-order", NULL, "data of the smallest level comes first, of the image last",
-     check_gdal_data_order, TZ_COG_DATA_ORDER, false, false},
+     tz_check_level_data_order, TZ_COG_DATA_ORDER, 0, TZ_CHECK_FAIL},
     {"gdal.edited", NULL, "the file was not edited after it was written as a COG",
-     check_not_edited, TZ_COG_EDITED, false, false},
+     check_not_edited, TZ_COG_EDITED, 0, 0},
     {"gdal.ghost", NULL, "the ghost area has its form, and what it says is so",
-     check_ghost_area, 0, false, false},
+     check_ghost_area, 0, 0, 0},
     {"gdal.header-size", NULL, "directories fit into the first 16 KiB, which readers fetch first",
-     check_header_size, 0, false, false},
+     check_header_size, 0, 0, 0},
     {"gdal.leader", NULL, "four bytes with its size stand before each tile",
-     tz_check_leaders, 0, true, false},
+     tz_check_leaders, 0, TZ_SCANS_TILES, 0},
     {"gdal.trailer", NULL, "the last four bytes of each tile are repeated after it",
-     tz_check_trailers, 0, true, false},
+     tz_check_trailers, 0, TZ_SCANS_TILES, 0},
     {"gdal.block-order", NULL, "tiles lie in the file in the order that the ghost area declares",
-     tz_check_block_order, 0, true, false},
+     tz_check_block_order, 0, TZ_SCANS_TILES, 0},
     {"gdal.mask-adjacent", NULL, "each tile of a mask follows its tile of the image",
-     tz_check_masks_adjacent, 0, true, false},
+     tz_check_masks_adjacent, 0, TZ_SCANS_TILES, 0},
     {"gdal.nodata", NULL, "tag GDAL_NODATA is a value that pixels can have",
-     tz_checker_add_open_warnings, 0, false, false},
+     tz_checker_add_open_warnings, 0, 0, 0},
     {"gdal.metadata", NULL, "tag GDAL_METADATA is the XML that it should be",
-     tz_checker_add_open_warnings, 0, false, false},
+     tz_checker_add_open_warnings, 0, 0, 0},
 };
 /* clang-format on */
 const tz_check_list tz_gdal_checks = {gdal_rows, sizeof gdal_rows / sizeof gdal_rows[0]};

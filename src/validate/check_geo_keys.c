@@ -3,8 +3,11 @@
  * values, and the requirements of OGC 19-008 about single keys.
  *
  * The directory is read from tz_file.geo_tags as raw numbers, because tz_geo has only the usable
- * keys. Values are looked up in tz_geo. A check names the keys that it is about; without any of
- * them it does not apply. Tables list the keys that a user-defined code needs. */
+ * keys. Values are looked up in tz_geo.
+ *
+ * The requirements are a table by subject: the keys that the check is about (without any of them it
+ * does not apply), values that are reserved, and keys that a value needs, most often because a
+ * user-defined code is described by other keys. One function applies the rules of a subject. */
 #include <string.h>
 
 #include "base/minmax.h"
@@ -19,7 +22,7 @@ typedef struct raw_key {
     uint16_t value;
 } raw_key;
 
-/* Location of an entry of the key directory. */
+/* Returns the location of an entry of the key directory. */
 static tz_location at_key_entry(const tz_checker *checker, uint32_t index)
 {
     const tz_ifd_entry *entry = tz_checked_ifd_find(&checker->directories[0], TZ_TAG_GEO_KEYS);
@@ -27,6 +30,7 @@ static tz_location at_key_entry(const tz_checker *checker, uint32_t index)
     return tz_at_tag(TZ_TAG_GEO_KEYS, entry ? entry->offset + numbers * 2 : TZ_NONE);
 }
 
+/* Returns the location of one of the four numbers of the header. */
 static tz_location at_key_header(const tz_checker *checker, unsigned number)
 {
     tz_location location = at_key_entry(checker, 0);
@@ -35,11 +39,15 @@ static tz_location at_key_header(const tz_checker *checker, unsigned number)
     return location;
 }
 
+/* Adds a failure whose text has the name and the id of a key. */
+#define FAIL_KEY(checker, location, text, id)                                                      \
+    TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, location, text, tz_geo_key_label(id), id)
+
 /* Returns true if there are keys to check; findings are then about the image's directory. */
 static bool begin_key_check(tz_checker *checker)
 {
     const tz_geo_tags *tags = &checker->file->geo_tags;
-    checker->ctx.ifd = checker->info->levels[0].ifd;
+    (void)tz_checker_level(checker, 0);
     if (tags->directory && tags->directory_count >= TZ_GEO_KEY_HEADER_VALUES)
         return true;
     (void)tz_checker_skip(checker, "the image has no key directory that could be read");
@@ -65,6 +73,7 @@ static raw_key raw_key_at(const tz_checker *checker, uint32_t index)
 
 /* ---- the directory ---- */
 
+/* The header is: version, revision, minor revision, number of keys. */
 static void check_key_header(tz_checker *checker)
 {
     const tz_geo_tags *tags = &checker->file->geo_tags;
@@ -89,12 +98,7 @@ static void check_key_header(tz_checker *checker)
                        "the key directory is too short for its %u keys", header[3]);
 }
 
-static bool is_key_location(uint16_t location)
-{
-    return location == 0 || location == TZ_TAG_GEO_KEYS || location == TZ_TAG_GEO_DOUBLES ||
-           location == TZ_TAG_GEO_ASCII;
-}
-
+/* The location of a key is 0, or the tag that holds its values. */
 tz_result tz_check_key_directory(tz_checker *checker)
 {
     uint16_t before = 0;
@@ -110,16 +114,15 @@ tz_result tz_check_key_directory(tz_checker *checker)
     check_key_header(checker);
     for (uint32_t i = 0; i < whole_key_count(checker); i++) {
         const raw_key key = raw_key_at(checker, i);
+        const bool in_tag = key.location == TZ_TAG_GEO_KEYS || key.location == TZ_TAG_GEO_DOUBLES ||
+                            key.location == TZ_TAG_GEO_ASCII;
+        const tz_location location = at_key_entry(checker, i);
         if (i > 0 && key.id <= before)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                           tz_expecting(at_key_entry(checker, i), (uint64_t)before + 1, key.id),
-                           "key %s (%u) is not in ascending order", tz_geo_key_label(key.id),
-                           key.id);
-        if (!is_key_location(key.location))
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                           tz_expecting(at_key_entry(checker, i), TZ_NONE, key.location),
-                           "the location of key %s (%u) is neither 0 nor a tag with keys",
-                           tz_geo_key_label(key.id), key.id);
+            FAIL_KEY(checker, tz_expecting(location, (uint64_t)before + 1, key.id),
+                     "key %s (%u) is not in ascending order", key.id);
+        if (key.location != 0 && !in_tag)
+            FAIL_KEY(checker, tz_expecting(location, TZ_NONE, key.location),
+                     "the location of key %s (%u) is neither 0 nor a tag with keys", key.id);
         before = key.id;
     }
     return TZ_OK;
@@ -127,6 +130,7 @@ tz_result tz_check_key_directory(tz_checker *checker)
 
 /* ---- positions of values ---- */
 
+/* A SHORT value is in the entry itself; several values follow the last entry. */
 tz_result tz_check_short_key_values(tz_checker *checker)
 {
     if (!begin_key_check(checker))
@@ -138,15 +142,11 @@ tz_result tz_check_short_key_values(tz_checker *checker)
         const raw_key key = raw_key_at(checker, i);
         const uint64_t end = (uint64_t)key.value + key.count;
         if (key.location == 0 && key.count != 1)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                           tz_expecting(at_key_entry(checker, i), 1, key.count),
-                           "key %s (%u) is stored in the directory, where a key has one value",
-                           tz_geo_key_label(key.id), key.id);
+            FAIL_KEY(checker, tz_expecting(at_key_entry(checker, i), 1, key.count),
+                     "key %s (%u) is stored in the directory, where a key has one value", key.id);
         if (key.location == TZ_TAG_GEO_KEYS && (key.value < first_value || end > size))
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                           tz_expecting(at_key_entry(checker, i), size, end),
-                           "the values of key %s (%u) are not after the last key",
-                           tz_geo_key_label(key.id), key.id);
+            FAIL_KEY(checker, tz_expecting(at_key_entry(checker, i), size, end),
+                     "the values of key %s (%u) are not after the last key", key.id);
     }
     return TZ_OK;
 }
@@ -177,21 +177,10 @@ tz_result tz_check_double_key_values(tz_checker *checker)
     return TZ_OK;
 }
 
-static void check_key_text(tz_checker *checker, uint32_t index, const raw_key *key)
-{
-    const char *text = checker->file->geo_tags.ascii + key->value;
-    if (key->count == 0 || text[key->count - 1] != '|')
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_entry(checker, index),
-                       "the text of key %s (%u) does not end in '|'", tz_geo_key_label(key->id),
-                       key->id);
-    if (key->count > 1 && memchr(text, '\0', (size_t)key->count - 1))
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_entry(checker, index),
-                       "the text of key %s (%u) has a NUL inside", tz_geo_key_label(key->id),
-                       key->id);
-}
-
+/* A bar ends each text, since texts of several keys follow each other in one tag. */
 tz_result tz_check_ascii_key_values(tz_checker *checker)
 {
+    const tz_geo_tags *tags = &checker->file->geo_tags;
     bool used = false;
     if (!begin_key_check(checker))
         return TZ_OK;
@@ -200,64 +189,37 @@ tz_result tz_check_ascii_key_values(tz_checker *checker)
         if (key.location != TZ_TAG_GEO_ASCII)
             continue;
         used = true;
-        if (check_values_inside_tag(checker, i, &key, checker->file->geo_tags.ascii_size) &&
-            checker->file->geo_tags.ascii)
-            check_key_text(checker, i, &key);
+        if (!check_values_inside_tag(checker, i, &key, tags->ascii_size) || !tags->ascii)
+            continue;
+        const char *text = tags->ascii + key.value;
+        if (key.count == 0 || text[key.count - 1] != '|')
+            FAIL_KEY(checker, at_key_entry(checker, i),
+                     "the text of key %s (%u) does not end in '|'", key.id);
+        if (key.count > 1 && memchr(text, '\0', (size_t)key.count - 1))
+            FAIL_KEY(checker, at_key_entry(checker, i), "the text of key %s (%u) has a NUL inside",
+                     key.id);
     }
-    if (!used && checker->file->geo_tags.ascii)
+    if (!used && tags->ascii)
         TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
                        tz_at_tag(TZ_TAG_GEO_ASCII, checker->info->levels[0].ifd_offset),
                        "no key uses the texts of the tag");
     return TZ_OK;
 }
 
-/* ---- single keys ---- */
+/* ---- requirements by subject ---- */
 
-static uint16_t type_at_location(uint16_t location)
-{
-    if (location == TZ_TAG_GEO_DOUBLES)
-        return TZ_TYPE_DOUBLE;
-    return location == TZ_TAG_GEO_ASCII ? TZ_TYPE_ASCII : TZ_TYPE_SHORT;
-}
+/* Keys first to last. */
+typedef struct key_range {
+    uint16_t first;
+    uint16_t last;
+} key_range;
 
-static bool is_listed_key(uint16_t id, const uint16_t *list)
-{
-    for (; *list != 0; list++)
-        if (*list == id)
-            return true;
-    return false;
-}
-
-/* Checks the types of some keys; without any of them the check does not apply. */
-static bool check_key_types(tz_checker *checker, const uint16_t *ids)
-{
-    bool any = false;
-    if (!begin_key_check(checker))
-        return false;
-    for (uint32_t i = 0; i < whole_key_count(checker); i++) {
-        const raw_key key = raw_key_at(checker, i);
-        const uint16_t wanted = tz_geo_key_type(key.id);
-        if (!is_listed_key(key.id, ids))
-            continue;
-        any = true;
-        if (wanted != type_at_location(key.location))
-            TZ_ADD_FINDING(
-                checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                tz_expecting(at_key_entry(checker, i), wanted, type_at_location(key.location)),
-                "key %s (%u) has the wrong type", tz_geo_key_label(key.id), key.id);
-    }
-    if (!any)
-        (void)tz_checker_skip(checker, "the image has no such keys");
-    return any;
-}
-
-static tz_location at_key_id(const tz_checker *checker, uint16_t id)
-{
-    for (uint32_t i = 0; i < whole_key_count(checker); i++)
-        if (raw_key_at(checker, i).id == id)
-            return at_key_entry(checker, i);
-    return at_key_header(checker, 0);
-}
+/* Values first to last that a key must not have. */
+typedef struct reserved_values {
+    uint16_t key;
+    uint16_t first;
+    uint16_t last;
+} reserved_values;
 
 /* If key has this value, one of the others must be present. */
 typedef struct standard_requirement {
@@ -266,204 +228,169 @@ typedef struct standard_requirement {
     uint16_t one_of[2];
 } standard_requirement;
 
-static void check_requirements(tz_checker *checker, const standard_requirement *requirements,
-                               size_t count)
+enum { MAX_RULES = 6 };
+
+/* Unused elements of arrays are 0, which is the id of no key. */
+typedef struct key_rules {
+    key_range keys[4];     /* the keys of the subject */
+    uint16_t required;     /* a key that must be present; 0: none */
+    uint16_t crs_codes[2]; /* keys with codes of EPSG: below 1024 reserved, above 32767 private */
+    reserved_values reserved;
+    standard_requirement needs[MAX_RULES];
+} key_rules;
+
+#define USER TZ_GEO_USER_DEFINED
+static const key_rules rules_of_subject[TZ_KEY_SUBJECTS] = {
+    [TZ_KEYS_RASTER_TYPE] = {.keys = {{TZ_KEY_RASTER_TYPE, TZ_KEY_RASTER_TYPE}},
+                             .reserved = {TZ_KEY_RASTER_TYPE, 3, USER - 1}},
+    [TZ_KEYS_MODEL_TYPE] =
+        {.keys = {{TZ_KEY_MODEL_TYPE, TZ_KEY_MODEL_TYPE}},
+         .required = TZ_KEY_MODEL_TYPE,
+         .reserved = {TZ_KEY_MODEL_TYPE, 4, USER - 1},
+         .needs = {{TZ_KEY_MODEL_TYPE, TZ_MODEL_PROJECTED, {TZ_KEY_PROJECTED_CRS}},
+                   {TZ_KEY_MODEL_TYPE, TZ_MODEL_GEOGRAPHIC, {TZ_KEY_GEODETIC_CRS}},
+                   {TZ_KEY_MODEL_TYPE, TZ_MODEL_GEOCENTRIC, {TZ_KEY_GEODETIC_CRS}},
+                   {TZ_KEY_MODEL_TYPE, USER, {TZ_KEY_CITATION}}}},
+    [TZ_KEYS_CRS] = {.keys = {{TZ_KEY_PROJECTED_CRS, TZ_KEY_PROJECTED_CRS},
+                              {TZ_KEY_GEODETIC_CRS, TZ_KEY_GEODETIC_CRS}},
+                     .crs_codes = {TZ_KEY_PROJECTED_CRS, TZ_KEY_GEODETIC_CRS},
+                     .needs = {{TZ_KEY_PROJECTED_CRS, USER, {TZ_KEY_PROJECTED_CITATION}},
+                               {TZ_KEY_PROJECTED_CRS, USER, {TZ_KEY_GEODETIC_CRS}},
+                               {TZ_KEY_PROJECTED_CRS, USER, {TZ_KEY_PROJECTION}},
+                               {TZ_KEY_GEODETIC_CRS, USER, {TZ_KEY_GEODETIC_CITATION}},
+                               {TZ_KEY_GEODETIC_CRS, USER, {TZ_KEY_DATUM}},
+                               {TZ_KEY_GEODETIC_CRS,
+                                USER,
+                                {TZ_KEY_GEOG_ANGULAR_UNITS, TZ_KEY_GEOG_LINEAR_UNITS}}}},
+    [TZ_KEYS_VERTICAL] = {.keys = {{TZ_KEY_VERTICAL, TZ_KEY_VERTICAL},
+                                   {TZ_KEY_VERTICAL_DATUM, TZ_KEY_VERTICAL_DATUM}},
+                          .crs_codes = {TZ_KEY_VERTICAL, TZ_KEY_VERTICAL_DATUM},
+                          .needs = {{TZ_KEY_VERTICAL, USER, {TZ_KEY_VERTICAL_CITATION}},
+                                    {TZ_KEY_VERTICAL, USER, {TZ_KEY_VERTICAL_UNITS}},
+                                    {TZ_KEY_VERTICAL, USER, {TZ_KEY_VERTICAL_DATUM}},
+                                    {TZ_KEY_VERTICAL_DATUM, USER, {TZ_KEY_VERTICAL_CITATION}}}},
+    [TZ_KEYS_CITATIONS] = {.keys = {{TZ_KEY_CITATION, TZ_KEY_CITATION},
+                                    {TZ_KEY_GEODETIC_CITATION, TZ_KEY_GEODETIC_CITATION},
+                                    {TZ_KEY_PROJECTED_CITATION, TZ_KEY_PROJECTED_CITATION},
+                                    {TZ_KEY_VERTICAL_CITATION, TZ_KEY_VERTICAL_CITATION}}},
+    [TZ_KEYS_UNITS] = {.keys = {{TZ_KEY_GEOG_LINEAR_UNITS, TZ_KEY_GEOG_ANGULAR_UNIT_SIZE},
+                                {TZ_KEY_GEOG_AZIMUTH_UNITS, TZ_KEY_GEOG_AZIMUTH_UNITS},
+                                {TZ_KEY_PROJ_LINEAR_UNITS, TZ_KEY_PROJ_LINEAR_UNIT_SIZE},
+                                {TZ_KEY_VERTICAL_UNITS, TZ_KEY_VERTICAL_UNITS}},
+                       .reserved = {TZ_KEY_VERTICAL_UNITS, USER, USER},
+                       .needs = {{TZ_KEY_GEOG_LINEAR_UNITS, USER, {TZ_KEY_GEOG_LINEAR_UNIT_SIZE}},
+                                 {TZ_KEY_GEOG_ANGULAR_UNITS, USER, {TZ_KEY_GEOG_ANGULAR_UNIT_SIZE}},
+                                 {TZ_KEY_GEOG_ANGULAR_UNITS, USER, {TZ_KEY_GEODETIC_CITATION}},
+                                 {TZ_KEY_PROJ_LINEAR_UNITS, USER, {TZ_KEY_PROJ_LINEAR_UNIT_SIZE}},
+                                 {TZ_KEY_PROJ_LINEAR_UNITS, USER, {TZ_KEY_PROJECTED_CITATION}}}},
+    [TZ_KEYS_DATUM] =
+        {.keys = {{TZ_KEY_DATUM, TZ_KEY_PRIME_MERIDIAN},
+                  {TZ_KEY_ELLIPSOID, TZ_KEY_INV_FLATTENING},
+                  {TZ_KEY_PRIME_MERIDIAN_LONGITUDE, TZ_KEY_PRIME_MERIDIAN_LONGITUDE}},
+         .needs = {{TZ_KEY_DATUM, USER, {TZ_KEY_GEODETIC_CITATION}},
+                   {TZ_KEY_DATUM, USER, {TZ_KEY_ELLIPSOID}},
+                   {TZ_KEY_PRIME_MERIDIAN, USER, {TZ_KEY_PRIME_MERIDIAN_LONGITUDE}},
+                   {TZ_KEY_ELLIPSOID, USER, {TZ_KEY_SEMI_MAJOR_AXIS}},
+                   {TZ_KEY_ELLIPSOID, USER, {TZ_KEY_INV_FLATTENING, TZ_KEY_SEMI_MINOR_AXIS}}}},
+    [TZ_KEYS_PROJECTION] = {.keys = {{TZ_KEY_PROJECTION, TZ_KEY_PROJ_METHOD},
+                                     {TZ_KEY_STD_PARALLEL_1, TZ_KEY_STRAIGHT_VERT_POLE_LONG}},
+                            .reserved = {TZ_KEY_PROJ_METHOD, 28, USER - 1},
+                            .needs = {{TZ_KEY_PROJECTION, USER, {TZ_KEY_PROJ_METHOD}}}},
+};
+#undef USER
+
+static uint16_t type_at_location(uint16_t location)
 {
-    for (size_t i = 0; i < count; i++) {
-        const standard_requirement *requirement = &requirements[i];
-        if (tz_geo_short(&checker->info->geo, requirement->key, 0) != requirement->value ||
-            tz_geo_has_key(&checker->info->geo, requirement->one_of[0]) ||
-            (requirement->one_of[1] != 0 &&
-             tz_geo_has_key(&checker->info->geo, requirement->one_of[1])))
-            continue;
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_id(checker, requirement->key),
-                       "key %s (%u) is %u, which needs key %s (%u)",
-                       tz_geo_key_label(requirement->key), requirement->key, requirement->value,
-                       tz_geo_key_label(requirement->one_of[0]), requirement->one_of[0]);
+    if (location == TZ_TAG_GEO_DOUBLES)
+        return TZ_TYPE_DOUBLE;
+    return location == TZ_TAG_GEO_ASCII ? TZ_TYPE_ASCII : TZ_TYPE_SHORT;
+}
+
+/* Checks the types of the keys of a subject. Returns false if there are none. */
+static bool check_key_types(tz_checker *checker, const key_rules *rules)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < whole_key_count(checker); i++) {
+        const raw_key key = raw_key_at(checker, i);
+        const uint16_t wanted = tz_geo_key_type(key.id);
+        const uint16_t found = type_at_location(key.location);
+        bool listed = false;
+        for (size_t k = 0; k < sizeof rules->keys / sizeof rules->keys[0]; k++)
+            listed = listed || (key.id >= rules->keys[k].first && key.id <= rules->keys[k].last &&
+                                rules->keys[k].first != 0);
+        any = any || listed;
+        if (listed && wanted != found)
+            FAIL_KEY(checker, tz_expecting(at_key_entry(checker, i), wanted, found),
+                     "key %s (%u) has the wrong type", key.id);
     }
-}
-#define CHECK_REQUIREMENTS(checker, requirements)                                                  \
-    check_requirements((checker), (requirements), sizeof(requirements) / sizeof(requirements)[0])
-
-static void check_not_reserved(tz_checker *checker, uint16_t id, uint16_t first, uint16_t last)
-{
-    const uint16_t value = tz_geo_short(&checker->info->geo, id, 0);
-    if (value >= first && value <= last)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
-                       tz_expecting(at_key_id(checker, id), TZ_NONE, value),
-                       "key %s (%u) has a reserved value", tz_geo_key_label(id), id);
+    return any;
 }
 
-tz_result tz_check_raster_type(tz_checker *checker)
+/* Returns the location of a key's entry, or of the header if there is no such key. */
+static tz_location at_key_id(const tz_checker *checker, uint16_t id)
 {
-    static const uint16_t ids[] = {TZ_KEY_RASTER_TYPE, 0};
-    if (!check_key_types(checker, ids))
-        return TZ_OK;
-    const uint16_t value = tz_geo_short(&checker->info->geo, TZ_KEY_RASTER_TYPE, 1);
-    check_not_reserved(checker, TZ_KEY_RASTER_TYPE, 3, 32766);
-    if (value == 0 || value >= TZ_GEO_USER_DEFINED)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
-                       tz_expecting(at_key_id(checker, TZ_KEY_RASTER_TYPE), 1, value),
-                       "a raster type that is neither area nor point is discouraged");
-    return TZ_OK;
+    for (uint32_t i = 0; i < whole_key_count(checker); i++)
+        if (raw_key_at(checker, i).id == id)
+            return at_key_entry(checker, i);
+    return at_key_header(checker, 0);
 }
 
-tz_result tz_check_model_type(tz_checker *checker)
+static void check_reserved_values(tz_checker *checker, const reserved_values *reserved)
 {
-    static const uint16_t ids[] = {TZ_KEY_MODEL_TYPE, 0};
-    static const standard_requirement requirements[] = {
-        {TZ_KEY_MODEL_TYPE, TZ_MODEL_PROJECTED, {TZ_KEY_PROJECTED_CRS}},
-        {TZ_KEY_MODEL_TYPE, TZ_MODEL_GEOGRAPHIC, {TZ_KEY_GEODETIC_CRS}},
-        {TZ_KEY_MODEL_TYPE, TZ_MODEL_GEOCENTRIC, {TZ_KEY_GEODETIC_CRS}},
-        {TZ_KEY_MODEL_TYPE, TZ_GEO_USER_DEFINED, {TZ_KEY_CITATION}},
-    };
-    if (!begin_key_check(checker))
-        return TZ_OK;
-    if (!check_key_types(checker, ids)) {
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_header(checker, 3),
-                       "key GTModelTypeGeoKey (%u) is missing", TZ_KEY_MODEL_TYPE);
-        checker->check->note = NULL;
-    }
-    check_not_reserved(checker, TZ_KEY_MODEL_TYPE, 4, 32766);
-    CHECK_REQUIREMENTS(checker, requirements);
-    return TZ_OK;
+    const uint16_t value = tz_geo_short(&checker->info->geo, reserved->key, 0);
+    if (value >= reserved->first && value <= reserved->last && reserved->key != 0)
+        FAIL_KEY(checker, tz_expecting(at_key_id(checker, reserved->key), TZ_NONE, value),
+                 "key %s (%u) has a reserved value", reserved->key);
 }
 
-/* Codes below 1024 are reserved, those above 32767 private. */
-static void check_crs_code(tz_checker *checker, uint16_t id)
+/* The rules of two subjects that the table cannot express: vertical keys came with minor revision
+ * 1, and values of the raster type other than area and point are allowed but discouraged. */
+static void check_subject_specials(tz_checker *checker)
 {
-    const uint16_t value = tz_geo_short(&checker->info->geo, id, 0);
-    check_not_reserved(checker, id, 1, 1023);
-    if (value > TZ_GEO_USER_DEFINED)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
-                       tz_expecting(at_key_id(checker, id), TZ_GEO_USER_DEFINED, value),
-                       "key %s (%u) has a private code, which only its author knows",
-                       tz_geo_key_label(id), id);
-}
-
-tz_result tz_check_crs_codes(tz_checker *checker)
-{
-    static const uint16_t ids[] = {TZ_KEY_PROJECTED_CRS, TZ_KEY_GEODETIC_CRS, 0};
-    static const standard_requirement requirements[] = {
-        {TZ_KEY_PROJECTED_CRS, TZ_GEO_USER_DEFINED, {TZ_KEY_PROJECTED_CITATION}},
-        {TZ_KEY_PROJECTED_CRS, TZ_GEO_USER_DEFINED, {TZ_KEY_GEODETIC_CRS}},
-        {TZ_KEY_PROJECTED_CRS, TZ_GEO_USER_DEFINED, {TZ_KEY_PROJECTION}},
-        {TZ_KEY_GEODETIC_CRS, TZ_GEO_USER_DEFINED, {TZ_KEY_GEODETIC_CITATION}},
-        {TZ_KEY_GEODETIC_CRS, TZ_GEO_USER_DEFINED, {TZ_KEY_DATUM}},
-        {TZ_KEY_GEODETIC_CRS,
-         TZ_GEO_USER_DEFINED,
-         {TZ_KEY_GEOG_ANGULAR_UNITS, TZ_KEY_GEOG_LINEAR_UNITS}},
-    };
-    if (!check_key_types(checker, ids))
-        return TZ_OK;
-    check_crs_code(checker, TZ_KEY_PROJECTED_CRS);
-    check_crs_code(checker, TZ_KEY_GEODETIC_CRS);
-    CHECK_REQUIREMENTS(checker, requirements);
-    return TZ_OK;
-}
-
-tz_result tz_check_vertical_keys(tz_checker *checker)
-{
-    static const uint16_t ids[] = {TZ_KEY_VERTICAL, TZ_KEY_VERTICAL_DATUM, 0};
-    static const standard_requirement requirements[] = {
-        {TZ_KEY_VERTICAL, TZ_GEO_USER_DEFINED, {TZ_KEY_VERTICAL_CITATION}},
-        {TZ_KEY_VERTICAL, TZ_GEO_USER_DEFINED, {TZ_KEY_VERTICAL_UNITS}},
-        {TZ_KEY_VERTICAL, TZ_GEO_USER_DEFINED, {TZ_KEY_VERTICAL_DATUM}},
-        {TZ_KEY_VERTICAL_DATUM, TZ_GEO_USER_DEFINED, {TZ_KEY_VERTICAL_CITATION}},
-    };
-    if (!check_key_types(checker, ids))
-        return TZ_OK;
     const uint16_t minor = checker->file->geo_tags.directory[2];
-    if (minor == 0)
+    const uint16_t type = tz_geo_short(&checker->info->geo, TZ_KEY_RASTER_TYPE, 1);
+    if (checker->row->argument == TZ_KEYS_VERTICAL && minor == 0)
         TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
                        tz_expecting(at_key_header(checker, 2), 1, minor),
                        "vertical keys need minor revision 1");
-    check_crs_code(checker, TZ_KEY_VERTICAL);
-    check_crs_code(checker, TZ_KEY_VERTICAL_DATUM);
-    CHECK_REQUIREMENTS(checker, requirements);
-    return TZ_OK;
+    if (checker->row->argument == TZ_KEYS_RASTER_TYPE && (type == 0 || type >= TZ_GEO_USER_DEFINED))
+        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
+                       tz_expecting(at_key_id(checker, TZ_KEY_RASTER_TYPE), 1, type),
+                       "a raster type that is neither area nor point is discouraged");
 }
 
-tz_result tz_check_citation_keys(tz_checker *checker)
+tz_result tz_check_keys(tz_checker *checker)
 {
-    static const uint16_t ids[] = {TZ_KEY_CITATION, TZ_KEY_GEODETIC_CITATION,
-                                   TZ_KEY_PROJECTED_CITATION, TZ_KEY_VERTICAL_CITATION, 0};
-    (void)check_key_types(checker, ids);
-    return TZ_OK;
-}
-
-tz_result tz_check_unit_keys(tz_checker *checker)
-{
-    static const uint16_t ids[] = {
-        TZ_KEY_GEOG_LINEAR_UNITS,      TZ_KEY_GEOG_LINEAR_UNIT_SIZE, TZ_KEY_GEOG_ANGULAR_UNITS,
-        TZ_KEY_GEOG_ANGULAR_UNIT_SIZE, TZ_KEY_GEOG_AZIMUTH_UNITS,    TZ_KEY_PROJ_LINEAR_UNITS,
-        TZ_KEY_PROJ_LINEAR_UNIT_SIZE,  TZ_KEY_VERTICAL_UNITS,        0};
-    static const standard_requirement requirements[] = {
-        {TZ_KEY_GEOG_LINEAR_UNITS, TZ_GEO_USER_DEFINED, {TZ_KEY_GEOG_LINEAR_UNIT_SIZE}},
-        {TZ_KEY_GEOG_ANGULAR_UNITS, TZ_GEO_USER_DEFINED, {TZ_KEY_GEOG_ANGULAR_UNIT_SIZE}},
-        {TZ_KEY_GEOG_ANGULAR_UNITS, TZ_GEO_USER_DEFINED, {TZ_KEY_GEODETIC_CITATION}},
-        {TZ_KEY_PROJ_LINEAR_UNITS, TZ_GEO_USER_DEFINED, {TZ_KEY_PROJ_LINEAR_UNIT_SIZE}},
-        {TZ_KEY_PROJ_LINEAR_UNITS, TZ_GEO_USER_DEFINED, {TZ_KEY_PROJECTED_CITATION}},
-    };
-    if (!check_key_types(checker, ids))
+    const key_rules *rules = &rules_of_subject[checker->row->argument];
+    const tz_geo *geo = &checker->info->geo;
+    if (!begin_key_check(checker))
         return TZ_OK;
-    check_not_reserved(checker, TZ_KEY_VERTICAL_UNITS, TZ_GEO_USER_DEFINED, TZ_GEO_USER_DEFINED);
-    CHECK_REQUIREMENTS(checker, requirements);
-    return TZ_OK;
-}
-
-tz_result tz_check_datum_keys(tz_checker *checker)
-{
-    static const uint16_t ids[] = {TZ_KEY_DATUM,
-                                   TZ_KEY_PRIME_MERIDIAN,
-                                   TZ_KEY_ELLIPSOID,
-                                   TZ_KEY_SEMI_MAJOR_AXIS,
-                                   TZ_KEY_SEMI_MINOR_AXIS,
-                                   TZ_KEY_INV_FLATTENING,
-                                   TZ_KEY_PRIME_MERIDIAN_LONGITUDE,
-                                   0};
-    static const standard_requirement requirements[] = {
-        {TZ_KEY_DATUM, TZ_GEO_USER_DEFINED, {TZ_KEY_GEODETIC_CITATION}},
-        {TZ_KEY_DATUM, TZ_GEO_USER_DEFINED, {TZ_KEY_ELLIPSOID}},
-        {TZ_KEY_PRIME_MERIDIAN, TZ_GEO_USER_DEFINED, {TZ_KEY_PRIME_MERIDIAN_LONGITUDE}},
-        {TZ_KEY_ELLIPSOID, TZ_GEO_USER_DEFINED, {TZ_KEY_SEMI_MAJOR_AXIS}},
-        {TZ_KEY_ELLIPSOID, TZ_GEO_USER_DEFINED, {TZ_KEY_INV_FLATTENING, TZ_KEY_SEMI_MINOR_AXIS}},
-    };
-    if (!check_key_types(checker, ids))
-        return TZ_OK;
-    CHECK_REQUIREMENTS(checker, requirements);
-    return TZ_OK;
-}
-
-tz_result tz_check_projection_keys(tz_checker *checker)
-{
-    static const uint16_t ids[] = {TZ_KEY_PROJECTION,
-                                   TZ_KEY_PROJ_METHOD,
-                                   TZ_KEY_STD_PARALLEL_1,
-                                   TZ_KEY_STD_PARALLEL_2,
-                                   TZ_KEY_NAT_ORIGIN_LONG,
-                                   TZ_KEY_NAT_ORIGIN_LAT,
-                                   TZ_KEY_FALSE_EASTING,
-                                   TZ_KEY_FALSE_NORTHING,
-                                   TZ_KEY_FALSE_ORIGIN_LONG,
-                                   TZ_KEY_FALSE_ORIGIN_LAT,
-                                   TZ_KEY_FALSE_ORIGIN_EASTING,
-                                   TZ_KEY_FALSE_ORIGIN_NORTHING,
-                                   TZ_KEY_CENTER_LONG,
-                                   TZ_KEY_CENTER_LAT,
-                                   TZ_KEY_CENTER_EASTING,
-                                   TZ_KEY_CENTER_NORTHING,
-                                   TZ_KEY_SCALE_AT_NAT_ORIGIN,
-                                   TZ_KEY_SCALE_AT_CENTER,
-                                   TZ_KEY_AZIMUTH_ANGLE,
-                                   TZ_KEY_STRAIGHT_VERT_POLE_LONG,
-                                   0};
-    static const standard_requirement requirements[] = {
-        {TZ_KEY_PROJECTION, TZ_GEO_USER_DEFINED, {TZ_KEY_PROJ_METHOD}},
-    };
-    if (!check_key_types(checker, ids))
-        return TZ_OK;
-    check_not_reserved(checker, TZ_KEY_PROJ_METHOD, 28, 32766);
-    CHECK_REQUIREMENTS(checker, requirements);
+    if (!check_key_types(checker, rules)) {
+        if (rules->required == 0)
+            return tz_checker_skip(checker, "the image has no such keys");
+        FAIL_KEY(checker, at_key_header(checker, 3), "key %s (%u) is missing", rules->required);
+    }
+    check_subject_specials(checker);
+    for (size_t i = 0; i < 2 && rules->crs_codes[i] != 0; i++) {
+        const uint16_t id = rules->crs_codes[i];
+        const uint16_t code = tz_geo_short(geo, id, 0);
+        check_reserved_values(checker, &(reserved_values){id, 1, 1023});
+        if (code > TZ_GEO_USER_DEFINED)
+            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
+                           tz_expecting(at_key_id(checker, id), TZ_GEO_USER_DEFINED, code),
+                           "key %s (%u) has a private code, which only its author knows",
+                           tz_geo_key_label(id), id);
+    }
+    check_reserved_values(checker, &rules->reserved);
+    for (size_t i = 0; i < MAX_RULES && rules->needs[i].key != 0; i++) {
+        const standard_requirement *need = &rules->needs[i];
+        if (tz_geo_short(geo, need->key, 0) == need->value &&
+            !tz_geo_has_key(geo, need->one_of[0]) &&
+            (need->one_of[1] == 0 || !tz_geo_has_key(geo, need->one_of[1])))
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_id(checker, need->key),
+                           "key %s (%u) is %u, which needs key %s (%u)",
+                           tz_geo_key_label(need->key), need->key, need->value,
+                           tz_geo_key_label(need->one_of[0]), need->one_of[0]);
+    }
     return TZ_OK;
 }

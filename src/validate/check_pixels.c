@@ -17,11 +17,10 @@ enum { TILES_AT_ONCE = 64, MAX_SHARING = 4 };
 
 /* Tiles that wait to be decoded together. */
 typedef struct checked_tile_batch {
-    uint32_t level;
-    const tz_layer *layer;
-    uint8_t *memory;
-    uint64_t capacity;
-    uint64_t used;
+    const tz_checked_layer *at;
+    uint8_t *memory;   /* for the pixels of all tiles */
+    uint64_t capacity; /* bytes */
+    uint64_t used;     /* bytes, each tile from a multiple of 16 on */
     size_t count;
     tz_item items[TILES_AT_ONCE];
     uint32_t bands[TILES_AT_ONCE];
@@ -30,38 +29,28 @@ typedef struct checked_tile_batch {
     uint64_t input; /* bytes of all tiles so far */
 } checked_tile_batch;
 
-static tz_read_options validation_read_options(const tz_checker *checker)
-{
-    tz_read_options options = TZ_READ_OPTIONS_INIT;
-    options.threads = checker->options->threads;
-    return options;
-}
-
-/* Reads one tile alone, for an error that describes it. */
-static tz_result read_single_tile(tz_checker *checker, const tz_item *item)
-{
-    const tz_read_options options = validation_read_options(checker);
-    tz_item alone = *item;
-    tz_error err;
-    alone.outcome = NULL;
-    const tz_result result = tz_read(&alone, &options, NULL, &err);
-    return tz_checker_add_result(checker, result, &err);
-}
-
+/* Reads the tiles of the batch. Those that fail are read again alone, for an error that describes
+ * them. */
 static tz_result decode_tile_batch(tz_checker *checker, checked_tile_batch *batch)
 {
-    const tz_read_options options = validation_read_options(checker);
+    tz_read_options options = TZ_READ_OPTIONS_INIT;
     tz_report report;
     tz_error err;
     if (batch->count == 0)
         return TZ_OK;
+    options.threads = checker->options->threads;
     memset(batch->status, 0, sizeof batch->status);
     const tz_result result = tz_read_batch(batch->items, batch->count, &options, &report, &err);
     if (result != TZ_OK && !tz_is_file_defect(result))
         return tz_checker_add_result(checker, result, &err);
-    for (size_t i = 0; i < batch->count; i++)
-        if (result != TZ_OK || (report.tiles_failed > 0 && batch->status[i].result != TZ_OK))
-            TZ_TRY(read_single_tile(checker, &batch->items[i]));
+    for (size_t i = 0; i < batch->count; i++) {
+        if (result == TZ_OK && (report.tiles_failed == 0 || batch->status[i].result == TZ_OK))
+            continue;
+        tz_item alone = batch->items[i];
+        alone.outcome = NULL;
+        const tz_result again = tz_read(&alone, &options, NULL, &err);
+        TZ_TRY(tz_checker_add_result(checker, again, &err));
+    }
     for (uint32_t i = 0; result == TZ_OK && i < report.warning_count; i++)
         tz_checker_add_finding(checker, TZ_CHECK_WARNING, &report.warnings[i]);
     checker->tiles_decoded += batch->count;
@@ -70,7 +59,8 @@ static tz_result decode_tile_batch(tz_checker *checker, checked_tile_batch *batc
     return TZ_OK;
 }
 
-/* Returns the part of the image that a tile covers. */
+/* Returns the window of the image that a tile covers: tiles at the right and lower edges are cut.
+ */
 static tz_window checked_tile_window(const tz_level *shape, uint64_t tile)
 {
     const uint64_t tile_index = tile % ((uint64_t)shape->tiles_across * shape->tiles_down);
@@ -84,17 +74,18 @@ static tz_window checked_tile_window(const tz_level *shape, uint64_t tile)
     };
 }
 
+/* Adds a tile whose pixels need `bytes`. With separate planes a tile belongs to one band. */
 static void add_tile_to_batch(tz_checker *checker, checked_tile_batch *batch, uint64_t tile,
                               const tz_window *window, uint64_t bytes)
 {
-    const tz_layer *layer = batch->layer;
+    const tz_layer *layer = &batch->at->layer;
     const size_t i = batch->count++;
     const uint64_t tiles_per_band = (uint64_t)layer->shape.tiles_across * layer->shape.tiles_down;
     const bool separate = layer->tables.planar == TZ_PLANAR_SEPARATE;
     batch->bands[i] = separate ? (uint32_t)(tile / tiles_per_band) : 0;
     batch->outcomes[i] = (tz_outcome){.tiles = &batch->status[i], .tile_room = 1};
     batch->items[i] = (tz_item){.file = checker->file,
-                                .level = batch->level,
+                                .level = batch->at->level,
                                 .window = *window,
                                 .bands = separate ? &batch->bands[i] : NULL,
                                 .band_count = separate ? 1 : 0,
@@ -107,7 +98,7 @@ static void add_tile_to_batch(tz_checker *checker, checked_tile_batch *batch, ui
     batch->used += bytes + (16 - bytes % 16) % 16;
 }
 
-/* Allocates memory for one large tile, or for many small ones. */
+/* Decodes the tiles that wait, then allocates memory for one large tile or for many small ones. */
 static tz_result grow_batch_memory(tz_checker *checker, checked_tile_batch *batch, uint64_t bytes)
 {
     const uint64_t allowed =
@@ -138,25 +129,27 @@ static bool exceeds_shared_data_limit(tz_checker *checker, checked_tile_batch *b
     if (!before)
         TZ_ADD_FINDING(
             checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
-            tz_expecting(tz_at_tile(view->level, view->tile, view->span.offset), size,
+            tz_expecting(tz_at_tile(view->at->level, view->tile, view->span.offset), size,
                          batch->input),
             "the tiles share their data and would be larger than the file; the rest was not "
             "decoded");
     return true;
 }
 
+/* Adds a tile to the batch, and decodes the batch first if it is full. Tiles that cannot be read at
+ * all are left out: tiff.tile-spans reports them. */
 static tz_result visit_tile_to_decode(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     checked_tile_batch *batch = user;
     tz_error err;
     tz_tile_span span = view->span;
-    const tz_layer *layer = batch->layer;
+    const tz_layer *layer = &batch->at->layer;
     const tz_window window = checked_tile_window(&layer->shape, view->tile);
     const uint32_t bands = layer->tables.planar == TZ_PLANAR_SEPARATE ? 1 : layer->shape.samples;
     const uint64_t bytes =
         tz_mul_capped(tz_mul_capped((uint64_t)window.width * window.height, bands),
                       tz_dtype_size(layer->tables.dtype));
-    if (tz_tile_check_span(checker->file, view->level, layer, view->tile, &span, NULL, &err) !=
+    if (tz_tile_check_span(checker->file, view->at->level, layer, view->tile, &span, NULL, &err) !=
         TZ_OK)
         return tz_is_file_defect(err.result) ? TZ_OK
                                              : tz_checker_add_result(checker, err.result, &err);
@@ -164,7 +157,7 @@ static tz_result visit_tile_to_decode(tz_checker *checker, const tz_checked_tile
         return TZ_OK;
     if (bytes > checker->file->limits.max_image_bytes) {
         TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LIMIT,
-                       tz_expecting(tz_at_tile(view->level, view->tile, view->span.offset),
+                       tz_expecting(tz_at_tile(view->at->level, view->tile, view->span.offset),
                                     checker->file->limits.max_image_bytes, bytes),
                        "the tile is too large to be decoded at once");
         return TZ_OK;
@@ -185,12 +178,12 @@ tz_result tz_check_pixels(tz_checker *checker)
     if (!batch)
         return tz_fail_nomem(&checker->ctx, sizeof *batch);
     tz_result result = TZ_OK;
-    for (uint32_t i = 0; i < tz_checker_layer_count(checker) && result == TZ_OK; i++) {
-        tz_layer layer;
-        if (!tz_checker_layer(checker, i, &layer, &batch->level) || !layer.shape.readable)
+    tz_checked_layer at = {0};
+    batch->at = &at;
+    while (result == TZ_OK && tz_checker_next(checker, TZ_LAYER_ALL, &at)) {
+        if (!at.layer.shape.readable)
             continue;
-        batch->layer = &layer;
-        result = tz_checker_visit_tiles(checker, batch->level, &layer, visit_tile_to_decode, batch);
+        result = tz_checker_visit_tiles(checker, &at, visit_tile_to_decode, batch);
         if (result == TZ_OK)
             result = decode_tile_batch(checker, batch);
     }

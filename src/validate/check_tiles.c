@@ -18,13 +18,10 @@
 
 static tz_result visit_tiles_of_all_layers(tz_checker *checker, tz_tile_visitor visit, void *user)
 {
+    tz_checked_layer at = {0};
     tz_checker_note_sample(checker);
-    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
-        tz_layer layer;
-        uint32_t level;
-        if (tz_checker_own_layer(checker, i, &layer, &level))
-            TZ_TRY(tz_checker_visit_tiles(checker, level, &layer, visit, user));
-    }
+    while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at))
+        TZ_TRY(tz_checker_visit_tiles(checker, &at, visit, user));
     return TZ_OK;
 }
 
@@ -35,14 +32,15 @@ static const tz_container *main_file(const tz_checker *checker)
 
 /* ---- positions ---- */
 
+/* Does the checks of a read, without the read. */
 static tz_result visit_tile_span(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     tz_tile_span span = view->span;
     tz_warnings warnings = {0};
     tz_error err;
     (void)user;
-    const tz_result result = tz_tile_check_span(checker->file, view->level, view->layer, view->tile,
-                                                &span, &warnings, &err);
+    const tz_result result = tz_tile_check_span(checker->file, view->at->level, &view->at->layer,
+                                                view->tile, &span, &warnings, &err);
     for (uint32_t i = 0; i < warnings.count; i++)
         tz_checker_add_finding(checker, TZ_CHECK_WARNING, &warnings.list[i]);
     tz_warnings_deinit(&warnings);
@@ -57,13 +55,10 @@ tz_result tz_check_tile_spans(tz_checker *checker)
 /* Adds one finding for each level that was cut off. */
 tz_result tz_check_file_end(tz_checker *checker)
 {
-    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
-        tz_layer layer;
-        uint32_t level;
+    tz_checked_layer at = {0};
+    while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at)) {
         tz_error err;
-        if (!tz_checker_own_layer(checker, i, &layer, &level))
-            continue;
-        const tz_result result = tz_level_check_end(checker->file, level, &err);
+        const tz_result result = tz_level_check_end(checker->file, at.level, &err);
         if (result != TZ_OK && err.cause == TZ_CAUSE_TRUNCATED)
             tz_checker_add_finding(checker, TZ_CHECK_FAIL, &err);
         else if (!tz_is_file_defect(result)) /* tiff.tile-spans reports those */
@@ -80,26 +75,26 @@ static tz_result complete_tile_span(tz_checker *checker, const tz_checked_tile *
     *span = view->span;
     if (span->size != 0)
         return TZ_OK;
-    const tz_result result =
-        tz_tile_check_span(checker->file, view->level, view->layer, view->tile, span, NULL, &err);
+    const tz_result result = tz_tile_check_span(checker->file, view->at->level, &view->at->layer,
+                                                view->tile, span, NULL, &err);
     return tz_is_file_defect(result) ? TZ_OK : tz_checker_add_result(checker, result, &err);
 }
 
 /* ---- leaders and trailers ---- */
 
-/* Returns why a check of the ghost area's promises does not apply; NULL if it does. */
-static const char *why_not_promised(const tz_checker *checker, bool promised)
+/* Returns false, and marks the check as not applicable, if the ghost area does not promise what it
+ * checks. */
+static bool is_promised(tz_checker *checker, bool promised)
 {
-    if (!checker->info->ghost.present)
-        return "the file has no ghost area";
-    return promised ? NULL : "the ghost area does not promise it";
+    const bool present = checker->info->ghost.present;
+    if (!present || !promised)
+        (void)tz_checker_skip(checker, present ? "the ghost area does not promise it"
+                                               : "the file has no ghost area");
+    return present && promised;
 }
 
-static tz_result read_main_file(tz_checker *checker, uint64_t offset, size_t size, void *dst)
-{
-    return tz_source_read(main_file(checker)->source, offset, size, dst, &checker->ctx);
-}
-
+/* The leader is the size of the tile, little-endian in any file, so that one read of both needs no
+ * table of sizes. */
 static tz_result visit_leader(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     const uint64_t offset = view->span.offset;
@@ -107,24 +102,25 @@ static tz_result visit_leader(tz_checker *checker, const tz_checked_tile *view, 
     (void)user;
     if (offset < 4 || !tz_inside(main_file(checker), offset - 4, 4))
         return TZ_OK; /* tiff.tile-spans reports it */
-    TZ_TRY(read_main_file(checker, offset - 4, 4, bytes));
+    TZ_TRY(tz_source_read(main_file(checker)->source, offset - 4, 4, bytes, &checker->ctx));
     const uint64_t size = tz_read_endian_u32(bytes, false);
     if (size != view->span.size && view->span.size != 0)
-        TZ_ADD_FINDING(
-            checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
-            tz_expecting(tz_at_tile(view->level, view->tile, offset - 4), view->span.size, size),
-            "the size in the leader is not the tile's");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                       tz_expecting(tz_at_tile(view->at->level, view->tile, offset - 4),
+                                    view->span.size, size),
+                       "the size in the leader is not the tile's");
     return TZ_OK;
 }
 
 tz_result tz_check_leaders(tz_checker *checker)
 {
-    const char *why = why_not_promised(checker, checker->info->ghost.leaders);
-    return why ? tz_checker_skip(checker, why)
-               : visit_tiles_of_all_layers(checker, visit_leader, NULL);
+    return is_promised(checker, checker->info->ghost.leaders)
+               ? visit_tiles_of_all_layers(checker, visit_leader, NULL)
+               : TZ_OK;
 }
 
-/* A tile of one to three bytes is filled up with zeros. */
+/* The trailer repeats the last four bytes of the tile, so that a reader notices a tile that was
+ * overwritten with another size. A tile of one to three bytes is filled up with zeros. */
 static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     const uint64_t size = view->span.size;
@@ -136,14 +132,14 @@ static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view,
     if (size == 0 || view->span.offset == 0 || !tz_add(view->span.offset, size, &end) ||
         end > main_file(checker)->size)
         return TZ_OK;
-    const tz_location location = tz_at_tile(view->level, view->tile, end);
+    const tz_location location = tz_at_tile(view->at->level, view->tile, end);
     if (!tz_inside(main_file(checker), end, 4)) {
         TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
                        tz_expecting(location, 4, main_file(checker)->size - end),
                        "the file ends within the trailer");
         return TZ_OK;
     }
-    TZ_TRY(read_main_file(checker, end - tail, tail + 4, bytes));
+    TZ_TRY(tz_source_read(main_file(checker)->source, end - tail, tail + 4, bytes, &checker->ctx));
     memcpy(last, bytes, tail);
     if (memcmp(last, bytes + tail, 4) != 0)
         TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
@@ -155,15 +151,15 @@ static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view,
 
 tz_result tz_check_trailers(tz_checker *checker)
 {
-    const char *why = why_not_promised(checker, checker->info->ghost.trailers);
-    return why ? tz_checker_skip(checker, why)
-               : visit_tiles_of_all_layers(checker, visit_trailer, NULL);
+    return is_promised(checker, checker->info->ghost.trailers)
+               ? visit_tiles_of_all_layers(checker, visit_trailer, NULL)
+               : TZ_OK;
 }
 
 /* ---- the order of tiles ---- */
 
 typedef struct last_tile {
-    uint64_t offset;
+    uint64_t offset;     /* of the tile before; 0: none */
     uint64_t band_tiles; /* not 0: each band has an order of its own */
 } last_tile;
 
@@ -183,7 +179,7 @@ static tz_result visit_tile_order(tz_checker *checker, const tz_checked_tile *vi
     if (last->band_tiles != 0 && view->tile % last->band_tiles == 0)
         last->offset = 0;
     if (view->span.offset != 0)
-        check_tile_order(checker, view->level, view->tile, view->span.offset, last);
+        check_tile_order(checker, view->at->level, view->tile, view->span.offset, last);
     return TZ_OK;
 }
 
@@ -199,52 +195,53 @@ static bool is_tile_interleaved(const tz_checker *checker)
     return false;
 }
 
-/* Checks tiles stored by tile: all bands of one tile index, then those of the next. */
-static tz_result check_tile_interleaved_order(tz_checker *checker, uint32_t level,
-                                              const tz_layer *layer)
+/* Checks tiles stored by tile: all bands of one tile index, then those of the next. The table has
+ * them band by band, so that spans are looked up one at a time. */
+static tz_result check_tile_interleaved_order(tz_checker *checker, const tz_checked_layer *at)
 {
-    const uint64_t tiles_per_band = (uint64_t)layer->shape.tiles_across * layer->shape.tiles_down;
+    const tz_level *shape = &at->layer.shape;
+    const uint64_t tiles_per_band = (uint64_t)shape->tiles_across * shape->tiles_down;
     last_tile last = {0};
-    if (!tz_layer_has_tables(layer))
+    if (!tz_layer_has_tables(&at->layer))
         return TZ_OK;
     for (unsigned range = 0; range < 2; range++) {
         uint64_t index, end;
         for (tz_checker_sample_range(checker, tiles_per_band, range, &index, &end); index < end;
              index++) {
-            TZ_TRY(tz_checker_progress(checker, layer->shape.samples));
-            for (uint64_t band = 0; band < layer->shape.samples; band++) {
+            TZ_TRY(tz_checker_progress(checker, shape->samples));
+            for (uint64_t band = 0; band < shape->samples; band++) {
                 const uint64_t tile = band * tiles_per_band + index;
                 tz_tile_span span = {0, 0};
                 bool known = false;
-                TZ_TRY(tz_checker_spans(checker, level, layer, tile, 1, &span, &known));
+                TZ_TRY(tz_checker_spans(checker, at, tile, 1, &span, &known));
                 if (known && span.offset != 0)
-                    check_tile_order(checker, level, tile, span.offset, &last);
+                    check_tile_order(checker, at->level, tile, span.offset, &last);
             }
         }
     }
     return TZ_OK;
 }
 
+/* The metadata says which order separate planes have. Without an XML parser that is not known, and
+ * only the order within each band is checked. */
 tz_result tz_check_block_order(tz_checker *checker)
 {
-    const char *why = why_not_promised(checker, checker->info->ghost.row_major);
-    if (why)
-        return tz_checker_skip(checker, why);
-    tz_checker_note_sample(checker);
+    if (!is_promised(checker, checker->info->ghost.row_major))
+        return TZ_OK;
     const bool tile_interleaved = is_tile_interleaved(checker);
     const bool interleave_known = tz_build_feature("expat") || checker->info->ghost.interleave == 2;
-    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
+    tz_checked_layer at = {0};
+    tz_checker_note_sample(checker);
+    while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at)) {
+        const bool separate = at.layer.tables.planar == TZ_PLANAR_SEPARATE;
+        const tz_level *shape = &at.layer.shape;
         last_tile last = {0};
-        tz_layer layer;
-        uint32_t level;
-        if (!tz_checker_own_layer(checker, i, &layer, &level))
-            continue;
-        if (layer.tables.planar == TZ_PLANAR_SEPARATE && !interleave_known)
-            last.band_tiles = (uint64_t)layer.shape.tiles_across * layer.shape.tiles_down;
-        if (layer.tables.planar == TZ_PLANAR_SEPARATE && tile_interleaved)
-            TZ_TRY(check_tile_interleaved_order(checker, level, &layer));
+        if (separate && !interleave_known)
+            last.band_tiles = (uint64_t)shape->tiles_across * shape->tiles_down;
+        if (separate && tile_interleaved)
+            TZ_TRY(check_tile_interleaved_order(checker, &at));
         else
-            TZ_TRY(tz_checker_visit_tiles(checker, level, &layer, visit_tile_order, &last));
+            TZ_TRY(tz_checker_visit_tiles(checker, &at, visit_tile_order, &last));
     }
     return TZ_OK;
 }
@@ -252,11 +249,11 @@ tz_result tz_check_block_order(tz_checker *checker)
 /* ---- masks beside their images ---- */
 
 typedef struct mask_table {
-    uint32_t level;
-    tz_layer layer;
+    tz_checked_layer at;
     uint64_t between; /* bytes from the end of one tile to the next */
 } mask_table;
 
+/* Visits a tile of the image, and looks up the tile of the mask with the same index. */
 static tz_result visit_mask_tile(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     const mask_table *mask = user;
@@ -264,47 +261,39 @@ static tz_result visit_mask_tile(tz_checker *checker, const tz_checked_tile *vie
     tz_tile_span image;
     bool known = false;
     TZ_TRY(complete_tile_span(checker, view, &image));
-    TZ_TRY(tz_checker_spans(checker, mask->level, &mask->layer, view->tile, 1, &span, &known));
+    TZ_TRY(tz_checker_spans(checker, &mask->at, view->tile, 1, &span, &known));
     const uint64_t expected = tz_add_capped(tz_add_capped(image.offset, image.size), mask->between);
     if (known && span.offset != 0 && view->span.offset != 0 && span.offset != expected)
-        TZ_ADD_FINDING(
-            checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
-            tz_expecting(tz_at_tile(mask->level, view->tile, span.offset), expected, span.offset),
-            "the mask's tile does not follow that of the image");
+        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                       tz_expecting(tz_at_tile(mask->at.level, view->tile, span.offset), expected,
+                                    span.offset),
+                       "the mask's tile does not follow that of the image");
     return TZ_OK;
 }
 
-static tz_result check_mask_adjacent(tz_checker *checker, uint32_t index)
+/* With separate planes the mask follows the tiles of the first band. */
+tz_result tz_check_masks_adjacent(tz_checker *checker)
 {
     const tz_ghost *ghost = &checker->info->ghost;
     mask_table mask = {.between = (ghost->leaders ? 4u : 0u) + (ghost->trailers ? 4u : 0u)};
-    tz_layer layer;
-    uint32_t level;
-    if (!tz_checker_own_layer(checker, 2 * index, &layer, &level) ||
-        !tz_checker_own_layer(checker, 2 * index + 1, &mask.layer, &mask.level) ||
-        !tz_layer_has_tables(&mask.layer))
+    tz_checked_layer at = {0};
+    if (!is_promised(checker, ghost->mask_interleaved))
         return TZ_OK;
-    if (layer.shape.tile_width != mask.layer.shape.tile_width ||
-        layer.shape.tile_height != mask.layer.shape.tile_height) {
-        tz_location location = tz_at_offset(mask.layer.shape.ifd_offset);
-        location.level = (int32_t)mask.level;
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, location,
-                       "the mask has other tiles than its image");
-        return TZ_OK;
-    }
-    layer.shape.tile_count =
-        mask.layer.shape.tile_count; /* of the first band, if they are planar */
-    return tz_checker_visit_tiles(checker, level, &layer, visit_mask_tile, &mask);
-}
-
-tz_result tz_check_masks_adjacent(tz_checker *checker)
-{
-    const char *why = why_not_promised(checker, checker->info->ghost.mask_interleaved);
-    if (why)
-        return tz_checker_skip(checker, why);
     tz_checker_note_sample(checker);
-    for (uint32_t i = 0; i < checker->info->level_count; i++)
-        if (checker->info->levels[i].has_mask)
-            TZ_TRY(check_mask_adjacent(checker, i));
+    while (tz_checker_next(checker, TZ_LAYER_IMAGES | TZ_LAYER_OWN, &at)) {
+        const tz_level *shape = &mask.at.layer.shape;
+        if (!tz_checker_layer(checker, at.number + 1, &mask.at) || shape->sidecar ||
+            !tz_layer_has_tables(&mask.at.layer))
+            continue;
+        if (at.layer.shape.tile_width != shape->tile_width ||
+            at.layer.shape.tile_height != shape->tile_height) {
+            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+                           tz_at_level(shape, mask.at.level),
+                           "the mask has other tiles than its image");
+            continue;
+        }
+        at.layer.shape.tile_count = shape->tile_count;
+        TZ_TRY(tz_checker_visit_tiles(checker, &at, visit_mask_tile, &mask));
+    }
     return TZ_OK;
 }

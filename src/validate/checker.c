@@ -16,7 +16,8 @@ enum { MAX_FINDINGS = 4, SPANS_AT_ONCE = 256, SAMPLE_TILES = 64 };
 
 /* ---- findings ---- */
 
-/* Counts findings; returns memory for one, or NULL if it is only counted. */
+/* Counts findings; returns memory for one, or NULL if it is only counted. Running out of memory is
+ * noted, and fails the validation when the check is done: checks need no error handling for it. */
 static tz_error *count_finding(tz_checker *checker, tz_check_outcome weight, uint64_t count)
 {
     tz_check *check = checker->check;
@@ -60,6 +61,7 @@ bool tz_is_file_defect(tz_result result)
     return result == TZ_ERR_FORMAT || result == TZ_ERR_UNSUPPORTED || result == TZ_ERR_LIMIT;
 }
 
+/* Hands an error to the caller of the validation. */
 static tz_result return_error(const tz_checker *checker, const tz_error *err)
 {
     if (checker->ctx.err)
@@ -85,22 +87,44 @@ uint32_t tz_checker_layer_count(const tz_checker *checker)
     return 2 * checker->info->level_count;
 }
 
-bool tz_checker_layer(tz_checker *checker, uint32_t number, tz_layer *out, uint32_t *level)
+bool tz_checker_layer(tz_checker *checker, uint32_t number, tz_checked_layer *out)
 {
     const tz_context quiet = {.ifd = -1};
     const uint32_t index = number / 2;
-    *level = number % 2 ? TZ_MASK_OF(index) : index;
     if (number % 2 && !checker->info->levels[index].has_mask)
         return false;
-    if (tz_file_layer(checker->file, *level, &quiet, out) != TZ_OK)
+    out->number = number;
+    out->level = number % 2 ? TZ_MASK_OF(index) : index;
+    out->ifd = checker->directories ? &checker->directories[number] : NULL;
+    if (tz_file_layer(checker->file, out->level, &quiet, &out->layer) != TZ_OK)
         return false;
-    checker->ctx.ifd = out->shape.ifd;
+    checker->ctx.ifd = out->layer.shape.ifd;
     return true;
 }
 
-bool tz_checker_own_layer(tz_checker *checker, uint32_t number, tz_layer *out, uint32_t *level)
+bool tz_checker_next(tz_checker *checker, unsigned kinds, tz_checked_layer *at)
 {
-    return tz_checker_layer(checker, number, out, level) && !out->shape.sidecar;
+    while (at->next < tz_checker_layer_count(checker)) {
+        const uint32_t number = at->next++;
+        if ((kinds & (number % 2 ? TZ_LAYER_MASKS : TZ_LAYER_IMAGES)) &&
+            tz_checker_layer(checker, number, at) &&
+            !((kinds & TZ_LAYER_OWN) && at->layer.shape.sidecar))
+            return true;
+    }
+    return false;
+}
+
+const tz_level *tz_checker_level(tz_checker *checker, uint32_t level)
+{
+    checker->ctx.ifd = checker->info->levels[level].ifd;
+    return &checker->info->levels[level];
+}
+
+tz_location tz_at_level(const tz_level *shape, uint32_t level)
+{
+    tz_location location = tz_at_offset(shape->ifd_offset);
+    location.level = (int32_t)level;
+    return location;
 }
 
 const tz_ifd_entry *tz_checked_ifd_find(const tz_checked_ifd *directory, uint16_t tag)
@@ -111,6 +135,16 @@ const tz_ifd_entry *tz_checked_ifd_find(const tz_checked_ifd *directory, uint16_
     return NULL;
 }
 
+bool tz_checked_ifd_holds(const tz_checked_ifd *directory, const tz_ifd_entry *entry)
+{
+    return entry->offset >= directory->start && entry->offset < directory->end;
+}
+
+uint64_t tz_checker_front_size(const tz_checker *checker)
+{
+    return tz_header_size(&checker->file->containers[0]) + (uint64_t)checker->info->ghost.size;
+}
+
 /* ---- tiles ---- */
 
 uint64_t tz_checker_sample_size(const tz_checker *checker, uint64_t tiles)
@@ -118,6 +152,7 @@ uint64_t tz_checker_sample_size(const tz_checker *checker, uint64_t tiles)
     return checker->options->full || tiles <= 2 * SAMPLE_TILES ? tiles : 2 * SAMPLE_TILES;
 }
 
+/* The second range is empty if the first one has all tiles. */
 void tz_checker_sample_range(const tz_checker *checker, uint64_t tiles, unsigned range,
                              uint64_t *first, uint64_t *end)
 {
@@ -139,39 +174,42 @@ tz_result tz_checker_progress(tz_checker *checker, uint64_t tiles)
                              tz_min(checker->done, checker->total), checker->total);
 }
 
-tz_result tz_checker_spans(tz_checker *checker, uint32_t level, const tz_layer *layer,
-                           uint64_t first, size_t count, tz_tile_span *out, bool *known)
+/* The quick look must not fill the cache of the handle, which belongs to reads. A defective table
+ * is a finding of one check only, tiff.tile-spans; the others need not repeat it. */
+tz_result tz_checker_spans(tz_checker *checker, const tz_checked_layer *at, uint64_t first,
+                           size_t count, tz_tile_span *out, bool *known)
 {
     tz_error err;
-    /* The quick look must not fill the cache of the handle. */
     const tz_result result =
-        checker->arena ? tz_layer_spans(checker->file, level, layer, first, count, out, &err)
-                       : tz_tile_spans(checker->file, level, first, count, out, &err);
+        checker->arena
+            ? tz_layer_spans(checker->file, at->level, &at->layer, first, count, out, &err)
+            : tz_tile_spans(checker->file, at->level, first, count, out, &err);
     *known = result == TZ_OK;
     if (result == TZ_OK)
         return TZ_OK;
     if (!checker->arena || !tz_is_file_defect(result))
         return return_error(checker, &err);
-    if (checker->row->run == tz_check_tile_spans) /* the others need not repeat it */
+    if (checker->row->run == tz_check_tile_spans)
         tz_checker_add_finding(checker, TZ_CHECK_FAIL, &err);
     return TZ_OK;
 }
 
-tz_result tz_checker_visit_tiles(tz_checker *checker, uint32_t level, const tz_layer *layer,
+/* Tiles with neither offset nor size are sparse: they are read as nodata and occupy nothing. */
+tz_result tz_checker_visit_tiles(tz_checker *checker, const tz_checked_layer *at,
                                  tz_tile_visitor visit, void *user)
 {
     tz_tile_span spans[SPANS_AT_ONCE];
-    if (!tz_layer_has_tables(layer))
+    if (!tz_layer_has_tables(&at->layer))
         return TZ_OK;
     for (unsigned range = 0; range < 2; range++) {
         uint64_t first, end;
-        tz_checker_sample_range(checker, layer->shape.tile_count, range, &first, &end);
+        tz_checker_sample_range(checker, at->layer.shape.tile_count, range, &first, &end);
         while (first < end) {
-            tz_checked_tile view = {.level = level, .layer = layer, .tile = first};
+            tz_checked_tile view = {.at = at};
             const size_t some = (size_t)tz_min(end - first, SPANS_AT_ONCE);
             bool known = false;
             TZ_TRY(tz_checker_progress(checker, some));
-            TZ_TRY(tz_checker_spans(checker, level, layer, first, some, spans, &known));
+            TZ_TRY(tz_checker_spans(checker, at, first, some, spans, &known));
             for (size_t i = 0; known && i < some; i++) {
                 view.tile = first + i;
                 view.span = spans[i];
@@ -186,9 +224,12 @@ tz_result tz_checker_visit_tiles(tz_checker *checker, uint32_t level, const tz_l
 
 /* ---- one check ---- */
 
+/* A check that visits tiles counts as all tiles of the sample, also if it skipped some or all: the
+ * total was known before. */
 tz_result tz_checker_run(tz_checker *checker, const tz_check_row *row, tz_check *check)
 {
-    const uint64_t passed = checker->done + (row->scans ? checker->tiles_looked_at : 0);
+    const uint64_t passed =
+        checker->done + (row->flags & TZ_SCANS_TILES ? checker->tiles_looked_at : 0);
     check->id = row->id;
     check->group = row->group;
     check->text = row->text;
@@ -198,12 +239,12 @@ tz_result tz_checker_run(tz_checker *checker, const tz_check_row *row, tz_check 
     checker->findings = NULL;
     checker->no_memory = false;
     checker->ctx.ifd = -1;
-    if (!checker->file && !row->always)
+    if (!checker->file && !(row->flags & TZ_RUNS_UNOPENED))
         return tz_checker_skip(checker, "the file could not be opened");
     TZ_TRY(row->run(checker));
     if (checker->no_memory)
         return tz_fail_nomem(&checker->ctx, MAX_FINDINGS * sizeof *checker->findings);
-    if (row->scans)
+    if (row->flags & TZ_SCANS_TILES)
         checker->done = passed;
     return TZ_OK;
 }

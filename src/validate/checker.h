@@ -13,14 +13,21 @@
 
 typedef struct tz_checker tz_checker;
 
+/* ---- tables of checks ---- */
+
+enum {
+    TZ_SCANS_TILES = 1,  /* the check visits all tiles of the sample, which counts as progress */
+    TZ_RUNS_UNOPENED = 2 /* the check also runs for a file that could not be opened */
+};
+
 typedef struct tz_check_row {
     const char *id;
     const char *group; /* as in tz_check */
     const char *text;
     tz_result (*run)(tz_checker *checker);
     uint32_t cog_problem; /* TZ_COG_ bit that its findings set; 0: none */
-    bool scans;           /* it visits all tiles of the sample, which counts as progress */
-    bool always;          /* it also runs for a file that could not be opened */
+    uint16_t flags;       /* TZ_SCANS_TILES, TZ_RUNS_UNOPENED */
+    uint16_t argument;    /* for run: a tag, an outcome or a tz_key_subject; 0: none */
 } tz_check_row;
 
 /* The checks of one class. */
@@ -32,6 +39,8 @@ extern const tz_check_list tz_tiff_checks;
 extern const tz_check_list tz_geotiff_checks;
 extern const tz_check_list tz_cog_checks;
 extern const tz_check_list tz_gdal_checks;
+
+/* ---- the state ---- */
 
 /* The directory of a level or mask. */
 typedef struct tz_checked_ifd {
@@ -63,6 +72,14 @@ struct tz_checker {
     bool no_memory;
 };
 
+/* Runs one row and fills *check. */
+tz_result tz_checker_run(tz_checker *checker, const tz_check_row *row, tz_check *check);
+
+/* Adds tiles to the progress; fails if the caller cancels. */
+tz_result tz_checker_progress(tz_checker *checker, uint64_t tiles);
+
+/* ---- findings ---- */
+
 /* Adds a finding of this weight. Returns a context whose error it is. Use TZ_ADD_FINDING. */
 const tz_context *tz_checker_new_finding(tz_checker *checker, tz_check_outcome weight);
 #define TZ_ADD_FINDING(checker, weight, cause, ...)                                                \
@@ -83,29 +100,58 @@ bool tz_is_file_defect(tz_result result);
  */
 tz_result tz_checker_add_result(tz_checker *checker, tz_result result, const tz_error *err);
 
-/* Levels and masks by number, below tz_checker_layer_count: each level and then its mask. Returns
- * false if there is none. Later findings are about its directory. */
+/* ---- levels, masks and their directories ---- */
+
+/* A level or a mask. Zeroed: before the first one. */
+typedef struct tz_checked_layer {
+    uint32_t next;   /* number of the next one; for tz_checker_next */
+    uint32_t number; /* 2 * level, and 1 more for its mask */
+    uint32_t level;  /* as in tz_error: TZ_MASK_OF of a mask */
+    tz_layer layer;
+    const tz_checked_ifd *ifd; /* NULL in the quick look */
+} tz_checked_layer;
+
+enum { TZ_LAYER_IMAGES = 1, TZ_LAYER_MASKS = 2, TZ_LAYER_ALL = 3, TZ_LAYER_OWN = 4 };
+
+/* Finds the next level or mask of these kinds, by number; with TZ_LAYER_OWN none that is in a
+ * sidecar. Returns false after the last one. Later findings are about its directory. */
+bool tz_checker_next(tz_checker *checker, unsigned kinds, tz_checked_layer *at);
+
+/* Does the same for one number; false if there is no such mask. */
+bool tz_checker_layer(tz_checker *checker, uint32_t number, tz_checked_layer *out);
 uint32_t tz_checker_layer_count(const tz_checker *checker);
-bool tz_checker_layer(tz_checker *checker, uint32_t number, tz_layer *out, uint32_t *level);
-bool tz_checker_own_layer(tz_checker *checker, uint32_t number, tz_layer *out,
-                          uint32_t *level); /* in the file itself, not a sidecar */
+
+/* Returns a level; later findings are about its directory. */
+const tz_level *tz_checker_level(tz_checker *checker, uint32_t level);
+
+/* Returns the location of a level's or mask's directory. */
+tz_location tz_at_level(const tz_level *shape, uint32_t level);
 
 /* Finds an entry of a directory; NULL if it has no such tag. */
 const tz_ifd_entry *tz_checked_ifd_find(const tz_checked_ifd *directory, uint16_t tag);
 
+/* True if the values of an entry are in the entry itself or elsewhere in the directory. */
+bool tz_checked_ifd_holds(const tz_checked_ifd *directory, const tz_ifd_entry *entry);
+
+/* Returns the size of the header and the ghost area. */
+uint64_t tz_checker_front_size(const tz_checker *checker);
+
+/* ---- tiles ---- */
+
 /* Visits tiles in order: all, or the first and last of a level. Sparse tiles are left out. */
 typedef struct tz_checked_tile {
-    uint32_t level;
-    const tz_layer *layer;
+    const tz_checked_layer *at;
     uint64_t tile;
     tz_tile_span span;
 } tz_checked_tile;
 typedef tz_result (*tz_tile_visitor)(tz_checker *checker, const tz_checked_tile *view, void *user);
-tz_result tz_checker_visit_tiles(tz_checker *checker, uint32_t level, const tz_layer *layer,
+tz_result tz_checker_visit_tiles(tz_checker *checker, const tz_checked_layer *at,
                                  tz_tile_visitor visit, void *user);
+
 /* Reads spans of tiles; *known is false if the table is defective. */
-tz_result tz_checker_spans(tz_checker *checker, uint32_t level, const tz_layer *layer,
-                           uint64_t first, size_t count, tz_tile_span *out, bool *known);
+tz_result tz_checker_spans(tz_checker *checker, const tz_checked_layer *at, uint64_t first,
+                           size_t count, tz_tile_span *out, bool *known);
+
 /* Returns the number of tiles of a level that are visited. */
 uint64_t tz_checker_sample_size(const tz_checker *checker, uint64_t tiles);
 /* Returns one of the two ranges of tiles [*first, *end) that are visited; range is 0 or 1. */
@@ -115,23 +161,18 @@ void tz_checker_sample_range(const tz_checker *checker, uint64_t tiles, unsigned
 /* Notes at the current check that it does not visit all tiles, if so. */
 void tz_checker_note_sample(tz_checker *checker);
 
-/* Adds tiles to the progress; fails if the caller cancels. */
-tz_result tz_checker_progress(tz_checker *checker, uint64_t tiles);
-
-/* Runs one row and fills *check. */
-tz_result tz_checker_run(tz_checker *checker, const tz_check_row *row, tz_check *check);
+/* ---- checks that rows of several tables share, by file ---- */
 
 /* open_warnings.c: adds the findings that opening has made already for the current check. */
 tz_result tz_checker_add_open_warnings(tz_checker *checker);
-/* True for the warning of an overview that was left out because it is not smaller than the level
+/* Adds a failure for each overview that was left out because it is not smaller than the level
  * before it. */
-bool tz_is_large_overview(const tz_error *warning);
+void tz_checker_add_large_overviews(tz_checker *checker);
 
-/* check_gdal.c: checks that data ascends from the smallest level to the largest. */
-tz_result tz_check_level_data_order(tz_checker *checker, tz_check_outcome weight);
-/* Return the offset of the last directory, and of a level's first tile that is not sparse (TZ_NONE:
- * none). */
-uint64_t tz_last_ifd_offset(const tz_info *info);
+/* check_gdal.c: checks that data ascends from the smallest level to the largest. The argument of
+ * the row is the weight of findings. */
+tz_result tz_check_level_data_order(tz_checker *checker);
+/* Returns the offset of a level's first tile that is not sparse; TZ_NONE: none. */
 tz_result tz_first_tile_offset(tz_checker *checker, uint32_t level, uint64_t *offset);
 
 /* check_tiles.c */
@@ -154,13 +195,19 @@ tz_result tz_check_key_directory(tz_checker *checker);
 tz_result tz_check_short_key_values(tz_checker *checker);
 tz_result tz_check_double_key_values(tz_checker *checker);
 tz_result tz_check_ascii_key_values(tz_checker *checker);
-tz_result tz_check_raster_type(tz_checker *checker);
-tz_result tz_check_model_type(tz_checker *checker);
-tz_result tz_check_crs_codes(tz_checker *checker);
-tz_result tz_check_vertical_keys(tz_checker *checker);
-tz_result tz_check_citation_keys(tz_checker *checker);
-tz_result tz_check_unit_keys(tz_checker *checker);
-tz_result tz_check_datum_keys(tz_checker *checker);
-tz_result tz_check_projection_keys(tz_checker *checker);
+
+/* Checks the keys of one subject, which is the argument of the row. */
+typedef enum tz_key_subject {
+    TZ_KEYS_RASTER_TYPE,
+    TZ_KEYS_MODEL_TYPE,
+    TZ_KEYS_CRS,
+    TZ_KEYS_VERTICAL,
+    TZ_KEYS_CITATIONS,
+    TZ_KEYS_UNITS,
+    TZ_KEYS_DATUM,
+    TZ_KEYS_PROJECTION,
+    TZ_KEY_SUBJECTS
+} tz_key_subject;
+tz_result tz_check_keys(tz_checker *checker);
 
 #endif

@@ -17,7 +17,8 @@ typedef struct warning_kind {
 #define W TZ_CHECK_WARNING
 #define F TZ_CHECK_FAIL
 /* clang-format off */
-/* The first row that matches. */
+/* Ordered from the particular to the general. Texts are the starts of format strings in tiff/: the
+ * format of a warning identifies its kind, and arguments do not change it. */
 static const warning_kind warning_kinds[] = {
     {-1, -1, ".", NULL, W}, /* a sidecar: .ovr, .msk */
     {TZ_CAUSE_LIMIT, -1, "", "tiff.limits", W},
@@ -69,30 +70,34 @@ static const warning_kind warning_kinds[] = {
 };
 /* clang-format on */
 
-static const warning_kind *find_warning_kind(const tz_error *warning, const char *format)
-{
-    const warning_kind *row = warning_kinds;
-    while (!((row->cause < 0 || row->cause == (int)warning->cause) &&
-             (row->tag < 0 || row->tag == warning->tag) &&
-             strncmp(format, row->text, strlen(row->text)) == 0))
-        row++; /* the last row takes any */
-    return row;
-}
-
+/* The first row that matches decides; the last row matches any warning. Warnings of sidecars come
+ * after own_warnings and are not looked at. */
 tz_result tz_checker_add_open_warnings(tz_checker *checker)
 {
     const tz_warnings *warnings = &checker->file->warnings;
     for (uint32_t i = 0; i < checker->file->own_warnings; i++) {
-        const warning_kind *kind = find_warning_kind(&warnings->list[i], warnings->formats[i]);
+        const tz_error *warning = &warnings->list[i];
+        const warning_kind *kind = warning_kinds;
+        while (!((kind->cause < 0 || kind->cause == (int)warning->cause) &&
+                 (kind->tag < 0 || kind->tag == warning->tag) &&
+                 strncmp(warnings->formats[i], kind->text, strlen(kind->text)) == 0))
+            kind++;
         if (kind->id && strcmp(kind->id, checker->row->id) == 0)
-            tz_checker_add_finding(checker, kind->weight, &warnings->list[i]);
+            tz_checker_add_finding(checker, kind->weight, warning);
     }
     return TZ_OK;
 }
 
-bool tz_is_large_overview(const tz_error *warning)
+/* These two are warnings of the grouping of directories, which have no tag; the texts distinguish
+ * them from others of the same cause. */
+void tz_checker_add_large_overviews(tz_checker *checker)
 {
-    return warning->cause == TZ_CAUSE_META && warning->tag < 0 &&
-           (strstr(warning->message, "is not smaller than the level above it; ignored") ||
-            strstr(warning->message, "has the size of the level above it; ignored"));
+    const tz_info *info = checker->info;
+    for (uint32_t i = 0; i < info->warning_count; i++) {
+        const tz_error *warning = &info->warnings[i];
+        if (warning->cause == TZ_CAUSE_META && warning->tag < 0 &&
+            (strstr(warning->message, "is not smaller than the level above it; ignored") ||
+             strstr(warning->message, "has the size of the level above it; ignored")))
+            tz_checker_add_finding(checker, TZ_CHECK_FAIL, warning);
+    }
 }

@@ -4,8 +4,8 @@
  *
  * A validation reads the directories once, counts the tiles to visit, and runs the tables of
  * checks. Its result and all findings live in one arena. A file that does not open is validated
- * too: checks marked `always` judge the error. The quick look runs only the checks that have a
- * TZ_COG_ bit; they need directories and a few tiles, and their findings are counted, not
+ * too: checks marked TZ_RUNS_UNOPENED judge the error. The quick look runs only the checks that
+ * have a TZ_COG_ bit; they need directories and a few tiles, and their findings are counted, not
  * described. */
 #include <string.h>
 
@@ -39,50 +39,48 @@ const char *tz_check_outcome_name(tz_check_outcome outcome)
     return (unsigned)outcome < sizeof names / sizeof names[0] ? names[outcome] : "unknown";
 }
 
-/* ---- before the checks ---- */
+/* ---- the checks and the verdict ---- */
 
-static tz_result read_checked_ifds(tz_checker *checker)
+/* Reads the directories of the file itself, and counts tiles: those that checks visit, and the
+ * total of the progress. */
+static tz_result prepare_checks(tz_checker *checker)
 {
     const uint32_t count = tz_checker_layer_count(checker);
     tz_reader reader = tz_reader_direct(&checker->file->containers[0]);
-    checker->directories = tz_arena_array(checker->arena, count, sizeof *checker->directories);
-    if (!checker->directories)
-        return tz_fail_nomem(&checker->ctx, count * sizeof *checker->directories);
-    for (uint32_t i = 0; i < count; i++) {
-        tz_checked_ifd *directory = &checker->directories[i];
-        tz_layer layer;
-        uint32_t level;
-        if (!tz_checker_own_layer(checker, i, &layer, &level))
-            continue;
-        directory->start = layer.shape.ifd_offset;
-        TZ_TRY(tz_ifd_read_entries(&reader, directory->start, checker->arena, &checker->ctx,
-                                   &directory->entries, &directory->count, &directory->end));
-    }
-    return TZ_OK;
-}
-
-static void count_tiles_to_check(tz_checker *checker)
-{
-    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
-        tz_layer layer;
-        uint32_t level;
-        if (!tz_checker_layer(checker, i, &layer, &level) || !tz_layer_has_tables(&layer))
-            continue;
-        checker->tiles = tz_add_capped(checker->tiles, layer.shape.tile_count);
-        checker->tiles_looked_at = tz_add_capped(
-            checker->tiles_looked_at, tz_checker_sample_size(checker, layer.shape.tile_count));
+    tz_checked_layer at = {0};
+    tz_checked_ifd *directories = tz_arena_array(checker->arena, count, sizeof *directories);
+    if (!directories)
+        return tz_fail_nomem(&checker->ctx, count * sizeof *directories);
+    checker->directories = directories;
+    while (tz_checker_next(checker, TZ_LAYER_ALL, &at)) {
+        const tz_level *shape = &at.layer.shape;
+        tz_checked_ifd *ifd = &directories[at.number];
+        if (!shape->sidecar) {
+            ifd->start = shape->ifd_offset;
+            TZ_TRY(tz_ifd_read_entries(&reader, ifd->start, checker->arena, &checker->ctx,
+                                       &ifd->entries, &ifd->count, &ifd->end));
+        }
+        if (tz_layer_has_tables(&at.layer)) {
+            const uint64_t sample = tz_checker_sample_size(checker, shape->tile_count);
+            checker->tiles = tz_add_capped(checker->tiles, shape->tile_count);
+            checker->tiles_looked_at = tz_add_capped(checker->tiles_looked_at, sample);
+        }
     }
     for (size_t i = 0; i < TZ_CHECK_CLASSES; i++)
         for (size_t k = 0; k < check_lists[i]->count; k++)
-            if (check_lists[i]->rows[k].scans)
+            if (check_lists[i]->rows[k].flags & TZ_SCANS_TILES)
                 checker->total = tz_add_capped(checker->total, checker->tiles_looked_at);
+    return TZ_OK;
 }
 
-/* ---- the checks and the verdict ---- */
-
-static tz_result run_check_lists(tz_checker *checker, tz_validation *out)
+/* Runs all checks. A file is valid if TIFF and the layout of GDAL do not fail; in strict mode, if
+ * no class has as much as a warning. A source that changed meanwhile makes the findings void: it
+ * fails. */
+static tz_result run_validation(tz_checker *checker, tz_validation *out)
 {
     uint32_t count = 0;
+    if (checker->file)
+        TZ_TRY(prepare_checks(checker));
     for (size_t i = 0; i < TZ_CHECK_CLASSES; i++)
         count += (uint32_t)check_lists[i]->count;
     tz_check *checks = tz_arena_array(checker->arena, count, sizeof *checks);
@@ -98,35 +96,20 @@ static tz_result run_check_lists(tz_checker *checker, tz_validation *out)
                 out->classes[i] = check->outcome;
         }
     }
-    return TZ_OK;
-}
-
-static bool is_valid_file(const tz_validation *validation)
-{
-    for (unsigned i = 0; validation->strict && i < TZ_CHECK_CLASSES; i++)
-        if (validation->classes[i] >= TZ_CHECK_WARNING)
-            return false;
-    return validation->classes[TZ_CHECK_TIFF] != TZ_CHECK_FAIL &&
-           validation->classes[TZ_CHECK_GDAL] != TZ_CHECK_FAIL;
-}
-
-static tz_result run_validation(tz_checker *checker, tz_validation *out)
-{
-    if (checker->file) {
-        TZ_TRY(read_checked_ifds(checker));
-        count_tiles_to_check(checker);
-    }
-    TZ_TRY(run_check_lists(checker, out));
     checker->ctx.ifd = -1;
     for (unsigned i = 0; checker->file && i < checker->file->container_count; i++)
         TZ_TRY(tz_source_check(checker->file->containers[i].source, &checker->ctx));
     out->tiles = checker->tiles;
     out->tiles_looked_at = checker->tiles_looked_at;
     out->tiles_decoded = checker->tiles_decoded;
-    out->valid = is_valid_file(out);
+    out->valid = out->classes[TZ_CHECK_TIFF] != TZ_CHECK_FAIL &&
+                 out->classes[TZ_CHECK_GDAL] != TZ_CHECK_FAIL;
+    for (unsigned i = 0; out->strict && i < TZ_CHECK_CLASSES; i++)
+        out->valid = out->valid && out->classes[i] < TZ_CHECK_WARNING;
     return TZ_OK;
 }
 
+/* Allocates a validation and runs it; nothing is left of it on failure. */
 static tz_result create_validation(tz_validation **out, tz_checker *checker)
 {
     validation_holder *holder = tz_alloc_zeroed(1, sizeof *holder);
@@ -171,6 +154,7 @@ static tz_result copy_validate_options(tz_validate_options *out, const tz_valida
     return TZ_OK;
 }
 
+/* sidecar_error is an error of NAME.ovr, or NULL. */
 static tz_result validate_opened(tz_validation **out, const tz_file *file,
                                  const tz_validate_options *options, const tz_error *sidecar_error,
                                  tz_error *err)
@@ -194,23 +178,11 @@ tz_result tz_validate_file(tz_validation **out, const tz_file *file,
     return validate_opened(out, file, &copied, NULL, err);
 }
 
+/* True if the file is the reason why it did not open. An unsafe path is not a property of the file.
+ */
 static bool is_open_defect(const tz_error *failed)
 {
     return tz_is_file_defect(failed->result) && failed->cause != TZ_CAUSE_UNSAFE;
-}
-
-/* Makes the report on a file that did not open. */
-static tz_result validate_unopened(tz_validation **out, const char *path,
-                                   const tz_validate_options *options, const tz_error *failed,
-                                   tz_error *err)
-{
-    tz_checker checker = {
-        .open_error = failed, .options = options, .ctx = {.name = path, .err = err, .ifd = -1}};
-    if (is_open_defect(failed))
-        return create_validation(out, &checker);
-    if (err)
-        *err = *failed;
-    return failed->result;
 }
 
 /* Opens the file with its overviews, or without them if they are the reason why it does not open.
@@ -244,8 +216,14 @@ tz_result tz_validate(tz_validation **out, const char *path, const tz_validate_o
     if (!out || !path)
         return TZ_FAIL_ARG(&ctx, "out and path must not be NULL");
     TZ_TRY(copy_validate_options(&copied, options, &ctx));
-    if (open_with_overviews(&file, path, &copied, &sidecar, &failed) != TZ_OK)
-        return validate_unopened(out, path, &copied, &failed, err);
+    if (open_with_overviews(&file, path, &copied, &sidecar, &failed) != TZ_OK) {
+        tz_checker checker = {.open_error = &failed, .options = &copied, .ctx = ctx};
+        if (is_open_defect(&failed))
+            return create_validation(out, &checker);
+        if (err)
+            *err = failed;
+        return failed.result;
+    }
     const tz_result result =
         validate_opened(out, file, &copied, sidecar.result != TZ_OK ? &sidecar : NULL, err);
     tz_close(file);
@@ -254,44 +232,27 @@ tz_result tz_validate(tz_validation **out, const char *path, const tz_validate_o
 
 /* ---- the quick look ---- */
 
-typedef struct problem_text {
-    uint32_t bit;
-    const char *text;
-} problem_text;
-
-static const problem_text problem_texts[] = {
-    {TZ_COG_NOT_TILED, "a level of more than 512 pixels is stored in strips"},
-    {TZ_COG_NO_OVERVIEWS, "larger than 512 pixels, but without overviews"},
-    {TZ_COG_IFD_NOT_FIRST, "the first directory is not at the front of the file"},
-    {TZ_COG_IFD_ORDER, "the directories are not in the order of their levels"},
-    {TZ_COG_DATA_BEFORE_IFDS, "tile data comes before the end of the directories"},
-    {TZ_COG_DATA_ORDER, "tile data is not in order from the smallest level to the largest"},
-    {TZ_COG_EDITED, "the file was edited after it was written as a COG"},
-    {TZ_COG_EXTERNAL_OVERVIEWS, "overviews are in another file"},
-    {TZ_COG_NOT_GEOREFERENCED, "not georeferenced"},
-    {TZ_COG_TRUNCATED, "the file was cut off: tiles or directories lie past its end"},
-};
-
 const char *tz_cog_problem_text(uint32_t problem)
 {
-    for (size_t i = 0; i < sizeof problem_texts / sizeof problem_texts[0]; i++) {
-        if (problem_texts[i].bit == problem)
-            return problem_texts[i].text;
-    }
+    static const struct {
+        uint32_t bit;
+        const char *text;
+    } texts[] = {
+        {TZ_COG_NOT_TILED, "a level of more than 512 pixels is stored in strips"},
+        {TZ_COG_NO_OVERVIEWS, "larger than 512 pixels, but without overviews"},
+        {TZ_COG_IFD_NOT_FIRST, "the first directory is not at the front of the file"},
+        {TZ_COG_IFD_ORDER, "the directories are not in the order of their levels"},
+        {TZ_COG_DATA_BEFORE_IFDS, "tile data comes before the end of the directories"},
+        {TZ_COG_DATA_ORDER, "tile data is not in order from the smallest level to the largest"},
+        {TZ_COG_EDITED, "the file was edited after it was written as a COG"},
+        {TZ_COG_EXTERNAL_OVERVIEWS, "overviews are in another file"},
+        {TZ_COG_NOT_GEOREFERENCED, "not georeferenced"},
+        {TZ_COG_TRUNCATED, "the file was cut off: tiles or directories lie past its end"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i].bit == problem)
+            return texts[i].text;
     return "unknown";
-}
-
-static tz_result run_cog_checks(tz_checker *checker, const tz_check_list *list, uint32_t *problems)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        tz_check check = {0};
-        if (list->rows[i].cog_problem == 0)
-            continue;
-        TZ_TRY(tz_checker_run(checker, &list->rows[i], &check));
-        if (check.count > 0)
-            *problems |= list->rows[i].cog_problem;
-    }
-    return TZ_OK;
 }
 
 /* True if the file ends before a directory or a tile table. In a validation, tiff.chain and
@@ -300,27 +261,33 @@ static bool has_truncated_ifds(tz_checker *checker)
 {
     const tz_info *info = checker->info;
     bool lost = !info->chain_complete;
-    for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++) {
-        tz_layer layer;
-        uint32_t level;
-        lost = lost ||
-               (tz_checker_own_layer(checker, i, &layer, &level) && !tz_layer_has_tables(&layer));
-    }
+    tz_checked_layer at = {0};
+    while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at))
+        lost = lost || !tz_layer_has_tables(&at.layer);
     for (uint32_t i = 0; lost && i < info->warning_count; i++)
         if (info->warnings[i].cause == TZ_CAUSE_TRUNCATED)
             return true;
     return false;
 }
 
+/* Only the file itself is checked for changes: sidecars are not looked at. */
 tz_result tz_cog_problems(const tz_file *file, uint32_t *problems, tz_error *err)
 {
     const tz_validate_options options = TZ_VALIDATE_OPTIONS_INIT;
     tz_checker checker = {
         .file = file, .info = &file->info, .options = &options, .ctx = tz_file_context(file, err)};
     uint32_t found = 0;
-    TZ_TRY(run_cog_checks(&checker, &tz_tiff_checks, &found));
-    TZ_TRY(run_cog_checks(&checker, &tz_gdal_checks, &found));
-    TZ_TRY(run_cog_checks(&checker, &tz_cog_checks, &found));
+    for (size_t i = 0; i < TZ_CHECK_CLASSES; i++) {
+        for (size_t k = 0; k < check_lists[i]->count; k++) {
+            const tz_check_row *row = &check_lists[i]->rows[k];
+            tz_check check = {0};
+            if (row->cog_problem == 0)
+                continue;
+            TZ_TRY(tz_checker_run(&checker, row, &check));
+            if (check.count > 0)
+                found |= row->cog_problem;
+        }
+    }
     if (has_truncated_ifds(&checker))
         found |= TZ_COG_TRUNCATED;
     checker.ctx.ifd = -1;
