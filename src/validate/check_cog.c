@@ -195,6 +195,8 @@ static tz_result check_table_positions(tz_checker *checker)
 
 /* ---- optimized ---- */
 
+/* Any transformation counts here, also a matrix or control points: check_georeference is stricter.
+ */
 static tz_result check_georeferenced(tz_checker *checker)
 {
     const tz_geo *geo = &checker->info->geo;
@@ -241,6 +243,7 @@ static bool is_half(uint32_t size, uint32_t before)
     return size == before / 2 || size == before / 2 + before % 2 || (size == 1 && before == 1);
 }
 
+/* A viewer that zooms out must not have to read much more than it shows. */
 static tz_result check_overview_factors(tz_checker *checker)
 {
     const tz_info *info = checker->info;

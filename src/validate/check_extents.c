@@ -16,6 +16,7 @@
 
 enum { MAX_EXTENTS = 1 << 20, FIRST_CAPACITY = 64 };
 
+/* In the order of the names in find_overlaps. */
 typedef enum extent_kind { EXTENT_HEADER, EXTENT_DIRECTORY, EXTENT_TAG, EXTENT_TILE } extent_kind;
 
 typedef struct file_extent {
@@ -58,6 +59,7 @@ static bool is_inside_main_file(const tz_checker *checker, uint64_t start, uint6
     return size > 0 && start > 0 && tz_inside(&checker->file->containers[0], start, size);
 }
 
+/* Leaders and trailers are not part of a tile: files without a ghost area have none. */
 static tz_result add_tile_extent(tz_checker *checker, const tz_checked_tile *view, void *user)
 {
     const file_extent one = {.start = view->span.offset,
@@ -127,6 +129,8 @@ static tz_location extent_location(tz_checker *checker, const file_extent *one)
                                    : tz_at_offset(one->start);
 }
 
+/* Tiles may share their data on purpose: overlaps are warnings, and equal extents have a text of
+ * their own. */
 static void find_overlaps(tz_checker *checker, extent_list *all)
 {
     static const char *const names[] = {"the header", "a directory", "data of a tag", "a tile"};
@@ -148,6 +152,7 @@ static void find_overlaps(tz_checker *checker, extent_list *all)
     }
 }
 
+/* Overlaps of tile tables were found when the file was opened. */
 tz_result tz_check_overlap(tz_checker *checker)
 {
     extent_list all = {0};
@@ -161,32 +166,22 @@ tz_result tz_check_overlap(tz_checker *checker)
 
 /* ---- the end of the file ---- */
 
-/* Returns why the extents may not be all of the file; NULL if they are. */
-static const char *why_extents_incomplete(const tz_checker *checker)
+/* Applies if the extents are all of the file. Looks at its end only: gaps between extents are
+ * common, and a trailer of 4 bytes may follow the last tile. */
+tz_result tz_check_unused_bytes(tz_checker *checker)
 {
     const tz_info *info = checker->info;
+    extent_list all = {0};
+    uint64_t end = 0;
     uint32_t known = 0;
     for (uint32_t i = 0; i < tz_checker_layer_count(checker); i++)
         known += checker->directories[i].entries != NULL;
     if (checker->tiles_looked_at < checker->tiles)
-        return "needs a look at all tiles";
+        return tz_checker_skip(checker, "needs a look at all tiles");
     if (known < info->ifd_count || info->exif_ifd != TZ_NONE || info->gps_ifd != TZ_NONE)
-        return "the file holds more than this image";
+        return tz_checker_skip(checker, "the file holds more than this image");
     if (info->levels[0].compression == TZ_COMPRESSION_OLD_JPEG)
-        return "old JPEG has data that no table lists";
-    return NULL;
-}
-
-/* Looks at the end of the file only: gaps between extents are common, and a trailer of 4 bytes may
- * follow the last tile. */
-tz_result tz_check_unused_bytes(tz_checker *checker)
-{
-    const tz_info *info = checker->info;
-    const char *why = why_extents_incomplete(checker);
-    extent_list all = {0};
-    uint64_t end = 0;
-    if (why)
-        return tz_checker_skip(checker, why);
+        return tz_checker_skip(checker, "old JPEG has data that no table lists");
     const tz_result result = collect_extents(checker, &all);
     for (size_t i = 0; i < all.count; i++)
         end = tz_max(end, all.list[i].end);

@@ -12,6 +12,7 @@
 
 enum { MAX_UNTILED_SIDE = 512, SPANS_AT_ONCE = 256, MAX_SPANS = 65536, FIRST_READ_SIZE = 16384 };
 
+/* True for levels that are to be tiled; smaller ones are one tile in any case. */
 static bool is_large_level(const tz_level *level)
 {
     return level->width > MAX_UNTILED_SIDE || level->height > MAX_UNTILED_SIDE;
@@ -65,6 +66,7 @@ static tz_result check_gdal_codec(tz_checker *checker)
     return TZ_OK;
 }
 
+/* A warning, not a failure, as in GDAL: the file can be read, only slowly at small scales. */
 static tz_result check_has_overviews(tz_checker *checker)
 {
     const tz_info *info = checker->info;
@@ -101,6 +103,8 @@ static tz_result check_header_size(tz_checker *checker)
     return TZ_OK;
 }
 
+/* GDAL notes in the ghost area when it has changed a COG in place: tiles that grew are at the end
+ * of the file, and the promises do not hold any more. */
 static tz_result check_not_edited(tz_checker *checker)
 {
     if (!checker->info->ghost.present)
@@ -127,6 +131,7 @@ static tz_result check_gdal_overview_sizes(tz_checker *checker)
     return TZ_OK;
 }
 
+/* Compares offsets; check_gdal_overview_sizes compares positions in the chain, which may differ. */
 static tz_result check_gdal_ifd_order(tz_checker *checker)
 {
     const tz_info *info = checker->info;
@@ -167,6 +172,8 @@ tz_result tz_first_tile_offset(tz_checker *checker, uint32_t level, uint64_t *of
     return TZ_OK;
 }
 
+/* Compares with the start of the last directory. Its values may lie after it, but readers that have
+ * the directories have found all levels. */
 static tz_result check_data_after_ifds(tz_checker *checker)
 {
     uint64_t last = 0; /* offset of the last directory */

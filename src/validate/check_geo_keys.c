@@ -64,6 +64,7 @@ static uint32_t whole_key_count(const tz_checker *checker)
     return (uint32_t)tz_min(tz_min(tags->directory[3], whole), max_keys);
 }
 
+/* Returns an entry below whole_key_count. */
 static raw_key raw_key_at(const tz_checker *checker, uint32_t index)
 {
     const uint16_t *entry = checker->file->geo_tags.directory + TZ_GEO_KEY_HEADER_VALUES +
@@ -151,7 +152,7 @@ tz_result tz_check_short_key_values(tz_checker *checker)
     return TZ_OK;
 }
 
-/* Checks that values in another tag end inside it. */
+/* Checks that values in another tag end inside it. Positions are indices of values, not bytes. */
 static bool check_values_inside_tag(tz_checker *checker, uint32_t index, const raw_key *key,
                                     uint64_t size)
 {
@@ -239,6 +240,7 @@ typedef struct key_rules {
     standard_requirement needs[MAX_RULES];
 } key_rules;
 
+/* The value 32767 of a code says that other keys describe the thing. */
 #define USER TZ_GEO_USER_DEFINED
 static const key_rules rules_of_subject[TZ_KEY_SUBJECTS] = {
     [TZ_KEYS_RASTER_TYPE] = {.keys = {{TZ_KEY_RASTER_TYPE, TZ_KEY_RASTER_TYPE}},
@@ -299,21 +301,17 @@ static const key_rules rules_of_subject[TZ_KEY_SUBJECTS] = {
 };
 #undef USER
 
-static uint16_t type_at_location(uint16_t location)
-{
-    if (location == TZ_TAG_GEO_DOUBLES)
-        return TZ_TYPE_DOUBLE;
-    return location == TZ_TAG_GEO_ASCII ? TZ_TYPE_ASCII : TZ_TYPE_SHORT;
-}
-
-/* Checks the types of the keys of a subject. Returns false if there are none. */
+/* Checks the types of the keys of a subject: a key has no type of its own, its location implies it.
+ * Returns false if there are none. */
 static bool check_key_types(tz_checker *checker, const key_rules *rules)
 {
     bool any = false;
     for (uint32_t i = 0; i < whole_key_count(checker); i++) {
         const raw_key key = raw_key_at(checker, i);
         const uint16_t wanted = tz_geo_key_type(key.id);
-        const uint16_t found = type_at_location(key.location);
+        const uint16_t found = key.location == TZ_TAG_GEO_DOUBLES ? TZ_TYPE_DOUBLE
+                               : key.location == TZ_TAG_GEO_ASCII ? TZ_TYPE_ASCII
+                                                                  : TZ_TYPE_SHORT;
         bool listed = false;
         for (size_t k = 0; k < sizeof rules->keys / sizeof rules->keys[0]; k++)
             listed = listed || (key.id >= rules->keys[k].first && key.id <= rules->keys[k].last &&
@@ -335,6 +333,7 @@ static tz_location at_key_id(const tz_checker *checker, uint16_t id)
     return at_key_header(checker, 0);
 }
 
+/* A key that is missing has the value 0, which is never reserved. */
 static void check_reserved_values(tz_checker *checker, const reserved_values *reserved)
 {
     const uint16_t value = tz_geo_short(&checker->info->geo, reserved->key, 0);
@@ -359,6 +358,8 @@ static void check_subject_specials(tz_checker *checker)
                        "a raster type that is neither area nor point is discouraged");
 }
 
+/* Applies the rules of a subject in the order of the table's members, so that findings have a fixed
+ * order. */
 tz_result tz_check_keys(tz_checker *checker)
 {
     const key_rules *rules = &rules_of_subject[checker->row->argument];

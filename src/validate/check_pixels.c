@@ -15,7 +15,8 @@
 enum { TILES_AT_ONCE = 64, MAX_SHARING = 4 };
 #define DEFAULT_MEMORY (UINT64_C(256) << 20)
 
-/* Tiles that wait to be decoded together. */
+/* Tiles that wait to be decoded together. The arrays are by tile of the batch; items point into the
+ * others, so that a batch must not move. */
 typedef struct checked_tile_batch {
     const tz_checked_layer *at;
     uint8_t *memory;   /* for the pixels of all tiles */
@@ -116,7 +117,8 @@ static tz_result grow_batch_memory(tz_checker *checker, checked_tile_batch *batc
     return TZ_OK;
 }
 
-/* Adds the bytes of a tile; true, with a finding, once all tiles exceed the limit. */
+/* Adds the bytes of a tile. Returns true once all tiles exceed the limit; the first tile that does
+ * is the finding. */
 static bool exceeds_shared_data_limit(tz_checker *checker, checked_tile_batch *batch,
                                       const tz_checked_tile *view)
 {
@@ -170,6 +172,7 @@ static tz_result visit_tile_to_decode(tz_checker *checker, const tz_checked_tile
     return TZ_OK;
 }
 
+/* A batch has tiles of one level only, so that it is decoded before the next level begins. */
 tz_result tz_check_pixels(tz_checker *checker)
 {
     if (!checker->options->full)

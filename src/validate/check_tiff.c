@@ -29,6 +29,7 @@ static tz_result check_tiff_header(tz_checker *checker)
     return TZ_OK;
 }
 
+/* All other reasons why a file does not open: a defective or missing directory of the image. */
 static tz_result check_file_opens(tz_checker *checker)
 {
     if (checker->open_error && is_header_error(checker->open_error))
@@ -58,32 +59,27 @@ static tz_result check_even_offsets(tz_checker *checker)
     return tz_checker_add_open_warnings(checker);
 }
 
-/* Resolutions are fractions, whose denominator must not be 0. */
-static tz_result check_resolution_fractions(tz_checker *checker, const tz_checked_ifd *directory)
+/* A resolution is a fraction, whose denominator must not be 0. Orientations are 1 to 8. */
+static tz_result check_tag_values(tz_checker *checker)
 {
     static const uint16_t tags[] = {TAG_X_RESOLUTION, TAG_Y_RESOLUTION};
     const tz_container *file = &checker->file->containers[0];
-    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
-        const tz_ifd_entry *entry = tz_checked_ifd_find(directory, tags[i]);
-        uint8_t bytes[8];
-        if (!entry || entry->type != TZ_TYPE_RATIONAL || entry->count != 1 ||
-            !tz_inside(file, entry->offset, sizeof bytes))
-            continue;
-        TZ_TRY(tz_source_read(file->source, entry->offset, sizeof bytes, bytes, &checker->ctx));
-        if (tz_read_endian_u32(bytes + 4, file->big_endian) == 0)
-            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
-                           tz_at_tag(entry->tag, entry->offset),
-                           "a fraction with the denominator 0");
-    }
-    return TZ_OK;
-}
-
-static tz_result check_tag_values(tz_checker *checker)
-{
     const uint16_t orientation = checker->info->orientation;
     tz_checked_layer at = {0};
-    while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at))
-        TZ_TRY(check_resolution_fractions(checker, at.ifd));
+    while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at)) {
+        for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+            const tz_ifd_entry *entry = tz_checked_ifd_find(at.ifd, tags[i]);
+            uint8_t bytes[8];
+            if (!entry || entry->type != TZ_TYPE_RATIONAL || entry->count != 1 ||
+                !tz_inside(file, entry->offset, sizeof bytes))
+                continue;
+            TZ_TRY(tz_source_read(file->source, entry->offset, sizeof bytes, bytes, &checker->ctx));
+            if (tz_read_endian_u32(bytes + 4, file->big_endian) == 0)
+                TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
+                               tz_at_tag(entry->tag, entry->offset),
+                               "a fraction with the denominator 0");
+        }
+    }
     const tz_location location =
         tz_at_tag(TZ_TAG_ORIENTATION, tz_checker_level(checker, 0)->ifd_offset);
     if (orientation < 1 || orientation > 8)
@@ -113,34 +109,31 @@ static tz_result check_required_tags(tz_checker *checker)
     return TZ_OK;
 }
 
-/* TIFF 6.0: a text ends in NUL, which counts; a date, "YYYY:MM:DD HH:MM:SS", has 20 bytes. */
-static tz_result check_ifd_texts(tz_checker *checker, const tz_checked_ifd *directory)
-{
-    const tz_container *file = &checker->file->containers[0];
-    for (uint32_t i = 0; i < directory->count; i++) {
-        const tz_ifd_entry *entry = &directory->entries[i];
-        char last = 0;
-        if (entry->type != TZ_TYPE_ASCII || entry->count == 0 ||
-            !tz_inside(file, entry->offset, entry->size))
-            continue;
-        TZ_TRY(
-            tz_source_read(file->source, entry->offset + entry->size - 1, 1, &last, &checker->ctx));
-        if (last != 0)
-            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
-                           tz_at_tag(entry->tag, entry->offset), "the text does not end in NUL");
-        if (entry->tag == TAG_DATE_TIME && entry->count != 20)
-            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
-                           tz_expecting(tz_at_tag(entry->tag, entry->offset), 20, entry->count),
-                           "a date and time has 20 bytes");
-    }
-    return TZ_OK;
-}
-
+/* TIFF 6.0: a text ends in NUL, which counts; a date, "YYYY:MM:DD HH:MM:SS", has 20 bytes. Only the
+ * last byte of a text is read. */
 static tz_result check_texts(tz_checker *checker)
 {
+    const tz_container *file = &checker->file->containers[0];
     tz_checked_layer at = {0};
-    while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at))
-        TZ_TRY(check_ifd_texts(checker, at.ifd));
+    while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at)) {
+        for (uint32_t i = 0; i < at.ifd->count; i++) {
+            const tz_ifd_entry *entry = &at.ifd->entries[i];
+            const tz_location location = tz_at_tag(entry->tag, entry->offset);
+            char last = 0;
+            if (entry->type != TZ_TYPE_ASCII || entry->count == 0 ||
+                !tz_inside(file, entry->offset, entry->size))
+                continue;
+            TZ_TRY(tz_source_read(file->source, entry->offset + entry->size - 1, 1, &last,
+                                  &checker->ctx));
+            if (last != 0)
+                TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG, location,
+                               "the text does not end in NUL");
+            if (entry->tag == TAG_DATE_TIME && entry->count != 20)
+                TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
+                               tz_expecting(location, 20, entry->count),
+                               "a date and time has 20 bytes");
+        }
+    }
     return TZ_OK;
 }
 
@@ -167,6 +160,7 @@ static tz_result check_subfiles(tz_checker *checker)
     return tz_checker_add_open_warnings(checker);
 }
 
+/* Bytes past 4 GiB of a classic TIFF cannot be tiles or directories. */
 static tz_result check_classic_file_size(tz_checker *checker)
 {
     const tz_info *info = checker->info;

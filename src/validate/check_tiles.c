@@ -25,6 +25,7 @@ static tz_result visit_tiles_of_all_layers(tz_checker *checker, tz_tile_visitor 
     return TZ_OK;
 }
 
+/* Layers of sidecars are left out, so that all offsets are in this file. */
 static const tz_container *main_file(const tz_checker *checker)
 {
     return &checker->file->containers[0];
@@ -114,9 +115,9 @@ static tz_result visit_leader(tz_checker *checker, const tz_checked_tile *view, 
 
 tz_result tz_check_leaders(tz_checker *checker)
 {
-    return is_promised(checker, checker->info->ghost.leaders)
-               ? visit_tiles_of_all_layers(checker, visit_leader, NULL)
-               : TZ_OK;
+    if (!is_promised(checker, checker->info->ghost.leaders))
+        return TZ_OK;
+    return visit_tiles_of_all_layers(checker, visit_leader, NULL);
 }
 
 /* The trailer repeats the last four bytes of the tile, so that a reader notices a tile that was
@@ -151,9 +152,9 @@ static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view,
 
 tz_result tz_check_trailers(tz_checker *checker)
 {
-    return is_promised(checker, checker->info->ghost.trailers)
-               ? visit_tiles_of_all_layers(checker, visit_trailer, NULL)
-               : TZ_OK;
+    if (!is_promised(checker, checker->info->ghost.trailers))
+        return TZ_OK;
+    return visit_tiles_of_all_layers(checker, visit_trailer, NULL);
 }
 
 /* ---- the order of tiles ---- */
@@ -163,6 +164,8 @@ typedef struct last_tile {
     uint64_t band_tiles; /* not 0: each band has an order of its own */
 } last_tile;
 
+/* Compares with the tile before, sparse ones left out. One tile in a wrong position gives one
+ * finding, not one for every tile after it: the next is compared with it. */
 static void check_tile_order(tz_checker *checker, uint32_t level, uint64_t tile, uint64_t offset,
                              last_tile *last)
 {

@@ -48,6 +48,7 @@ void tz_checker_add_finding(tz_checker *checker, tz_check_outcome weight, const 
         *slot = *found;
 }
 
+/* A check that found something before it gave up keeps its outcome. */
 tz_result tz_checker_skip(tz_checker *checker, const char *why)
 {
     if (checker->check->count == 0)
@@ -135,6 +136,7 @@ const tz_ifd_entry *tz_checked_ifd_find(const tz_checked_ifd *directory, uint16_
     return NULL;
 }
 
+/* Values of up to 4 bytes (8 in a BigTIFF) are stored in their entry. */
 bool tz_checked_ifd_holds(const tz_checked_ifd *directory, const tz_ifd_entry *entry)
 {
     return entry->offset >= directory->start && entry->offset < directory->end;

@@ -14,12 +14,14 @@
 #include "tiff/tags.h"
 #include "validate/checker.h"
 
-/* A tz_validation and its memory. */
+/* A tz_validation and its memory. The caller has the address of the result, which is first, so that
+ * tz_validation_free finds the rest. */
 typedef struct validation_holder {
     tz_validation result;
     tz_arena arena;
 } validation_holder;
 
+/* The classes in the order of a report. */
 static const tz_check_list *const check_lists[TZ_CHECK_CLASSES] = {
     [TZ_CHECK_TIFF] = &tz_tiff_checks,
     [TZ_CHECK_GEOTIFF] = &tz_geotiff_checks,
@@ -132,7 +134,7 @@ void tz_validation_free(tz_validation *result)
 {
     if (!result)
         return;
-    validation_holder *whole = (validation_holder *)(void *)result; /* its first member */
+    validation_holder *whole = (validation_holder *)(void *)result;
     tz_arena_deinit(&whole->arena);
     tz_free(whole);
 }
