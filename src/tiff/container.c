@@ -14,6 +14,7 @@
 #include "base/minmax.h"
 #include "io/source.h"
 #include "tiff/byte_order.h"
+#include "tiff/tags.h"
 
 /* ---- header ---- */
 
@@ -22,10 +23,9 @@ static tz_result check_header_size(const tz_container *container, uint64_t neede
 {
     if (container->size >= needed)
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                   tz_expecting(tz_at_offset(0), needed, container->size),
-                   "header needs %u bytes, file has %u", (unsigned)needed,
-                   (unsigned)container->size);
+    return TZ_FAIL_TRUNCATED(ctx, tz_expecting(tz_at_offset(0), needed, container->size),
+                             "header needs %u bytes, file has %u", (unsigned)needed,
+                             (unsigned)container->size);
 }
 
 static tz_result parse_header(const tz_reader *reader, tz_container *container,
@@ -198,43 +198,23 @@ tz_result tz_reader_read(tz_reader *reader, uint64_t offset, size_t size, void *
 #define GHOST_HEAD_SIZE   43u
 #define MAX_GHOST_SIZE    4096u /* GDAL writes about 200 bytes */
 
-typedef struct ghost_flag {
-    const char *line;
-    size_t flag; /* member of tz_ghost to set */
-} ghost_flag;
-
-static const ghost_flag ghost_flags[] = {
-    {"LAYOUT=IFDS_BEFORE_DATA", offsetof(tz_ghost, ifds_before_data)},
-    {"BLOCK_ORDER=ROW_MAJOR", offsetof(tz_ghost, row_major)},
-    {"BLOCK_LEADER=SIZE_AS_UINT4", offsetof(tz_ghost, leaders)},
-    {"BLOCK_TRAILER=LAST_4_BYTES_REPEATED", offsetof(tz_ghost, trailers)},
-    {"MASK_INTERLEAVED_WITH_IMAGERY=YES", offsetof(tz_ghost, mask_interleaved)},
-    {"KNOWN_INCOMPATIBLE_EDITION=YES", offsetof(tz_ghost, edited)},
+/* A line that is understood, and the byte of tz_ghost that it sets. Lines with other values, such
+ * as INTERLEAVE=PIXEL, leave the default; unknown lines are ignored, as with GDAL. */
+static const struct {
+    const char *text;
+    size_t member;
+    uint8_t value;
+} ghost_lines[] = {
+    {"LAYOUT=IFDS_BEFORE_DATA", offsetof(tz_ghost, ifds_before_data), true},
+    {"BLOCK_ORDER=ROW_MAJOR", offsetof(tz_ghost, row_major), true},
+    {"BLOCK_LEADER=SIZE_AS_UINT4", offsetof(tz_ghost, leaders), true},
+    {"BLOCK_TRAILER=LAST_4_BYTES_REPEATED", offsetof(tz_ghost, trailers), true},
+    {"MASK_INTERLEAVED_WITH_IMAGERY=YES", offsetof(tz_ghost, mask_interleaved), true},
+    {"KNOWN_INCOMPATIBLE_EDITION=YES", offsetof(tz_ghost, edited), true},
+    {"INTERLEAVE=BAND", offsetof(tz_ghost, interleave), 1},
+    {"INTERLEAVE=TILE", offsetof(tz_ghost, interleave), 2},
 };
-
-/* Spaces after a value reserve bytes for a longer one. */
-static bool line_equals(const char *line, size_t size, const char *wanted)
-{
-    while (size > 0 && (line[size - 1] == ' ' || line[size - 1] == '\0'))
-        size--;
-    return size == strlen(wanted) && memcmp(line, wanted, size) == 0;
-}
-
-static void parse_ghost_line(tz_ghost *ghost, const char *line, size_t size)
-{
-    while (size > 0 && *line == ' ') {
-        line++;
-        size--;
-    }
-    for (size_t i = 0; i < sizeof ghost_flags / sizeof ghost_flags[0]; i++) {
-        if (line_equals(line, size, ghost_flags[i].line))
-            *((bool *)((char *)ghost + ghost_flags[i].flag)) = true;
-    }
-    if (line_equals(line, size, "INTERLEAVE=BAND"))
-        ghost->interleave = 1;
-    if (line_equals(line, size, "INTERLEAVE=TILE"))
-        ghost->interleave = 2;
-}
+_Static_assert(sizeof(bool) == 1, "members of tz_ghost are set as bytes");
 
 /* Parses "NNNNNN bytes\n"; false if the text is something else. */
 static bool parse_ghost_size(const char *text, uint32_t *size)
@@ -261,23 +241,35 @@ tz_result tz_ghost_read(tz_ghost *out, tz_reader *reader, const tz_context *ctx)
     if (memcmp(head, GHOST_PREFIX, GHOST_PREFIX_SIZE) != 0)
         return TZ_OK;
     if (!parse_ghost_size(head + GHOST_PREFIX_SIZE, &size))
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_at_offset(at + GHOST_PREFIX_SIZE),
-                       "size of the ghost area is not six digits and \" bytes\"; it is ignored");
+        return TZ_WARN_META(
+            ctx, tz_at_offset(at + GHOST_PREFIX_SIZE),
+            "size of the ghost area is not six digits and \" bytes\"; it is ignored");
     if (size > MAX_GHOST_SIZE || !tz_inside(reader->container, at + GHOST_HEAD_SIZE, size))
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META,
-                       tz_expecting(tz_at_offset(at + GHOST_PREFIX_SIZE), MAX_GHOST_SIZE, size),
-                       "size of the ghost area is impossible; it is ignored");
+        return TZ_WARN_META(
+            ctx, tz_expecting(tz_at_offset(at + GHOST_PREFIX_SIZE), MAX_GHOST_SIZE, size),
+            "size of the ghost area is impossible; it is ignored");
     TZ_TRY(tz_reader_read(reader, at + GHOST_HEAD_SIZE, size, text, ctx));
     for (const char *line = text, *end = text + size; line < end;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *stop = newline ? newline : end;
-        parse_ghost_line(out, line, (size_t)(stop - line));
-        line = newline ? newline + 1 : end;
+        const char *next = newline ? newline + 1 : end;
+        /* Spaces after a value reserve bytes for a longer one. */
+        while (stop > line && (stop[-1] == ' ' || stop[-1] == '\0'))
+            stop--;
+        while (line < stop && *line == ' ')
+            line++;
+        const size_t length = (size_t)(stop - line);
+        for (size_t i = 0; i < sizeof ghost_lines / sizeof ghost_lines[0]; i++)
+            if (strlen(ghost_lines[i].text) == length &&
+                memcmp(ghost_lines[i].text, line, length) == 0)
+                ((uint8_t *)out)[ghost_lines[i].member] = ghost_lines[i].value;
+        line = next;
     }
     out->present = true;
     out->size = GHOST_HEAD_SIZE + size;
     if (out->edited)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_at_offset(at),
-                       "the file was edited after it was written as a COG: its ghost area says so");
+        return TZ_WARN_META(
+            ctx, tz_at_offset(at),
+            "the file was edited after it was written as a COG: its ghost area says so");
     return TZ_OK;
 }

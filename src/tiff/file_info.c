@@ -49,7 +49,7 @@ typedef struct photometric_colors {
 } photometric_colors;
 
 static const photometric_colors color_rows[] = {
-    {0, 1, {TZ_COLOR_GRAY}}, /* MinIsWhite */
+    {TZ_PHOTOMETRIC_NUMBER_MIN_IS_WHITE, 1, {TZ_COLOR_GRAY}},
     {TZ_PHOTOMETRIC_MIN_IS_BLACK, 1, {TZ_COLOR_GRAY}},
     {TZ_PHOTOMETRIC_RGB, 3, {TZ_COLOR_RED, TZ_COLOR_GREEN, TZ_COLOR_BLUE}},
     {TZ_PHOTOMETRIC_PALETTE, 1, {TZ_COLOR_PALETTE}},
@@ -81,7 +81,7 @@ static tz_color band_color(const tz_info *info, uint32_t band)
         info->bands > info->extra_sample_count ? info->bands - info->extra_sample_count : 0;
     if (band >= first_extra && band - first_extra < info->extra_sample_count) {
         const uint16_t kind = info->extra_samples[band - first_extra];
-        if (kind == 1 || kind == 2)
+        if (kind == TZ_EXTRA_ASSOCIATED_ALPHA || kind == TZ_EXTRA_UNASSOCIATED_ALPHA)
             return TZ_COLOR_ALPHA;
     }
     return TZ_COLOR_UNDEFINED;
@@ -141,9 +141,8 @@ tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst, size_t 
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(location, tag->size, size),
                        "the buffer is too small for the tag");
     if (!tz_inside(&file->containers[0], tag->offset, tag->size))
-        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                       tz_expecting(location, tag->size, TZ_NONE),
-                       "the tag's data reaches past the end of the file");
+        return TZ_FAIL_TRUNCATED(&ctx, tz_expecting(location, tag->size, TZ_NONE),
+                                 "the tag's data reaches past the end of the file");
     if (tag->size == 0)
         return TZ_OK;
     if (word == 0) /* not a tag of tz_tag_get */

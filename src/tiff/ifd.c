@@ -28,18 +28,17 @@
 
 /* ---- the tag table ---- */
 
-static bool is_seen(const tz_ifd *ifd, const tz_tag_row *row)
+/* Returns the number of a row, which is that of its bit in tz_ifd.seen. */
+static size_t tag_row_index(const tz_tag_row *row)
 {
     size_t count;
-    const size_t index = (size_t)(row - tz_tag_rows(&count));
-    return ifd->seen[index / 64] >> index % 64 & 1;
+    return (size_t)(row - tz_tag_rows(&count));
 }
 
-static void mark_seen(tz_ifd *ifd, const tz_tag_row *row)
+static bool is_seen(const tz_ifd *ifd, const tz_tag_row *row)
 {
-    size_t count;
-    const size_t index = (size_t)(row - tz_tag_rows(&count));
-    ifd->seen[index / 64] |= UINT64_C(1) << index % 64;
+    const size_t index = tag_row_index(row);
+    return ifd->seen[index / 64] >> index % 64 & 1;
 }
 
 bool tz_ifd_has(const tz_ifd *ifd, uint16_t tag)
@@ -56,23 +55,26 @@ bool tz_ifd_is_tiled(const tz_ifd *ifd)
 
 /* ---- entries ---- */
 
+/* Reads an offset, or a number of the same width: 32 bits in classic TIFF, 64 in BigTIFF. */
+static uint64_t read_offset_field(const tz_container *container, const uint8_t *p)
+{
+    return container->bigtiff ? tz_read_endian_u64(p, container->big_endian)
+                              : tz_read_endian_u32(p, container->big_endian);
+}
+
 void tz_ifd_entry_parse(const tz_container *container, const uint8_t *bytes, uint64_t entry_offset,
                         tz_ifd_entry *out)
 {
-    const bool big_endian = container->big_endian;
     const unsigned capacity = tz_offset_size(container);
-    const uint8_t *field = bytes + tz_ifd_entry_size(container) - capacity;
-    const uint64_t field_value = container->bigtiff ? tz_read_endian_u64(field, big_endian)
-                                                    : tz_read_endian_u32(field, big_endian);
-    out->tag = tz_read_endian_u16(bytes, big_endian);
-    out->type = tz_read_endian_u16(bytes + 2, big_endian);
-    out->count = container->bigtiff ? tz_read_endian_u64(bytes + 4, big_endian)
-                                    : tz_read_endian_u32(bytes + 4, big_endian);
+    const unsigned field = tz_ifd_entry_size(container) - capacity;
+    out->tag = tz_read_endian_u16(bytes, container->big_endian);
+    out->type = tz_read_endian_u16(bytes + 2, container->big_endian);
+    out->count = read_offset_field(container, bytes + 4);
     if (!tz_mul(out->count, tz_type_size(out->type), &out->size))
         out->size = TZ_NONE;
     out->entry_offset = entry_offset;
-    out->offset = out->size <= capacity ? entry_offset + tz_ifd_entry_size(container) - capacity
-                                        : field_value;
+    out->offset =
+        out->size <= capacity ? entry_offset + field : read_offset_field(container, bytes + field);
 }
 
 tz_result tz_ifd_read_entry_count(tz_reader *reader, uint64_t offset, const tz_context *ctx,
@@ -82,24 +84,23 @@ tz_result tz_ifd_read_entry_count(tz_reader *reader, uint64_t offset, const tz_c
     const unsigned head = tz_ifd_entry_count_size(container);
     uint8_t bytes[8];
     if (offset < tz_header_size(container) || !tz_inside(container, offset, head))
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
-                       tz_expecting(tz_at_offset(offset), container->size, offset),
-                       "directory offset %s",
-                       offset < tz_header_size(container) ? "lies inside the header"
-                                                          : "is beyond the end of the file");
+        return TZ_FAIL_IFD(ctx, tz_expecting(tz_at_offset(offset), container->size, offset),
+                           "directory offset %s",
+                           offset < tz_header_size(container) ? "lies inside the header"
+                                                              : "is beyond the end of the file");
     TZ_TRY(tz_reader_read(reader, offset, head, bytes, ctx));
     const uint64_t entries = container->bigtiff ? tz_read_endian_u64(bytes, container->big_endian)
                                                 : tz_read_endian_u16(bytes, container->big_endian);
     if (entries == 0)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_expecting(tz_at_offset(offset), 1, 0),
-                       "directory has no entries");
+        return TZ_FAIL_IFD(ctx, tz_expecting(tz_at_offset(offset), 1, 0),
+                           "directory has no entries");
     TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_ifd_entries), tz_at_offset(offset), entries,
                           "entries in a directory"));
     uint64_t size = 0;
     if (!tz_mul(entries, tz_ifd_entry_size(container), &size) ||
         !tz_inside(container, offset + head, size))
-        return tz_fail(
-            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+        return TZ_FAIL_TRUNCATED(
+            ctx,
             tz_expecting(tz_at_offset(offset), entries,
                          (container->size - offset - head) / tz_ifd_entry_size(container)),
             "the file ends within the entries of a directory");
@@ -189,8 +190,7 @@ tz_result tz_tag_ref_integer(tz_reader *reader, const tz_tag_ref *value, uint16_
     const uint64_t offset = value->offset + index * width;
     TZ_TRY(tz_reader_read(reader, offset, width, bytes, ctx));
     if (!tz_tag_integer_at(bytes, value->type, reader->container->big_endian, out))
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_at_tag(tag, offset),
-                       "value is negative");
+        return TZ_FAIL_TAG(ctx, tz_at_tag(tag, offset), "value is negative");
     return TZ_OK;
 }
 
@@ -213,18 +213,16 @@ static tz_result check_entry_type(const tz_tag_row *row, const tz_ifd_entry *ent
             expected = tz_tag_type_name(usual);
         else if (usual == TZ_TYPE_UNDEFINED)
             expected = "BYTE or UNDEFINED";
-        return tz_fail(
-            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(at_entry(entry), usual, entry->type),
-            "type is %s (%u), expected %s", name ? name : "an unknown type", entry->type, expected);
+        return TZ_FAIL_TAG(ctx, tz_expecting(at_entry(entry), usual, entry->type),
+                           "type is %s (%u), expected %s", name ? name : "an unknown type",
+                           entry->type, expected);
     }
     if (entry->count < row->min_count)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(at_entry(entry), row->min_count, entry->count),
-                       "too few values");
+        return TZ_FAIL_TAG(ctx, tz_expecting(at_entry(entry), row->min_count, entry->count),
+                           "too few values");
     if (row->max_count && entry->count > row->max_count)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(at_entry(entry), row->max_count, entry->count),
-                       "too many values");
+        return TZ_FAIL_TAG(ctx, tz_expecting(at_entry(entry), row->max_count, entry->count),
+                           "too many values");
     return TZ_OK;
 }
 
@@ -236,80 +234,78 @@ static tz_result check_entry_extent(const tz_tag_row *row, const tz_ifd_entry *e
         return tz_check_limit(ctx, offsetof(tz_limits, max_tag_bytes), at_entry(entry), entry->size,
                               "bytes in one tag");
     if (!tz_inside(reader->container, entry->offset, entry->size))
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                       tz_expecting(at_entry(entry), entry->size,
-                                    entry->offset < reader->container->size
-                                        ? reader->container->size - entry->offset
-                                        : 0),
-                       "data at byte %" PRIu64 " reaches past the end of the file", entry->offset);
+        return TZ_FAIL_TRUNCATED(ctx,
+                                 tz_expecting(at_entry(entry), entry->size,
+                                              entry->offset < reader->container->size
+                                                  ? reader->container->size - entry->offset
+                                                  : 0),
+                                 "data at byte %" PRIu64 " reaches past the end of the file",
+                                 entry->offset);
     if (entry->offset < tz_header_size(reader->container))
-        return tz_fail(
-            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-            tz_expecting(at_entry(entry), tz_header_size(reader->container), entry->offset),
+        return TZ_FAIL_TAG(
+            ctx, tz_expecting(at_entry(entry), tz_header_size(reader->container), entry->offset),
             "data lies inside the file header");
     return TZ_OK;
 }
 
-static tz_result store_number(tz_ifd *ifd, const tz_tag_row *row, const tz_ifd_entry *entry,
-                              tz_reader *reader, const tz_context *ctx)
+/* Checks an entry, and stores its number, or a reference to its data, in the member of tz_ifd that
+ * its row names. */
+static tz_result store_entry(tz_ifd *ifd, const tz_tag_row *row, const tz_ifd_entry *entry,
+                             tz_reader *reader, const tz_context *ctx)
 {
     const tz_tag_ref value = {.count = entry->count, .offset = entry->offset, .type = entry->type};
     const uint64_t max_value = row->field == TZ_FIELD_U16 ? UINT16_MAX : UINT32_MAX;
+    void *member = (char *)ifd + row->offset;
     uint64_t number = 0;
-    TZ_TRY(tz_tag_ref_integer(reader, &value, entry->tag, 0, ctx, &number));
-    if (number > max_value)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(at_entry(entry), max_value, number), "value is too large");
-    if (TZ_TYPES_SIGNED & TZ_TYPE_BIT(entry->type))
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(at_entry(entry), TZ_TYPE_LONG, entry->type), "type is signed"));
-    if (entry->count > 1)
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(at_entry(entry), 1, entry->count),
-                       "repeated for every sample; the first value counts"));
-    if (row->field == TZ_FIELD_U16) {
-        const uint16_t narrow = (uint16_t)number;
-        memcpy((char *)ifd + row->offset, &narrow, sizeof narrow);
-    } else {
-        const uint32_t wide = (uint32_t)number;
-        memcpy((char *)ifd + row->offset, &wide, sizeof wide);
-    }
-    return TZ_OK;
-}
-
-static tz_result store_entry_field(tz_ifd *ifd, const tz_tag_row *row, const tz_ifd_entry *entry,
-                                   tz_reader *reader, const tz_context *ctx)
-{
     TZ_TRY(check_entry_type(row, entry, ctx));
     TZ_TRY(check_entry_extent(row, entry, reader, ctx));
-    if (row->field != TZ_FIELD_REF)
-        return store_number(ifd, row, entry, reader, ctx);
-    const tz_tag_ref value = {.count = entry->count, .offset = entry->offset, .type = entry->type};
-    memcpy((char *)ifd + row->offset, &value, sizeof value);
+    if (row->field == TZ_FIELD_REF) {
+        memcpy(member, &value, sizeof value);
+        return TZ_OK;
+    }
+    TZ_TRY(tz_tag_ref_integer(reader, &value, entry->tag, 0, ctx, &number));
+    if (number > max_value)
+        return TZ_FAIL_TAG(ctx, tz_expecting(at_entry(entry), max_value, number),
+                           "value is too large");
+    if (TZ_TYPES_SIGNED & TZ_TYPE_BIT(entry->type))
+        TZ_TRY(TZ_WARN_TAG(ctx, tz_expecting(at_entry(entry), TZ_TYPE_LONG, entry->type),
+                           "type is signed"));
+    if (entry->count > 1)
+        TZ_TRY(TZ_WARN_TAG(ctx, tz_expecting(at_entry(entry), 1, entry->count),
+                           "repeated for every sample; the first value counts"));
+    const uint16_t narrow = (uint16_t)number;
+    const uint32_t wide = (uint32_t)number;
+    if (row->field == TZ_FIELD_U16)
+        memcpy(member, &narrow, sizeof narrow);
+    else
+        memcpy(member, &wide, sizeof wide);
     return TZ_OK;
 }
 
-static tz_result warn_duplicate(const tz_ifd_entry *entry, const tz_context *ctx)
+/* Reads one entry; previous is the tag before it. A defect of a structural tag is an error, that of
+ * another tag a warning, and its member keeps the default. If a tag occurs twice, the first counts,
+ * as in libtiff and tifffile; of tags without a member only neighbours are compared. */
+static tz_result read_tag(tz_ifd *ifd, const tz_ifd_entry *entry, uint32_t previous,
+                          tz_reader *reader, const tz_context *ctx)
 {
-    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, at_entry(entry),
-                   "duplicate tag; the first counts");
-}
-
-/* Structural tags fail, the others warn and stay at their default. If a tag occurs twice, the first
- * counts, as in libtiff and tifffile. */
-static tz_result read_known_tag(tz_ifd *ifd, const tz_tag_row *row, const tz_ifd_entry *entry,
-                                tz_reader *reader, const tz_context *ctx)
-{
-    if (is_seen(ifd, row))
-        return warn_duplicate(entry, ctx);
-    mark_seen(ifd, row);
+    static const tz_tag_row unknown = {.field = TZ_FIELD_NONE};
+    const tz_tag_row *found = tz_tag_find(entry->tag);
+    const tz_tag_row *row = found && found->field != TZ_FIELD_NONE ? found : &unknown;
+    if (row == &unknown ? entry->tag == previous : is_seen(ifd, row))
+        return TZ_WARN_TAG(ctx, at_entry(entry), "duplicate tag; the first counts");
+    if (row == &unknown && tz_type_size(entry->type) == 0)
+        return TZ_WARN_TAG(ctx, tz_expecting(at_entry(entry), TZ_NONE, entry->type),
+                           "unknown field type; the tag is skipped");
+    if (row != &unknown) {
+        const size_t index = tag_row_index(row);
+        ifd->seen[index / 64] |= UINT64_C(1) << index % 64;
+    }
     if (row->flags & TZ_TAG_STRUCTURAL)
-        return store_entry_field(ifd, row, entry, reader, ctx);
-
+        return store_entry(ifd, row, entry, reader, ctx);
     tz_error failed;
-    tz_context quiet = *ctx;
-    quiet.err = &failed;
-    const tz_result result = store_entry_field(ifd, row, entry, reader, &quiet);
+    const tz_context quiet = tz_quiet_context(ctx, &failed);
+    const tz_result result = row == &unknown ? check_entry_extent(row, entry, reader, &quiet)
+                                             : store_entry(ifd, row, entry, reader, &quiet);
     if (result == TZ_OK)
         return TZ_OK;
     if (row->flags & TZ_TAG_TABLE)
@@ -317,46 +313,7 @@ static tz_result read_known_tag(tz_ifd *ifd, const tz_tag_row *row, const tz_ifd
     return tz_warn_from_error(ctx, &failed, "defective tag");
 }
 
-/* Checks a tag that has no member in tz_ifd. It is not loaded here, but a defect deserves a
- * warning.
- */
-static tz_result check_unknown_tag(const tz_ifd_entry *entry, tz_reader *reader, uint32_t previous,
-                                   const tz_context *ctx)
-{
-    static const tz_tag_row no_row = {0};
-    const tz_location location = tz_at_tag(entry->tag, entry->entry_offset);
-    tz_error failed;
-    tz_context quiet = *ctx;
-    quiet.err = &failed;
-    if (entry->tag == previous)
-        return warn_duplicate(entry, ctx);
-    if (tz_type_size(entry->type) == 0)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(location, TZ_NONE, entry->type),
-                       "unknown field type; the tag is skipped");
-    if (check_entry_extent(&no_row, entry, reader, &quiet) == TZ_OK)
-        return TZ_OK;
-    return tz_warn_from_error(ctx, &failed, "defective tag");
-}
-
 /* ---- the directory ---- */
-
-static tz_result read_next_offset(tz_ifd *ifd, tz_reader *reader, uint64_t at,
-                                  const tz_context *ctx)
-{
-    const unsigned width = tz_offset_size(reader->container);
-    uint8_t bytes[8];
-    if (!tz_inside(reader->container, at, width))
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                       tz_expecting(tz_at_offset(at), width, reader->container->size - at),
-                       "the file ends before the offset of the next directory");
-    TZ_TRY(tz_reader_read(reader, at, width, bytes, ctx));
-    ifd->next = reader->container->bigtiff
-                    ? tz_read_endian_u64(bytes, reader->container->big_endian)
-                    : tz_read_endian_u32(bytes, reader->container->big_endian);
-    ifd->next_known = true;
-    return TZ_OK;
-}
 
 static tz_result read_ifd_entries(tz_ifd *ifd, tz_reader *reader, uint64_t first,
                                   const tz_context *ctx)
@@ -369,14 +326,9 @@ static tz_result read_ifd_entries(tz_ifd *ifd, tz_reader *reader, uint64_t first
                               ctx, &entry));
         if (previous != UINT32_MAX && entry.tag < previous && !unsorted) {
             unsorted = true; /* one warning is enough */
-            TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
-                           tz_at_tag(entry.tag, entry.entry_offset),
-                           "tags are not in ascending order"));
+            TZ_TRY(TZ_WARN_IFD(ctx, at_entry(&entry), "tags are not in ascending order"));
         }
-        const tz_tag_row *row = tz_tag_find(entry.tag);
-        TZ_TRY(row && row->field != TZ_FIELD_NONE
-                   ? read_known_tag(ifd, row, &entry, reader, ctx)
-                   : check_unknown_tag(&entry, reader, previous, ctx));
+        TZ_TRY(read_tag(ifd, &entry, previous, reader, ctx));
         previous = entry.tag;
     }
     return TZ_OK;
@@ -390,22 +342,20 @@ static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_tag_re
     if (value->count == 0)
         return TZ_OK;
     if (value->count != ifd->samples)
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(location, ifd->samples, value->count),
-                       "as many values expected as there are samples"));
+        TZ_TRY(TZ_WARN_TAG(ctx, tz_expecting(location, ifd->samples, value->count),
+                           "as many values expected as there are samples"));
     const uint64_t count = tz_min(value->count, ifd->samples);
     const uint64_t max_bytes = 4 * reader->container->size; /* some sharing is harmless */
     reader->sample_bytes += count * tz_type_size(value->type);
     if (reader->sample_bytes > max_bytes)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(location, max_bytes, reader->sample_bytes),
-                       "the directories share their data and would be larger than the file");
+        return TZ_FAIL_TAG(ctx, tz_expecting(location, max_bytes, reader->sample_bytes),
+                           "the directories share their data and would be larger than the file");
     for (uint64_t i = 0; i < count; i++) {
         uint64_t number = 0;
         TZ_TRY(tz_tag_ref_integer(reader, value, tag, i, ctx, &number));
         if (number > UINT16_MAX)
-            return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                           tz_expecting(location, UINT16_MAX, number), "value is too large");
+            return TZ_FAIL_TAG(ctx, tz_expecting(location, UINT16_MAX, number),
+                               "value is too large");
         if (i == 0)
             *first = (uint16_t)number;
         else if (number != *first)
@@ -414,46 +364,29 @@ static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_tag_re
     return TZ_OK;
 }
 
-static tz_result require_tag_value(bool good, uint16_t tag, const tz_ifd *ifd, uint64_t found,
-                                   const tz_context *ctx)
-{
-    if (good)
-        return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                   tz_expecting(tz_at_tag(tag, ifd->offset), TZ_NONE, found),
-                   tz_ifd_has(ifd, tag) ? "impossible value" : "required tag is missing");
-}
-
+/* Checks the numbers without which the image has no pixels. */
 static tz_result check_required_values(const tz_ifd *ifd, const tz_context *ctx)
 {
-    TZ_TRY(require_tag_value(ifd->width > 0, TZ_TAG_IMAGE_WIDTH, ifd, ifd->width, ctx));
-    TZ_TRY(require_tag_value(ifd->height > 0, TZ_TAG_IMAGE_LENGTH, ifd, ifd->height, ctx));
-    TZ_TRY(require_tag_value(ifd->samples > 0, TZ_TAG_SAMPLES_PER_PIXEL, ifd, ifd->samples, ctx));
-    TZ_TRY(
-        require_tag_value(ifd->planar == TZ_PLANAR_CONTIGUOUS || ifd->planar == TZ_PLANAR_SEPARATE,
-                          TZ_TAG_PLANAR, ifd, ifd->planar, ctx));
-    if (tz_ifd_is_tiled(ifd)) {
-        TZ_TRY(
-            require_tag_value(ifd->tile_width > 0, TZ_TAG_TILE_WIDTH, ifd, ifd->tile_width, ctx));
-        TZ_TRY(require_tag_value(ifd->tile_height > 0, TZ_TAG_TILE_LENGTH, ifd, ifd->tile_height,
-                                 ctx));
-    }
+    const bool tiled = tz_ifd_is_tiled(ifd);
+    const struct {
+        uint16_t tag;
+        uint32_t value;
+        bool good;
+    } checks[] = {
+        {TZ_TAG_IMAGE_WIDTH, ifd->width, ifd->width > 0},
+        {TZ_TAG_IMAGE_LENGTH, ifd->height, ifd->height > 0},
+        {TZ_TAG_SAMPLES_PER_PIXEL, ifd->samples, ifd->samples > 0},
+        {TZ_TAG_PLANAR, ifd->planar,
+         ifd->planar == TZ_PLANAR_CONTIGUOUS || ifd->planar == TZ_PLANAR_SEPARATE},
+        {TZ_TAG_TILE_WIDTH, ifd->tile_width, !tiled || ifd->tile_width > 0},
+        {TZ_TAG_TILE_LENGTH, ifd->tile_height, !tiled || ifd->tile_height > 0},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+        if (!checks[i].good)
+            return TZ_FAIL_TAG(
+                ctx, tz_expecting(tz_at_tag(checks[i].tag, ifd->offset), TZ_NONE, checks[i].value),
+                tz_ifd_has(ifd, checks[i].tag) ? "impossible value" : "required tag is missing");
     return TZ_OK;
-}
-
-static void set_ifd_defaults(tz_ifd *ifd, uint64_t offset)
-{
-    *ifd = (tz_ifd){.offset = offset};
-    ifd->rows_per_strip = UINT32_MAX;
-    ifd->compression = TZ_COMPRESSION_NONE;
-    ifd->photometric = TZ_PHOTOMETRIC_MIN_IS_BLACK;
-    ifd->fill_order = 1;
-    ifd->orientation = 1;
-    ifd->samples = 1;
-    ifd->planar = TZ_PLANAR_CONTIGUOUS;
-    ifd->predictor = 1;
-    ifd->bits = 1;
-    ifd->sample_format = TZ_FORMAT_UINT;
 }
 
 /* Writers of old-style JPEG left tags out, or declared YCbCr as RGB. The values are those that
@@ -463,21 +396,21 @@ static tz_result complete_old_jpeg_tags(tz_ifd *ifd, const tz_context *ctx)
     if (!tz_ifd_has(ifd, TZ_TAG_PHOTOMETRIC) || ifd->photometric == TZ_PHOTOMETRIC_RGB) {
         const uint16_t found = ifd->photometric;
         ifd->photometric = TZ_PHOTOMETRIC_YCBCR;
-        TZ_TRY(tz_warn(
-            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+        TZ_TRY(TZ_WARN_TAG(
+            ctx,
             tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, ifd->offset), TZ_PHOTOMETRIC_YCBCR, found),
             "the colours of old-style JPEG are taken as YCbCr"));
     }
     if (!tz_ifd_has(ifd, TZ_TAG_BITS_PER_SAMPLE)) {
         ifd->bits = 8;
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, ifd->offset), 8, TZ_NONE),
-                       "missing; old-style JPEG is taken as 8 bits"));
+        TZ_TRY(TZ_WARN_TAG(ctx,
+                           tz_expecting(tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, ifd->offset), 8, TZ_NONE),
+                           "missing; old-style JPEG is taken as 8 bits"));
     }
     if (!tz_ifd_has(ifd, TZ_TAG_SAMPLES_PER_PIXEL)) {
         ifd->samples = ifd->photometric == TZ_PHOTOMETRIC_YCBCR ? 3 : 1;
-        TZ_TRY(tz_warn(
-            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+        TZ_TRY(TZ_WARN_TAG(
+            ctx,
             tz_expecting(tz_at_tag(TZ_TAG_SAMPLES_PER_PIXEL, ifd->offset), ifd->samples, TZ_NONE),
             "missing; taken from the colours"));
     }
@@ -486,22 +419,44 @@ static tz_result complete_old_jpeg_tags(tz_ifd *ifd, const tz_context *ctx)
 
 tz_result tz_ifd_read(tz_ifd *ifd, tz_reader *reader, uint64_t offset, const tz_context *ctx)
 {
+    const tz_container *container = reader->container;
+    const unsigned width = tz_offset_size(container);
     uint64_t count = 0;
-    set_ifd_defaults(ifd, offset);
+    uint8_t bytes[8];
+    /* The defaults of TIFF 6.0; those of old-style JPEG follow below. */
+    *ifd = (tz_ifd){.offset = offset,
+                    .rows_per_strip = UINT32_MAX,
+                    .compression = TZ_COMPRESSION_NONE,
+                    .photometric = TZ_PHOTOMETRIC_MIN_IS_BLACK,
+                    .fill_order = TZ_FILL_ORDER_HIGH_FIRST,
+                    .orientation = 1,
+                    .samples = 1,
+                    .planar = TZ_PLANAR_CONTIGUOUS,
+                    .predictor = TZ_PREDICTOR_NONE,
+                    .bits = 1,
+                    .sample_format = TZ_SAMPLE_FORMAT_UINT};
     TZ_TRY(tz_ifd_read_entry_count(reader, offset, ctx, &count));
-    const uint64_t capacity = reader->container->size / tz_ifd_entry_size(reader->container);
+    const uint64_t capacity = container->size / tz_ifd_entry_size(container);
     reader->entries += count;
     if (reader->entries > capacity)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
-                       tz_expecting(tz_at_offset(offset), capacity, reader->entries),
-                       "the directories overlap and have more entries than the file has room for");
+        return TZ_FAIL_IFD(
+            ctx, tz_expecting(tz_at_offset(offset), capacity, reader->entries),
+            "the directories overlap and have more entries than the file has room for");
     ifd->entry_count = (uint32_t)count;
-    const uint64_t first = offset + tz_ifd_entry_count_size(reader->container);
-    TZ_TRY(
-        read_next_offset(ifd, reader, first + count * tz_ifd_entry_size(reader->container), ctx));
+    const uint64_t first = offset + tz_ifd_entry_count_size(container);
+    const uint64_t end = first + count * tz_ifd_entry_size(container);
+    /* The next offset is read first, so that a defective directory does not end the chain. */
+    if (tz_inside(container, end, width)) {
+        TZ_TRY(tz_reader_read(reader, end, width, bytes, ctx));
+        ifd->next = read_offset_field(container, bytes);
+        ifd->next_known = true;
+    } else {
+        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                       tz_expecting(tz_at_offset(end), width, container->size - end),
+                       "the file ends before the offset of the next directory"));
+    }
     if (offset % 2 != 0)
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_at_offset(offset),
-                       "directory offset is odd"));
+        TZ_TRY(TZ_WARN_IFD(ctx, tz_at_offset(offset), "directory offset is odd"));
     TZ_TRY(read_ifd_entries(ifd, reader, first, ctx));
     if (ifd->compression == TZ_COMPRESSION_OLD_JPEG)
         TZ_TRY(complete_old_jpeg_tags(ifd, ctx));

@@ -25,28 +25,29 @@ typedef struct dtype_row {
 } dtype_row;
 
 static const dtype_row dtype_rows[] = {
-    {TZ_FORMAT_UINT, 1, 8, TZ_DTYPE_UINT8},
-    {TZ_FORMAT_UINT, 9, 16, TZ_DTYPE_UINT16},
-    {TZ_FORMAT_UINT, 17, 32, TZ_DTYPE_UINT32},
-    {TZ_FORMAT_UINT, 64, 64, TZ_DTYPE_UINT64},
-    {TZ_FORMAT_INT, 2, 8, TZ_DTYPE_INT8},
-    {TZ_FORMAT_INT, 9, 16, TZ_DTYPE_INT16},
-    {TZ_FORMAT_INT, 17, 32, TZ_DTYPE_INT32},
-    {TZ_FORMAT_INT, 64, 64, TZ_DTYPE_INT64},
-    {TZ_FORMAT_FLOAT, 16, 16, TZ_DTYPE_FLOAT16},
-    {TZ_FORMAT_FLOAT, 24, 24, TZ_DTYPE_FLOAT32},
-    {TZ_FORMAT_FLOAT, 32, 32, TZ_DTYPE_FLOAT32},
-    {TZ_FORMAT_FLOAT, 64, 64, TZ_DTYPE_FLOAT64},
-    {TZ_FORMAT_COMPLEX_INT, 32, 32, TZ_DTYPE_COMPLEX_INT16},
-    {TZ_FORMAT_COMPLEX_INT, 64, 64, TZ_DTYPE_COMPLEX_INT32},
-    {TZ_FORMAT_COMPLEX_FLOAT, 32, 32, TZ_DTYPE_COMPLEX_FLOAT16},
-    {TZ_FORMAT_COMPLEX_FLOAT, 64, 64, TZ_DTYPE_COMPLEX_FLOAT32},
-    {TZ_FORMAT_COMPLEX_FLOAT, 128, 128, TZ_DTYPE_COMPLEX_FLOAT64},
+    {TZ_SAMPLE_FORMAT_UINT, 1, 8, TZ_DTYPE_UINT8},
+    {TZ_SAMPLE_FORMAT_UINT, 9, 16, TZ_DTYPE_UINT16},
+    {TZ_SAMPLE_FORMAT_UINT, 17, 32, TZ_DTYPE_UINT32},
+    {TZ_SAMPLE_FORMAT_UINT, 64, 64, TZ_DTYPE_UINT64},
+    {TZ_SAMPLE_FORMAT_INT, 2, 8, TZ_DTYPE_INT8},
+    {TZ_SAMPLE_FORMAT_INT, 9, 16, TZ_DTYPE_INT16},
+    {TZ_SAMPLE_FORMAT_INT, 17, 32, TZ_DTYPE_INT32},
+    {TZ_SAMPLE_FORMAT_INT, 64, 64, TZ_DTYPE_INT64},
+    {TZ_SAMPLE_FORMAT_FLOAT, 16, 16, TZ_DTYPE_FLOAT16},
+    {TZ_SAMPLE_FORMAT_FLOAT, 24, 24, TZ_DTYPE_FLOAT32},
+    {TZ_SAMPLE_FORMAT_FLOAT, 32, 32, TZ_DTYPE_FLOAT32},
+    {TZ_SAMPLE_FORMAT_FLOAT, 64, 64, TZ_DTYPE_FLOAT64},
+    {TZ_SAMPLE_FORMAT_COMPLEX_INT, 32, 32, TZ_DTYPE_COMPLEX_INT16},
+    {TZ_SAMPLE_FORMAT_COMPLEX_INT, 64, 64, TZ_DTYPE_COMPLEX_INT32},
+    {TZ_SAMPLE_FORMAT_COMPLEX_FLOAT, 32, 32, TZ_DTYPE_COMPLEX_FLOAT16},
+    {TZ_SAMPLE_FORMAT_COMPLEX_FLOAT, 64, 64, TZ_DTYPE_COMPLEX_FLOAT32},
+    {TZ_SAMPLE_FORMAT_COMPLEX_FLOAT, 128, 128, TZ_DTYPE_COMPLEX_FLOAT64},
 };
 
 tz_dtype tz_dtype_of(uint16_t sample_format, uint16_t bits)
 {
-    const uint16_t format = sample_format == TZ_FORMAT_VOID ? TZ_FORMAT_UINT : sample_format;
+    const uint16_t format =
+        sample_format == TZ_SAMPLE_FORMAT_VOID ? TZ_SAMPLE_FORMAT_UINT : sample_format;
     for (size_t i = 0; i < sizeof dtype_rows / sizeof dtype_rows[0]; i++) {
         const dtype_row *row = &dtype_rows[i];
         if (row->format == format && row->min_bits <= bits && bits <= row->max_bits)
@@ -88,33 +89,6 @@ uint64_t tz_layer_tile_bytes(const tz_layer *layer, uint64_t tile)
     return layer_row_bytes(layer, truncated ? left : shape->tile_height);
 }
 
-static void set_layer_shape(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
-{
-    tz_level *shape = &layer->shape;
-    shape->width = ifd->width;
-    shape->height = ifd->height;
-    shape->ifd_offset = ifd->offset;
-    shape->ifd = ctx->ifd;
-    shape->tag_count = (int32_t)ifd->entry_count;
-    shape->compression = ifd->compression;
-    shape->predictor = ifd->predictor;
-    shape->bits_per_sample = ifd->bits;
-    shape->samples = ifd->samples;
-    shape->photometric = ifd->photometric;
-    shape->jpeg_tables_size = ifd->jpeg_tables.count;
-    shape->readable = true;
-    shape->tiled = tz_ifd_is_tiled(ifd);
-    if (shape->tiled) {
-        shape->tile_width = ifd->tile_width;
-        shape->tile_height = ifd->tile_height;
-        return;
-    }
-    shape->tile_width = ifd->width;
-    shape->tile_height = tz_min_u32(ifd->rows_per_strip, ifd->height);
-    if (shape->tile_height == 0)
-        shape->tile_height = ifd->height;
-}
-
 /* ---- checks: each is TZ_OK or a warning ---- */
 
 /* Evaluates to a warning that costs the pixels. */
@@ -126,20 +100,21 @@ static tz_result check_sample_type(tz_layer *layer, const tz_ifd *ifd, const tz_
     layer->tables.dtype =
         ifd->mixed_samples ? TZ_DTYPE_NONE : tz_dtype_of(ifd->sample_format, ifd->bits);
     if (ifd->mixed_samples)
-        return MARK_UNREADABLE(layer,
-                               tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, at_bits,
-                                       "samples of different depth or format in one image"));
-    if (ifd->sample_format < TZ_FORMAT_UINT || ifd->sample_format > TZ_FORMAT_COMPLEX_FLOAT)
-        return MARK_UNREADABLE(layer,
-                               tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+        return MARK_UNREADABLE(
+            layer,
+            TZ_WARN_UNSUPPORTED(ctx, at_bits, "samples of different depth or format in one image"));
+    if (ifd->sample_format < TZ_SAMPLE_FORMAT_UINT ||
+        ifd->sample_format > TZ_SAMPLE_FORMAT_COMPLEX_FLOAT)
+        return MARK_UNREADABLE(
+            layer, TZ_WARN_UNSUPPORTED(ctx,
                                        tz_expecting(tz_at_tag(TZ_TAG_SAMPLE_FORMAT, ifd->offset),
                                                     TZ_NONE, ifd->sample_format),
                                        "unsupported sample format %u", ifd->sample_format));
     if (layer->tables.dtype == TZ_DTYPE_NONE)
-        return MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                                              tz_expecting(at_bits, TZ_NONE, ifd->bits),
-                                              "unsupported depth: %u bits of sample format %u",
-                                              ifd->bits, ifd->sample_format));
+        return MARK_UNREADABLE(layer,
+                               TZ_WARN_UNSUPPORTED(ctx, tz_expecting(at_bits, TZ_NONE, ifd->bits),
+                                                   "unsupported depth: %u bits of sample format %u",
+                                                   ifd->bits, ifd->sample_format));
     return TZ_OK;
 }
 
@@ -147,22 +122,22 @@ static tz_result check_layer_codec(tz_layer *layer, const tz_ifd *ifd, const tz_
 {
     const char *name = tz_compression_name(ifd->compression);
     if (!tz_codec_find(ifd->compression))
-        TZ_TRY(
-            MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                                           tz_expecting(tz_at_tag(TZ_TAG_COMPRESSION, ifd->offset),
-                                                        TZ_NONE, ifd->compression),
-                                           "unsupported compression %u (%s)", ifd->compression,
-                                           name ? name : "unknown")));
-    if (ifd->predictor < 1 || ifd->predictor > 3)
-        TZ_TRY(MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                                              tz_expecting(tz_at_tag(TZ_TAG_PREDICTOR, ifd->offset),
-                                                           TZ_NONE, ifd->predictor),
-                                              "unsupported predictor %u", ifd->predictor)));
+        TZ_TRY(MARK_UNREADABLE(
+            layer,
+            TZ_WARN_UNSUPPORTED(
+                ctx,
+                tz_expecting(tz_at_tag(TZ_TAG_COMPRESSION, ifd->offset), TZ_NONE, ifd->compression),
+                "unsupported compression %u (%s)", ifd->compression, name ? name : "unknown")));
+    if (ifd->predictor < TZ_PREDICTOR_NONE || ifd->predictor > TZ_PREDICTOR_FLOAT)
+        TZ_TRY(MARK_UNREADABLE(
+            layer, TZ_WARN_UNSUPPORTED(ctx,
+                                       tz_expecting(tz_at_tag(TZ_TAG_PREDICTOR, ifd->offset),
+                                                    TZ_NONE, ifd->predictor),
+                                       "unsupported predictor %u", ifd->predictor)));
     if (tz_photometric_name(ifd->photometric))
         return TZ_OK;
-    return tz_warn(
-        ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-        tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, ifd->offset), TZ_NONE, ifd->photometric),
+    return TZ_WARN_UNSUPPORTED(
+        ctx, tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, ifd->offset), TZ_NONE, ifd->photometric),
         "unknown photometric interpretation %u", ifd->photometric);
 }
 
@@ -177,9 +152,8 @@ static tz_result check_subsampling(tz_layer *layer, const tz_ifd *ifd, tz_reader
         TZ_TRY(tz_tag_ref_integer(reader, &ifd->subsampling, TZ_TAG_YCBCR_SUBSAMPLING, i, ctx,
                                   &factor));
         if (factor != 1 && factor != 2 && factor != 4)
-            return MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                                                  tz_expecting(location, TZ_NONE, factor),
-                                                  "subsampling must be 1, 2 or 4"));
+            return MARK_UNREADABLE(layer, TZ_WARN_TAG(ctx, tz_expecting(location, TZ_NONE, factor),
+                                                      "subsampling must be 1, 2 or 4"));
         layer->tables.subsampling[i] = (uint16_t)factor;
     }
     return TZ_OK;
@@ -192,16 +166,15 @@ static tz_result check_tile_shape(const tz_layer *layer, const tz_ifd *ifd, cons
     if (!shape->tiled) {
         if (ifd->rows_per_strip > 0)
             return TZ_OK;
-        return tz_warn(
-            ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-            tz_expecting(tz_at_tag(TZ_TAG_ROWS_PER_STRIP, ifd->offset), shape->height, 0),
+        return TZ_WARN_TAG(
+            ctx, tz_expecting(tz_at_tag(TZ_TAG_ROWS_PER_STRIP, ifd->offset), shape->height, 0),
             "0 rows per strip; taken as the whole height");
     }
     const bool bad_width = shape->tile_width % 16 != 0;
     if (!bad_width && shape->tile_height % 16 == 0)
         return TZ_OK;
-    return tz_warn(
-        ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+    return TZ_WARN_TAG(
+        ctx,
         tz_expecting(tz_at_tag(bad_width ? TZ_TAG_TILE_WIDTH : TZ_TAG_TILE_LENGTH, ifd->offset),
                      TZ_NONE, bad_width ? shape->tile_width : shape->tile_height),
         "tile sizes must be multiples of 16");
@@ -212,76 +185,38 @@ static tz_result check_tile_byte_limit(tz_layer *layer, const tz_ifd *ifd, const
     const uint16_t tag = layer->shape.tiled ? TZ_TAG_TILE_WIDTH : TZ_TAG_ROWS_PER_STRIP;
     const uint64_t bytes = layer_row_bytes(layer, layer->shape.tile_height);
     const tz_location location = tz_at_tag(tag, ifd->offset);
-    tz_error failed;
-    tz_context quiet = *ctx;
-    quiet.err = &failed;
     if (bytes == TZ_NONE && ctx->limits->max_tile_bytes == TZ_UNLIMITED)
         return MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, location,
                                               "the bytes of one tile do not fit 64 bits"));
-    if (tz_check_limit(&quiet, offsetof(tz_limits, max_tile_bytes), location, bytes,
-                       "bytes in one tile") == TZ_OK)
-        return TZ_OK;
-    return MARK_UNREADABLE(layer, tz_warn_from_error(ctx, &failed, "tile size"));
-}
-
-static tz_result set_layer_grid(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
-{
-    tz_level *shape = &layer->shape;
-    const uint64_t planes = ifd->planar == TZ_PLANAR_SEPARATE ? ifd->samples : 1;
-    const uint16_t tag = shape->tiled ? TZ_TAG_TILE_WIDTH : TZ_TAG_ROWS_PER_STRIP;
-    shape->tiles_across = (uint32_t)tz_ceil_div(shape->width, shape->tile_width);
-    shape->tiles_down = (uint32_t)tz_ceil_div(shape->height, shape->tile_height);
-    if (tz_mul((uint64_t)shape->tiles_across * shape->tiles_down, planes, &shape->tile_count))
-        return TZ_OK;
-    shape->tile_count = TZ_NONE;
-    return MARK_UNREADABLE(layer,
-                           tz_warn(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_at_tag(tag, ifd->offset),
-                                   "the number of tiles does not fit 64 bits"));
+    return tz_check_soft_limit(ctx, offsetof(tz_limits, max_tile_bytes), location, bytes,
+                               "bytes in one tile", "tile size", &layer->shape.readable);
 }
 
 /* ---- tile tables ---- */
 
-static tz_location at_table(const tz_layer *layer, const tz_ifd *ifd, const tz_tag_ref *table,
-                            uint16_t tag)
+/* Compares the length of a table with the number of tiles. Pixels need all offsets; sizes that are
+ * missing follow from the layout (tile_table.c). */
+static tz_result check_tile_table(tz_layer *layer, const tz_ifd *ifd, const tz_tag_ref *table,
+                                  uint16_t tag, const tz_context *ctx)
 {
-    return tz_expecting(tz_at_tag(tag, ifd->offset), layer->shape.tile_count, table->count);
-}
-
-static tz_result check_surplus_values(const tz_layer *layer, const tz_ifd *ifd,
-                                      const tz_tag_ref *table, uint16_t tag, const tz_context *ctx)
-{
-    if (table->count <= layer->shape.tile_count)
+    const uint64_t tiles = layer->shape.tile_count;
+    if (table->count == tiles)
         return TZ_OK;
-    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, at_table(layer, ifd, table, tag),
-                   "more values than the image has tiles; the rest is ignored");
-}
-
-static tz_result check_offset_table(tz_layer *layer, const tz_ifd *ifd, uint16_t tag,
-                                    const tz_context *ctx)
-{
-    const tz_tag_ref *table = &layer->tables.offsets;
-    if (table->count == 0)
-        return MARK_UNREADABLE(layer,
-                               tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                                       tz_at_tag(tag, ifd->offset), "tile offsets are missing"));
-    if (table->count < layer->shape.tile_count)
-        return MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                                              at_table(layer, ifd, table, tag),
-                                              "fewer values than the image has tiles"));
-    return check_surplus_values(layer, ifd, table, tag, ctx);
-}
-
-static tz_result check_size_table(const tz_layer *layer, const tz_ifd *ifd, uint16_t tag,
-                                  const tz_context *ctx)
-{
-    const tz_tag_ref *table = &layer->tables.sizes;
-    if (table->count == 0)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, tz_at_tag(tag, ifd->offset),
-                       "tile sizes are missing; taken from the layout");
-    if (table->count < layer->shape.tile_count)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, at_table(layer, ifd, table, tag),
-                       "fewer tile sizes than tiles; the others are taken from the layout");
-    return check_surplus_values(layer, ifd, table, tag, ctx);
+    const tz_location at_tag = tz_at_tag(tag, ifd->offset);
+    const tz_location location = tz_expecting(at_tag, tiles, table->count);
+    if (table->count > tiles)
+        return TZ_WARN_LAYOUT(ctx, location,
+                              "more values than the image has tiles; the rest is ignored");
+    if (table == &layer->tables.sizes)
+        return table->count == 0
+                   ? TZ_WARN_LAYOUT(ctx, at_tag, "tile sizes are missing; taken from the layout")
+                   : TZ_WARN_LAYOUT(
+                         ctx, location,
+                         "fewer tile sizes than tiles; the others are taken from the layout");
+    layer->shape.readable = false;
+    return table->count == 0
+               ? TZ_WARN_LAYOUT(ctx, at_tag, "tile offsets are missing")
+               : TZ_WARN_LAYOUT(ctx, location, "fewer values than the image has tiles");
 }
 
 bool tz_layer_has_tables(const tz_layer *layer)
@@ -289,25 +224,8 @@ bool tz_layer_has_tables(const tz_layer *layer)
     return layer->tables.offsets.count >= layer->shape.tile_count;
 }
 
-/* *out is true if the one tile begins inside a stream. An unusable offset is reported when the tile
- * is read. */
-static tz_result tile_begins_inside_stream(const tz_layer *layer, const tz_tile_span *stream,
-                                           tz_reader *reader, const tz_context *ctx, bool *out)
-{
-    uint64_t offset = 0;
-    tz_error failed;
-    tz_context quiet = *ctx;
-    quiet.err = &failed;
-    const tz_result result = tz_tag_ref_integer(reader, &layer->tables.offsets,
-                                                TZ_TAG_STRIP_OFFSETS, 0, &quiet, &offset);
-    *out = result == TZ_OK && offset >= stream->offset && offset - stream->offset < stream->size;
-    return result == TZ_OK || result == TZ_ERR_FORMAT
-               ? TZ_OK
-               : tz_warn_from_error(ctx, &failed, "tile offsets");
-}
-
 /* Old-style JPEG in one tile may be one stream: the tile begins inside of it, or no table points to
- * it. The tile is then this stream. */
+ * it. The tile is then this stream. An unusable offset is reported when the tile is read. */
 static tz_result use_jpeg_interchange(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
                                       const tz_context *ctx)
 {
@@ -321,17 +239,25 @@ static tz_result use_jpeg_interchange(tz_layer *layer, const tz_ifd *ifd, tz_rea
     TZ_TRY(tz_old_jpeg_extent(old, reader, ctx, &stream, &has_size));
     if (layer->shape.tile_count != 1 || stream.size == 0)
         return TZ_OK;
-    if (!is_missing && has_size)
-        TZ_TRY(tile_begins_inside_stream(layer, &stream, reader, ctx, &is_inside));
+    if (!is_missing && has_size) {
+        uint64_t offset = 0;
+        tz_error failed;
+        const tz_context quiet = tz_quiet_context(ctx, &failed);
+        const tz_result result = tz_tag_ref_integer(reader, &layer->tables.offsets,
+                                                    TZ_TAG_STRIP_OFFSETS, 0, &quiet, &offset);
+        if (result != TZ_OK && result != TZ_ERR_FORMAT)
+            TZ_TRY(tz_warn_from_error(ctx, &failed, "tile offsets"));
+        is_inside =
+            result == TZ_OK && offset >= stream.offset && offset - stream.offset < stream.size;
+    }
     if (!is_missing && !is_inside)
         return TZ_OK;
     layer->tables.offsets = old->interchange;
     layer->tables.sizes = has_size ? old->interchange_size : (tz_tag_ref){0};
     if (!is_missing)
         return TZ_OK;
-    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                   tz_at_tag(TZ_TAG_STRIP_OFFSETS, ifd->offset),
-                   "tile offsets are missing; JPEGInterchangeFormat counts");
+    return TZ_WARN_LAYOUT(ctx, tz_at_tag(TZ_TAG_STRIP_OFFSETS, ifd->offset),
+                          "tile offsets are missing; JPEGInterchangeFormat counts");
 }
 
 static tz_result set_layer_tables(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
@@ -347,21 +273,42 @@ static tz_result set_layer_tables(tz_layer *layer, const tz_ifd *ifd, tz_reader 
     layer->tables.sizes =
         tiled && tz_ifd_has(ifd, TZ_TAG_TILE_BYTE_COUNTS) ? ifd->tile_sizes : ifd->strip_sizes;
     if (tiled && strip_tags)
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                       tz_at_tag(TZ_TAG_STRIP_OFFSETS, ifd->offset),
-                       "strip and tile tags together; the tile tags count"));
+        TZ_TRY(TZ_WARN_LAYOUT(ctx, tz_at_tag(TZ_TAG_STRIP_OFFSETS, ifd->offset),
+                              "strip and tile tags together; the tile tags count"));
     if (ifd->tables_damaged)
         return MARK_UNREADABLE(layer, TZ_OK); /* there was a warning when the tag was read */
     TZ_TRY(use_jpeg_interchange(layer, ifd, reader, ctx));
-    TZ_TRY(check_offset_table(layer, ifd, offsets_tag, ctx));
-    return layer->tables.offsets.count > 0 ? check_size_table(layer, ifd, sizes_tag, ctx) : TZ_OK;
+    TZ_TRY(check_tile_table(layer, ifd, &layer->tables.offsets, offsets_tag, ctx));
+    return layer->tables.offsets.count > 0
+               ? check_tile_table(layer, ifd, &layer->tables.sizes, sizes_tag, ctx)
+               : TZ_OK;
 }
 
 tz_result tz_layer_from_ifd(tz_layer *out, const tz_ifd *ifd, tz_reader *reader,
                             const tz_context *ctx)
 {
-    const uint32_t subfile_type = tz_ifd_subfile_type(ifd);
-    *out = (tz_layer){.tables = {.planar = ifd->planar,
+    const bool tiled = tz_ifd_is_tiled(ifd);
+    const uint32_t strip_rows = tz_min_u32(ifd->rows_per_strip, ifd->height);
+    const uint64_t planes = ifd->planar == TZ_PLANAR_SEPARATE ? ifd->samples : 1;
+    *out = (tz_layer){.shape = {.width = ifd->width,
+                                .height = ifd->height,
+                                .ifd_offset = ifd->offset,
+                                .ifd = ctx->ifd,
+                                .tag_count = (int32_t)ifd->entry_count,
+                                .compression = ifd->compression,
+                                .predictor = ifd->predictor,
+                                .bits_per_sample = ifd->bits,
+                                .samples = ifd->samples,
+                                .photometric = ifd->photometric,
+                                .jpeg_tables_size = ifd->jpeg_tables.count,
+                                .readable = true,
+                                .tiled = tiled,
+                                .tile_width = tiled ? ifd->tile_width : ifd->width,
+                                /* 0 rows are a defect, and taken as the whole height */
+                                .tile_height = tiled            ? ifd->tile_height
+                                               : strip_rows > 0 ? strip_rows
+                                                                : ifd->height},
+                      .tables = {.planar = ifd->planar,
                                  .sample_format = ifd->sample_format,
                                  .fill_order = ifd->fill_order,
                                  .subsampling = {2, 2},
@@ -369,20 +316,29 @@ tz_result tz_layer_from_ifd(tz_layer *out, const tz_ifd *ifd, tz_reader *reader,
                                  .old_jpeg = ifd->old_jpeg,
                                  .fax_options = ifd->compression == TZ_COMPRESSION_FAX4
                                                     ? ifd->t6_options
-                                                    : ifd->t4_options}};
-    out->is_mask = (subfile_type & TZ_SUBFILE_MASK) != 0 || ifd->photometric == TZ_PHOTOMETRIC_MASK;
-    set_layer_shape(out, ifd, ctx);
+                                                    : ifd->t4_options},
+                      .is_mask = (tz_ifd_subfile_type(ifd) & TZ_SUBFILE_MASK) != 0 ||
+                                 ifd->photometric == TZ_PHOTOMETRIC_MASK};
+    tz_level *shape = &out->shape;
     TZ_TRY(check_sample_type(out, ifd, ctx));
     TZ_TRY(check_layer_codec(out, ifd, ctx));
     TZ_TRY(check_subsampling(out, ifd, reader, ctx));
     TZ_TRY(check_tile_shape(out, ifd, ctx));
     TZ_TRY(check_tile_byte_limit(out, ifd, ctx));
-    TZ_TRY(set_layer_grid(out, ifd, ctx));
+    shape->tiles_across = (uint32_t)tz_ceil_div(shape->width, shape->tile_width);
+    shape->tiles_down = (uint32_t)tz_ceil_div(shape->height, shape->tile_height);
+    if (!tz_mul((uint64_t)shape->tiles_across * shape->tiles_down, planes, &shape->tile_count)) {
+        const uint16_t tag = tiled ? TZ_TAG_TILE_WIDTH : TZ_TAG_ROWS_PER_STRIP;
+        shape->tile_count = TZ_NONE;
+        TZ_TRY(MARK_UNREADABLE(out, tz_warn(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                                            tz_at_tag(tag, ifd->offset),
+                                            "the number of tiles does not fit 64 bits")));
+    }
     TZ_TRY(set_layer_tables(out, ifd, reader, ctx));
     for (uint64_t i = 0; ifd->lerc.count >= 2 && i < 2; i++) {
         uint64_t number = 0;
         TZ_TRY(tz_tag_ref_integer(reader, &ifd->lerc, TZ_TAG_LERC_PARAMETERS, i, ctx, &number));
-        *(i == 0 ? &out->shape.lerc_version : &out->shape.lerc_compression) =
+        *(i == 0 ? &shape->lerc_version : &shape->lerc_compression) =
             (uint16_t)tz_min(number, UINT16_MAX);
     }
     return TZ_OK;

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/minmax.h"
+#include "codec/codec.h"
 #include "tiff/byte_order.h"
 #include "tiff/file.h"
 #include "tiff/gdal/nodata.h"
@@ -33,9 +34,9 @@ static tz_result reserve_tag_bytes(tag_loader *loader, uint16_t tag, uint64_t si
     const tz_location location = tz_at_tag(tag, loader->ifd->offset);
     *granted = false;
     if (total > loader->reader->container->size)
-        return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(location, loader->reader->container->size, total),
-                       "the tags share their data and would be larger than the file; skipped");
+        return TZ_WARN_TAG(loader->ctx,
+                           tz_expecting(location, loader->reader->container->size, total),
+                           "the tags share their data and would be larger than the file; skipped");
     return tz_file_reserve(loader->file, location, size, loader->ctx, granted);
 }
 
@@ -43,14 +44,11 @@ tz_result tz_file_reserve(tz_file *file, tz_location location, uint64_t size, co
                           bool *granted)
 {
     const uint64_t total = tz_add_capped(file->loaded, size);
-    tz_error failed;
-    tz_context quiet = *ctx;
-    quiet.err = &failed;
-    *granted = tz_check_limit(&quiet, offsetof(tz_limits, max_handle_bytes), location, total,
-                              "bytes of metadata in one handle") == TZ_OK;
-    if (!*granted)
-        return tz_warn_from_error(ctx, &failed, "metadata size");
-    file->loaded = total;
+    *granted = true;
+    TZ_TRY(tz_check_soft_limit(ctx, offsetof(tz_limits, max_handle_bytes), location, total,
+                               "bytes of metadata in one handle", "metadata size", granted));
+    if (*granted)
+        file->loaded = total;
     return TZ_OK;
 }
 
@@ -130,15 +128,11 @@ static tz_result load_geo(tag_loader *loader)
     return tz_geo_parse(&tags, &loader->file->arena, &ctx, &loader->file->info.geo);
 }
 
-static bool is_ascii_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static tz_result load_nodata(tag_loader *loader)
 {
     const tz_tag_ref *value = &loader->ifd->nodata;
     tz_info *info = &loader->file->info;
+    static const char spaces[] = " \t\n\r";
     char text[MAX_NODATA_SIZE + 1];
     if (value->count == 0)
         return TZ_OK;
@@ -147,14 +141,12 @@ static tz_result load_nodata(tag_loader *loader)
     text[size] = '\0';
     size_t end = strlen(text);
     if (end == MAX_NODATA_SIZE)
-        return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META,
-                       tz_expecting(tz_at_tag(TZ_TAG_GDAL_NODATA, value->offset), MAX_NODATA_SIZE,
-                                    value->count),
-                       "the nodata text is too long; ignored");
-    size_t start = 0;
-    while (is_ascii_space(text[start]))
-        start++;
-    while (end > start && is_ascii_space(text[end - 1]))
+        return TZ_WARN_META(loader->ctx,
+                            tz_expecting(tz_at_tag(TZ_TAG_GDAL_NODATA, value->offset),
+                                         MAX_NODATA_SIZE, value->count),
+                            "the nodata text is too long; ignored");
+    const size_t start = strspn(text, spaces);
+    while (end > start && strchr(spaces, text[end - 1]))
         end--;
     if (end == start)
         return TZ_OK;
@@ -165,20 +157,7 @@ static tz_result load_nodata(tag_loader *loader)
     return tz_nodata_parse(text + start, info->dtype, loader->ctx, &info->nodata);
 }
 
-static tz_result feed_metadata(tag_loader *loader, tz_metadata_parser *parser)
-{
-    const tz_tag_ref *value = &loader->ifd->metadata;
-    for (uint64_t done = 0; done < value->count && !tz_metadata_is_done(parser);) {
-        const uint8_t *bytes = NULL;
-        uint64_t size = value->count - done;
-        TZ_TRY(
-            tz_reader_read_some(loader->reader, value->offset + done, &size, &bytes, loader->ctx));
-        TZ_TRY(tz_metadata_feed(parser, (const char *)bytes, (size_t)size));
-        done += size;
-    }
-    return TZ_OK;
-}
-
+/* Feeds the parser in pieces: the XML itself is not kept, only its items are. */
 static tz_result load_metadata(tag_loader *loader)
 {
     const tz_tag_ref *value = &loader->ifd->metadata;
@@ -190,7 +169,15 @@ static tz_result load_metadata(tag_loader *loader)
     if (!granted)
         return TZ_OK;
     TZ_TRY(tz_metadata_begin(&parser, value->count, loader->file->info.bands, loader->ctx));
-    const tz_result fed = feed_metadata(loader, parser);
+    tz_result fed = TZ_OK;
+    for (uint64_t done = 0; fed == TZ_OK && done < value->count && !tz_metadata_is_done(parser);) {
+        const uint8_t *bytes = NULL;
+        uint64_t size = value->count - done;
+        fed = tz_reader_read_some(loader->reader, value->offset + done, &size, &bytes, loader->ctx);
+        if (fed == TZ_OK)
+            fed = tz_metadata_feed(parser, (const char *)bytes, (size_t)size);
+        done += size;
+    }
     const tz_result finished = tz_metadata_finish(parser, fed == TZ_OK, &loader->file->metadata);
     loader->file->info.metadata_count = loader->file->metadata.count;
     return fed != TZ_OK ? fed : finished;
@@ -212,16 +199,16 @@ static tz_result load_color_map(tag_loader *loader)
     if (loader->ifd->color_map.count == 0 || photometric == TZ_PHOTOMETRIC_MASK)
         return TZ_OK;
     if (!grey && photometric != TZ_PHOTOMETRIC_PALETTE)
-        return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, location,
-                       "ColorMap is for palettes, and the image is not one; ignored");
-    if ((format > TZ_FORMAT_INT && format != TZ_FORMAT_VOID) || info->bits_per_sample > 16)
-        return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, tz_expecting(at_map, 0, count),
-                       "a colour map is for integers of up to 16 bits; ignored");
+        return TZ_WARN_TAG(loader->ctx, location,
+                           "ColorMap is for palettes, and the image is not one; ignored");
+    if ((format > TZ_SAMPLE_FORMAT_INT && format != TZ_SAMPLE_FORMAT_VOID) ||
+        info->bits_per_sample > 16)
+        return TZ_WARN_TAG(loader->ctx, tz_expecting(at_map, 0, count),
+                           "a colour map is for integers of up to 16 bits; ignored");
     const uint64_t wanted = UINT64_C(3) << info->bits_per_sample;
     if (count != wanted)
-        return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(at_map, wanted, count),
-                       "colour map of a wrong length; ignored");
+        return TZ_WARN_TAG(loader->ctx, tz_expecting(at_map, wanted, count),
+                           "colour map of a wrong length; ignored");
     TZ_TRY(load_tag_array(loader, &loader->ifd->color_map, TZ_TAG_COLOR_MAP, &data));
     if (!data)
         return TZ_OK;
@@ -230,8 +217,8 @@ static tz_result load_color_map(tag_loader *loader)
     info->photometric = TZ_PHOTOMETRIC_PALETTE;
     if (!grey)
         return TZ_OK;
-    return tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, location,
-                   "%s with a ColorMap; taken as a palette", tz_photometric_name(photometric));
+    return TZ_WARN_TAG(loader->ctx, location, "%s with a ColorMap; taken as a palette",
+                       tz_photometric_name(photometric));
 }
 
 static tz_result load_extra_samples(tag_loader *loader)
@@ -241,10 +228,10 @@ static tz_result load_extra_samples(tag_loader *loader)
     const uint32_t channels = tz_photometric_channels(info->photometric);
     const uint64_t wanted = info->bands > channels ? info->bands - channels : 0;
     if (value->count != wanted)
-        TZ_TRY(tz_warn(loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(tz_at_tag(TZ_TAG_EXTRA_SAMPLES, loader->ifd->offset), wanted,
-                                    value->count),
-                       "as many extra samples expected as bands beyond the colour channels"));
+        TZ_TRY(TZ_WARN_TAG(loader->ctx,
+                           tz_expecting(tz_at_tag(TZ_TAG_EXTRA_SAMPLES, loader->ifd->offset),
+                                        wanted, value->count),
+                           "as many extra samples expected as bands beyond the colour channels"));
     if (value->count == 0 || value->count > info->bands)
         return TZ_OK;
     uint16_t *list = tz_arena_array(&loader->file->arena, (size_t)value->count, sizeof *list);
@@ -254,7 +241,7 @@ static tz_result load_extra_samples(tag_loader *loader)
         uint64_t number = 0;
         TZ_TRY(tz_tag_ref_integer(loader->reader, value, TZ_TAG_EXTRA_SAMPLES, i, loader->ctx,
                                   &number));
-        list[i] = number <= 2 ? (uint16_t)number : 0;
+        list[i] = number <= TZ_EXTRA_UNASSOCIATED_ALPHA ? (uint16_t)number : TZ_EXTRA_UNSPECIFIED;
     }
     info->extra_samples = list;
     info->extra_sample_count = (uint32_t)value->count;
@@ -279,8 +266,8 @@ static tz_result check_inks(tag_loader *loader)
     }
     if (names >= loader->ifd->ink_count)
         return TZ_OK;
-    return tz_warn(
-        loader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+    return TZ_WARN_TAG(
+        loader->ctx,
         tz_expecting(tz_at_tag(TZ_TAG_INK_NAMES, value->offset), loader->ifd->ink_count, names),
         "fewer ink names than inks");
 }
@@ -305,9 +292,8 @@ tz_result tz_file_load_tags(tz_file *file, const tz_ifd *ifd, tz_reader *reader,
         load_geo,         load_nodata,        load_metadata};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         tz_error failed;
-        tz_context quiet = *ctx;
+        const tz_context quiet = tz_quiet_context(ctx, &failed);
         tag_loader loader = {.file = file, .ifd = ifd, .reader = reader, .ctx = &quiet};
-        quiet.err = &failed;
         if (steps[i](&loader) != TZ_OK)
             TZ_TRY(tz_warn_from_error(ctx, &failed, "metadata"));
     }

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "codec/jpeg.h"
+#include "tiff/byte_order.h"
 #include "tiff/file.h"
 #include "tiff/tags.h"
 
@@ -55,8 +56,7 @@ static tz_result fail_old_jpeg(const assembled_headers *h, tz_location location,
 static tz_result fail_unsupported_old_jpeg(const assembled_headers *h, tz_location location,
                                            const char *text)
 {
-    return tz_fail(h->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, location,
-                   "old-style JPEG %s is not supported", text);
+    return TZ_FAIL_UNSUPPORTED(h->ctx, location, "old-style JPEG %s is not supported", text);
 }
 
 /* Reads bytes at an offset that the file gives. */
@@ -65,10 +65,11 @@ static tz_result read_header_bytes(assembled_headers *h, uint16_t tag, uint64_t 
 {
     const tz_container *container = h->reader.container;
     if (offset < tz_header_size(container) || !tz_inside(container, offset, size))
-        return tz_fail(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                       tz_expecting(tz_at_tag(tag, offset), size,
-                                    offset < container->size ? container->size - offset : 0),
-                       "old-style JPEG: a table is not inside the file");
+        return TZ_FAIL_TRUNCATED(
+            h->ctx,
+            tz_expecting(tz_at_tag(tag, offset), size,
+                         offset < container->size ? container->size - offset : 0),
+            "old-style JPEG: a table is not inside the file");
     return tz_reader_read(&h->reader, offset, size, to, h->ctx);
 }
 
@@ -116,7 +117,7 @@ static tz_result read_old_jpeg_segment(assembled_headers *h, uint16_t tag, uint8
         if (size != 6)
             return fail_old_jpeg(h, location, "a restart interval has a wrong size");
         TZ_TRY(read_header_bytes(h, tag, offset + 4, 2, interval));
-        h->restart_interval = (uint16_t)(interval[0] << 8 | interval[1]);
+        h->restart_interval = tz_read_endian_u16(interval, true);
         return TZ_OK;
     case TZ_MARKER_COM:
         return TZ_OK;
@@ -158,12 +159,9 @@ static tz_result read_interchange_value(tz_reader *reader, const tz_tag_ref *val
                                         const tz_context *ctx, uint64_t *out)
 {
     tz_error failed;
-    tz_context quiet = *ctx;
-    quiet.err = &failed;
+    const tz_context quiet = tz_quiet_context(ctx, &failed);
     *out = 0;
-    if (value->count == 0)
-        return TZ_OK;
-    if (tz_tag_ref_integer(reader, value, tag, 0, &quiet, out) == TZ_OK)
+    if (value->count == 0 || tz_tag_ref_integer(reader, value, tag, 0, &quiet, out) == TZ_OK)
         return TZ_OK;
     *out = 0;
     return tz_warn_from_error(ctx, &failed, "defective tag");
@@ -184,31 +182,20 @@ tz_result tz_old_jpeg_extent(const tz_old_jpeg *old, tz_reader *reader, const tz
     if (offset == 0)
         return TZ_OK;
     if (offset < tz_header_size(container) || offset >= container->size)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, old->interchange.offset),
-                                    container->size, offset),
-                       "not inside the file; ignored");
+        return TZ_WARN_TAG(ctx,
+                           tz_expecting(tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, old->interchange.offset),
+                                        container->size, offset),
+                           "not inside the file; ignored");
     const uint64_t rest = container->size - offset;
     *has_size = size > 0 && size <= rest;
     *out = (tz_tile_span){.offset = offset, .size = *has_size ? size : rest};
     if (size <= rest)
         return TZ_OK;
-    return tz_warn(
-        ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
+    return TZ_WARN_TAG(
+        ctx,
         tz_expecting(tz_at_tag(TZ_TAG_JPEG_INTERCHANGE_SIZE, old->interchange_size.offset), rest,
                      size),
         "reaches past the end of the file; the rest of it is taken");
-}
-
-/* Strips of one stream can be decoded one by one only if restart markers separate them. */
-static tz_result check_strips_independent(const assembled_headers *h, const tz_tile_span *stream,
-                                          const tz_tile_span *second)
-{
-    if (h->scan_size == 0 || h->restart_interval > 0 || second->offset <= stream->offset ||
-        second->offset - stream->offset >= stream->size)
-        return TZ_OK;
-    return fail_unsupported_old_jpeg(h, tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, stream->offset),
-                                     "of one stream in several strips without restart markers");
 }
 
 static tz_result read_stream_headers(assembled_headers *h, const tz_file *file, uint32_t level)
@@ -224,7 +211,13 @@ static tz_result read_stream_headers(assembled_headers *h, const tz_file *file, 
     TZ_TRY(tz_old_jpeg_extent(&h->layer->tables.old_jpeg, &h->reader, &quiet, &stream, &has_size));
     if (stream.size > 0) {
         TZ_TRY(read_old_jpeg_segments(h, TZ_TAG_JPEG_INTERCHANGE, stream.offset, stream.size));
-        TZ_TRY(check_strips_independent(h, &stream, &spans[1]));
+        const bool has_second =
+            spans[1].offset > stream.offset && spans[1].offset - stream.offset < stream.size;
+        /* Strips of one stream can be decoded one by one only between restart markers. */
+        if (has_second && h->scan_size > 0 && h->restart_interval == 0)
+            return fail_unsupported_old_jpeg(
+                h, tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, stream.offset),
+                "of one stream in several strips without restart markers");
     }
     const uint16_t tag = h->layer->shape.tiled ? TZ_TAG_TILE_OFFSETS : TZ_TAG_STRIP_OFFSETS;
     if (h->scan_size == 0 && spans[0].offset != 0 &&
@@ -234,11 +227,6 @@ static tz_result read_stream_headers(assembled_headers *h, const tz_file *file, 
 }
 
 /* ---- a frame header of a stream ---- */
-
-static uint16_t read_u16_be(const uint8_t *at)
-{
-    return (uint16_t)(at[0] << 8 | at[1]);
-}
 
 /* Number of MCUs in a row of the frame at this width. */
 static uint64_t mcus_across(const assembled_headers *h, uint32_t width)
@@ -254,8 +242,8 @@ static uint64_t mcus_across(const assembled_headers *h, uint32_t width)
 static tz_result adapt_frame(assembled_headers *h)
 {
     const tz_level *shape = &h->layer->shape;
-    const uint16_t height = read_u16_be(h->frame + AT_HEIGHT);
-    const uint16_t width = read_u16_be(h->frame + AT_WIDTH);
+    const uint16_t height = tz_read_endian_u16(h->frame + AT_HEIGHT, true);
+    const uint16_t width = tz_read_endian_u16(h->frame + AT_WIDTH, true);
     const bool in_strips = shape->tile_count > 1;
     const bool in_tiles = in_strips && shape->tiled;
     const bool is_higher = !in_strips && height > shape->tile_height;
@@ -282,35 +270,30 @@ static uint8_t *put_marker(uint8_t *to, uint8_t marker, size_t size)
     return to + sizeof bytes;
 }
 
-static tz_result add_quant_table(assembled_headers *h, uint16_t tag, uint64_t offset,
-                                 uint8_t number)
+/* Adds a table of the file as a segment with this number. The tag points to bare tables: 64 numbers
+ * for quantization; for Huffman codes 16 counts, one for each length, and then the symbols. */
+static tz_result add_table(assembled_headers *h, uint16_t tag, uint64_t offset, uint8_t number)
 {
+    const bool quant = tag == TZ_TAG_JPEG_QUANT_TABLES;
+    uint8_t counts[16] = {0};
+    const size_t head = quant ? 0 : sizeof counts;
+    size_t values = quant ? QUANT_SIZE : 0;
     uint8_t *to = NULL;
-    TZ_TRY(reserve_table_bytes(h, 4 + 1 + QUANT_SIZE, tz_at_tag(tag, offset), &to));
-    to = put_marker(to, TZ_MARKER_DQT, 1 + QUANT_SIZE);
+    if (!quant) {
+        TZ_TRY(read_header_bytes(h, tag, offset, head, counts));
+        for (size_t i = 0; i < head; i++)
+            values += counts[i];
+        if (values == 0 || values > MAX_CODES)
+            return fail_old_jpeg(h, tz_at_tag(tag, offset), "a broken Huffman table");
+    }
+    TZ_TRY(reserve_table_bytes(h, 4 + 1 + head + values, tz_at_tag(tag, offset), &to));
+    to = put_marker(to, quant ? TZ_MARKER_DQT : TZ_MARKER_DHT, 1 + head + values);
     *to++ = number;
-    return read_header_bytes(h, tag, offset, QUANT_SIZE, to);
+    memcpy(to, counts, head);
+    return read_header_bytes(h, tag, offset + head, values, to + head);
 }
 
-static tz_result add_huffman_table(assembled_headers *h, uint16_t tag, uint64_t offset,
-                                   uint8_t number)
-{
-    uint8_t counts[16];
-    uint8_t *to = NULL;
-    size_t symbols = 0;
-    TZ_TRY(read_header_bytes(h, tag, offset, sizeof counts, counts));
-    for (size_t i = 0; i < sizeof counts; i++)
-        symbols += counts[i];
-    if (symbols == 0 || symbols > MAX_CODES)
-        return fail_old_jpeg(h, tz_at_tag(tag, offset), "a broken Huffman table");
-    TZ_TRY(reserve_table_bytes(h, 4 + 1 + sizeof counts + symbols, tz_at_tag(tag, offset), &to));
-    to = put_marker(to, TZ_MARKER_DHT, 1 + sizeof counts + symbols);
-    *to++ = number;
-    memcpy(to, counts, sizeof counts);
-    return read_header_bytes(h, tag, offset + sizeof counts, symbols, to + sizeof counts);
-}
-
-/* Adds the tables of one tag. kind: 0 for DC, 16 for AC Huffman tables. numbers gets the table of
+/* Adds the tables of one tag. kind: 16 for AC Huffman tables, else 0. numbers gets the table of
  * each sample; samples with the same offset share one. */
 static tz_result add_tag_tables(assembled_headers *h, const tz_tag_ref *value, uint16_t tag,
                                 uint8_t kind, uint8_t numbers[MAX_SAMPLES])
@@ -321,9 +304,8 @@ static tz_result add_tag_tables(assembled_headers *h, const tz_tag_ref *value, u
     if (value->count == 0)
         return fail_old_jpeg(h, tz_at_tag(tag, h->layer->shape.ifd_offset), "missing tables");
     if (value->count < samples)
-        TZ_TRY(tz_warn(h->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                       tz_expecting(location, samples, value->count),
-                       "fewer tables than samples; the last one counts"));
+        TZ_TRY(TZ_WARN_TAG(h->ctx, tz_expecting(location, samples, value->count),
+                           "fewer tables than samples; the last one counts"));
     for (unsigned i = 0; i < samples; i++) {
         if (i < value->count)
             TZ_TRY(tz_tag_ref_integer(&h->reader, value, tag, i, h->ctx, &offsets[i]));
@@ -333,11 +315,8 @@ static tz_result add_tag_tables(assembled_headers *h, const tz_tag_ref *value, u
         while (offsets[same] != offsets[i])
             same++;
         numbers[i] = (uint8_t)same;
-        if (same < i)
-            continue;
-        TZ_TRY(tag == TZ_TAG_JPEG_QUANT_TABLES
-                   ? add_quant_table(h, tag, offsets[i], (uint8_t)i)
-                   : add_huffman_table(h, tag, offsets[i], (uint8_t)(kind | i)));
+        if (same == i)
+            TZ_TRY(add_table(h, tag, offsets[i], (uint8_t)(kind | i)));
     }
     return TZ_OK;
 }
@@ -405,35 +384,28 @@ static tz_result build_headers_from_tags(assembled_headers *h)
 
 /* ---- the stream ---- */
 
-static tz_result build_headers(assembled_headers *h, const tz_file *file, uint32_t level)
-{
-    const tz_level *shape = &h->layer->shape;
-    h->restart_interval = h->layer->tables.old_jpeg.restart_interval;
-    if (shape->samples > MAX_SAMPLES)
-        return fail_unsupported_old_jpeg(h, tz_at_tag(TZ_TAG_SAMPLES_PER_PIXEL, shape->ifd_offset),
-                                         "of more than four samples");
-    if (h->layer->tables.planar == TZ_PLANAR_SEPARATE && shape->samples > 1)
-        return fail_unsupported_old_jpeg(h, tz_at_tag(TZ_TAG_PLANAR, shape->ifd_offset),
-                                         "with bands stored apart");
-    TZ_TRY(read_stream_headers(h, file, level));
-    const tz_location location = tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, shape->ifd_offset);
-    if (h->frame_size == 0 && h->scan_size > 0)
-        return fail_old_jpeg(h, location, "a scan without a frame header");
-    if (h->frame_size == 0)
-        return build_headers_from_tags(h);
-    if (h->scan_size == 0)
-        return fail_old_jpeg(h, location, "a frame without a scan header");
-    return adapt_frame(h);
-}
-
 tz_result tz_old_jpeg_headers(const tz_file *file, uint32_t level, const tz_layer *layer,
                               size_t slack, tz_arena *arena, const tz_context *ctx,
                               const uint8_t **out, size_t *size)
 {
+    const tz_level *shape = &layer->shape;
+    const tz_location location = tz_at_tag(TZ_TAG_JPEG_INTERCHANGE, shape->ifd_offset);
     assembled_headers h = {.layer = layer,
                            .ctx = ctx,
-                           .reader = tz_reader_direct(&file->containers[layer->tables.container])};
-    TZ_TRY(build_headers(&h, file, level));
+                           .reader = tz_reader_direct(&file->containers[layer->tables.container]),
+                           .restart_interval = layer->tables.old_jpeg.restart_interval};
+    if (shape->samples > MAX_SAMPLES)
+        return fail_unsupported_old_jpeg(&h, tz_at_tag(TZ_TAG_SAMPLES_PER_PIXEL, shape->ifd_offset),
+                                         "of more than four samples");
+    if (layer->tables.planar == TZ_PLANAR_SEPARATE && shape->samples > 1)
+        return fail_unsupported_old_jpeg(&h, tz_at_tag(TZ_TAG_PLANAR, shape->ifd_offset),
+                                         "with bands stored apart");
+    TZ_TRY(read_stream_headers(&h, file, level));
+    if ((h.frame_size == 0) != (h.scan_size == 0))
+        return fail_old_jpeg(&h, location,
+                             h.frame_size == 0 ? "a scan without a frame header"
+                                               : "a frame without a scan header");
+    TZ_TRY(h.frame_size == 0 ? build_headers_from_tags(&h) : adapt_frame(&h));
     const uint8_t interval[] = {
         0xFF, TZ_MARKER_DRI, 0, 4, (uint8_t)(h.restart_interval >> 8), (uint8_t)h.restart_interval};
     const size_t total = 2 + h.tables_size + sizeof interval + h.frame_size + h.scan_size;

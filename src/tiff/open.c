@@ -50,9 +50,9 @@ static tz_result read_main_ifds(opening *open)
         const tz_location location =
             tz_expecting(tz_no_location(), page_ifds->page_count, page_ifds->page);
         if (!open->walk.complete)
-            return tz_fail(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, location,
-                           "page %u was not found: the chain of directories is broken",
-                           page_ifds->page);
+            return TZ_FAIL_IFD(&open->ctx, location,
+                               "page %u was not found: the chain of directories is broken",
+                               page_ifds->page);
         return tz_fail(&open->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, location,
                        "there is no page %u; pages are counted from 0", page_ifds->page);
     }
@@ -62,32 +62,12 @@ static tz_result read_main_ifds(opening *open)
 
 /* ---- sidecars ---- */
 
-static tz_result read_sidecar_ifds(opening *open, tz_container *container)
-{
-    tz_reader reader;
-    tz_ifd_walk walk = {.reader = &reader,
-                        .ctx = &open->ctx,
-                        .progress = &open->options.progress,
-                        .page_ifds = &open->page_ifds,
-                        .list = TZ_IFD_SIDECAR};
-    container->size = container->source->size;
-    open->page_ifds.reader = &reader;
-    tz_result result = tz_reader_open(&reader, container, &open->ctx);
-    if (result == TZ_OK)
-        result = tz_ifd_walk_chain(&walk, container->first_ifd);
-    open->file->info.bytes_read += reader.bytes_read;
-    open->file->info.reads += (uint32_t)reader.reads;
-    tz_ifd_walk_deinit(&walk);
-    tz_reader_close(&reader);
-    return result;
-}
-
-/* A missing sidecar is ignored; a broken one is a warning. */
+/* Reads a TIFF beside the file, whose directories are overviews or masks of it. A missing sidecar
+ * is ignored; a broken one is a warning, and the layers that came before the defect stay. */
 static tz_result read_sidecar(opening *open, uint8_t sidecar, const char *suffix)
 {
     tz_file *file = open->file;
     tz_error failed;
-    tz_source *source = NULL;
     const tz_context outer = open->ctx;
     const char *path = NULL;
     TZ_TRY(tz_sidecar_find(open->path, sidecar, &file->arena, &open->ctx, &path));
@@ -95,13 +75,27 @@ static tz_result read_sidecar(opening *open, uint8_t sidecar, const char *suffix
         return TZ_OK;
     open->ctx.err = &failed;
     open->ctx.name = path;
-    tz_result result = tz_source_open_file(&source, path, true, &open->ctx);
+    tz_container *container = &file->containers[file->container_count];
+    *container = (tz_container){.sidecar = sidecar, .path = path};
+    tz_result result = tz_source_open_file(&container->source, path, true, &open->ctx);
     if (result == TZ_OK) {
-        tz_container *container = &file->containers[file->container_count];
-        *container = (tz_container){.source = source, .sidecar = sidecar, .path = path};
+        tz_reader reader;
+        tz_ifd_walk walk = {.reader = &reader,
+                            .ctx = &open->ctx,
+                            .progress = &open->options.progress,
+                            .page_ifds = &open->page_ifds,
+                            .list = TZ_IFD_SIDECAR};
+        container->size = container->source->size;
+        open->page_ifds.reader = &reader;
         open->page_ifds.sidecar = sidecar;
         open->page_ifds.container = (uint8_t)file->container_count++;
-        result = read_sidecar_ifds(open, container);
+        result = tz_reader_open(&reader, container, &open->ctx);
+        if (result == TZ_OK)
+            result = tz_ifd_walk_chain(&walk, container->first_ifd);
+        file->info.bytes_read += reader.bytes_read;
+        file->info.reads += (uint32_t)reader.reads;
+        tz_ifd_walk_deinit(&walk);
+        tz_reader_close(&reader);
     }
     open->ctx = outer;
     return result == TZ_OK ? TZ_OK : tz_warn_from_error(&open->ctx, &failed, suffix);
@@ -211,13 +205,13 @@ static tz_result find_linked_ifd(opening *open, const tz_tag_ref *value, uint16_
         return TZ_OK;
     TZ_TRY(tz_tag_ref_integer(&open->reader, value, tag, 0, &open->ctx, &offset));
     if (tz_ifd_walk_has_visited(&open->walk, offset))
-        return tz_warn(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_at_tag(tag, offset),
-                       "points at an image directory; ignored");
+        return TZ_WARN_IFD(&open->ctx, tz_at_tag(tag, offset),
+                           "points at an image directory; ignored");
     if (offset < tz_header_size(container) ||
         !tz_inside(container, offset, tz_ifd_entry_count_size(container)))
-        return tz_warn(&open->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
-                       tz_expecting(tz_at_tag(tag, offset), container->size, offset),
-                       "points outside the file or into its header; ignored");
+        return TZ_WARN_IFD(&open->ctx,
+                           tz_expecting(tz_at_tag(tag, offset), container->size, offset),
+                           "points outside the file or into its header; ignored");
     *out = offset;
     return TZ_OK;
 }
@@ -254,8 +248,8 @@ typedef struct file_handle {
     tz_table_cache cache;
 } file_handle;
 
-/* Opens a source, which belongs to the handle from now on. path is NULL if there are no sidecars.
- */
+/* Opens a source, which belongs to the handle from now on, also after a failure. path is NULL if
+ * there are no sidecars. */
 static tz_result open_handle(tz_file **out, tz_source *source, const char *path, const char *name,
                              const tz_open_options *options, const tz_context *ctx)
 {
@@ -288,27 +282,19 @@ static tz_result open_handle(tz_file **out, tz_source *source, const char *path,
     tz_page_ifds_deinit(&open.page_ifds);
     tz_ifd_walk_deinit(&open.walk);
     tz_reader_close(&open.reader);
-    if (result != TZ_OK) {
+    if (result == TZ_OK)
+        *out = file;
+    else
         tz_close(file);
-        return result;
-    }
-    *out = file;
-    return TZ_OK;
+    return result;
 }
 
-/* Copies the caller's options, which may be of an older and shorter struct. */
 static tz_result copy_open_options(tz_open_options *out, const tz_open_options *given,
                                    const tz_context *ctx)
 {
     *out = (tz_open_options)TZ_OPEN_OPTIONS_INIT;
-    if (!given)
-        return TZ_OK;
-    if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
-                       "options->struct_size is wrong; use TZ_OPEN_OPTIONS_INIT");
-    memcpy(out, given, given->struct_size);
-    return TZ_OK;
+    return given ? tz_copy_struct(out, given, sizeof *given, "options", "TZ_OPEN_OPTIONS_INIT", ctx)
+                 : TZ_OK;
 }
 
 tz_result tz_open(tz_file **out, const char *path, const tz_open_options *options, tz_error *err)

@@ -49,23 +49,13 @@ static tz_result append_page(tz_page_ifds *page_ifds, const tz_ifd *ifd, const t
     return TZ_OK;
 }
 
-/* *allowed is false, with a warning, if there are more levels than the limit. */
-static tz_result check_level_limit(uint64_t ifd_offset, uint64_t count, bool *allowed,
-                                   const tz_context *ctx)
-{
-    tz_error failed;
-    tz_context quiet = *ctx;
-    quiet.err = &failed;
-    *allowed = tz_check_limit(&quiet, offsetof(tz_limits, max_levels), tz_at_offset(ifd_offset),
-                              count, "resolution levels") == TZ_OK;
-    return *allowed ? TZ_OK : tz_warn_from_error(ctx, &failed, "levels");
-}
-
 static tz_result append_layer(tz_page_ifds *page_ifds, const tz_ifd *ifd, const tz_context *ctx)
 {
     bool allowed = true;
     /* Every level may have an image and a mask; the layers are not sorted by kind yet. */
-    TZ_TRY(check_level_limit(ifd->offset, page_ifds->layer_count / 2 + 1, &allowed, ctx));
+    TZ_TRY(tz_check_soft_limit(ctx, offsetof(tz_limits, max_levels), tz_at_offset(ifd->offset),
+                               page_ifds->layer_count / 2 + 1, "resolution levels", "levels",
+                               &allowed));
     if (!allowed)
         return TZ_OK;
     if (page_ifds->layer_count == page_ifds->layer_capacity) {
@@ -81,20 +71,6 @@ static tz_result append_layer(tz_page_ifds *page_ifds, const tz_ifd *ifd, const 
     layer->tables.container = page_ifds->container;
     layer->shape.sidecar = page_ifds->sidecar;
     page_ifds->layer_count++;
-    return TZ_OK;
-}
-
-/* The first image counts as the image itself, also if it is marked otherwise. */
-static tz_result check_first_ifd(uint32_t subfile_type, const tz_ifd *ifd, const tz_context *ctx)
-{
-    const tz_location location =
-        tz_expecting(tz_at_tag(TZ_TAG_NEW_SUBFILE_TYPE, ifd->offset), 0, subfile_type);
-    if (subfile_type & TZ_SUBFILE_MASK)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, location,
-                       "the first image is marked as a mask; taken as the image itself");
-    if (subfile_type & TZ_SUBFILE_REDUCED)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, location,
-                       "the first image is marked as reduced; taken as full resolution");
     return TZ_OK;
 }
 
@@ -115,8 +91,13 @@ static tz_result add_ifd(tz_page_ifds *page_ifds, tz_ifd_list list, const tz_ifd
     /* A SubIFD without a mark is another image, such as raw sensor data, and is left out. */
     if (list == TZ_IFD_SUB_IFDS)
         return marked ? append_layer(page_ifds, ifd, ctx) : TZ_OK;
-    if (first)
-        TZ_TRY(check_first_ifd(subfile_type, ifd, ctx));
+    /* The first image counts as the image itself, also if it is marked otherwise. */
+    if (first && marked)
+        TZ_TRY(TZ_WARN_META(
+            ctx, tz_expecting(tz_at_tag(TZ_TAG_NEW_SUBFILE_TYPE, ifd->offset), 0, subfile_type),
+            subfile_type & TZ_SUBFILE_MASK
+                ? "the first image is marked as a mask; taken as the image itself"
+                : "the first image is marked as reduced; taken as full resolution"));
     if (first || !marked)
         TZ_TRY(append_page(page_ifds, ifd, ctx));
     if (page_ifds->page_count - 1 != page_ifds->page)
@@ -140,27 +121,22 @@ static size_t find_offset_slot(const tz_offset_set *set, uint64_t offset)
     return slot;
 }
 
-static bool offset_set_grow(tz_offset_set *set)
-{
-    tz_offset_set larger = {.capacity = set->capacity ? set->capacity * 2 : 16};
-    larger.slots = tz_alloc_zeroed(larger.capacity, sizeof *larger.slots);
-    if (!larger.slots)
-        return false;
-    for (size_t i = 0; i < set->capacity; i++) {
-        if (set->slots[i] != 0)
-            larger.slots[find_offset_slot(&larger, set->slots[i])] = set->slots[i];
-    }
-    larger.count = set->count;
-    tz_free(set->slots);
-    *set = larger;
-    return true;
-}
-
-/* False if memory ran out. */
+/* Adds an offset, and doubles the table when three quarters of it are in use. False if memory ran
+ * out. */
 static bool offset_set_add(tz_offset_set *set, uint64_t offset)
 {
-    if ((set->count + 1) * 4 > set->capacity * 3 && !offset_set_grow(set))
-        return false;
+    if ((set->count + 1) * 4 > set->capacity * 3) {
+        tz_offset_set larger = {.capacity = set->capacity ? set->capacity * 2 : 16,
+                                .count = set->count};
+        larger.slots = tz_alloc_zeroed(larger.capacity, sizeof *larger.slots);
+        if (!larger.slots)
+            return false;
+        for (size_t i = 0; i < set->capacity; i++)
+            if (set->slots[i] != 0)
+                larger.slots[find_offset_slot(&larger, set->slots[i])] = set->slots[i];
+        tz_free(set->slots);
+        *set = larger;
+    }
     set->slots[find_offset_slot(set, offset)] = offset;
     set->count++;
     return true;
@@ -180,13 +156,6 @@ void tz_ifd_walk_deinit(tz_ifd_walk *walk)
 
 /* ---- walking ---- */
 
-static tz_result read_and_add(tz_ifd_walk *walk, uint64_t offset, tz_ifd *ifd,
-                              const tz_context *ctx)
-{
-    TZ_TRY(tz_ifd_read(ifd, walk->reader, offset, ctx));
-    return add_ifd(walk->page_ifds, walk->list, ifd, ctx);
-}
-
 /* Visits the directory at offset; ifd->next is 0 if the chain ends or breaks here. lenient: its
  * defects are warnings. */
 static tz_result visit_ifd_at(tz_ifd_walk *walk, uint64_t offset, bool lenient, tz_ifd *ifd)
@@ -205,14 +174,12 @@ static tz_result visit_ifd_at(tz_ifd_walk *walk, uint64_t offset, bool lenient, 
     if (offset != 0 && !offset_set_add(&walk->visited, offset))
         return tz_fail_nomem(&ctx, walk->visited.capacity * 2 * sizeof(uint64_t));
     walk->count++;
-    if (!lenient)
-        return read_and_add(walk, offset, ifd, &ctx);
-
-    ctx.err = &failed;
-    if (read_and_add(walk, offset, ifd, &ctx) == TZ_OK)
-        return TZ_OK;
-    ctx.err = walk->ctx->err;
-    return tz_warn_from_error(&ctx, &failed, "defective directory");
+    const tz_context inner = lenient ? tz_quiet_context(&ctx, &failed) : ctx;
+    tz_result result = tz_ifd_read(ifd, walk->reader, offset, &inner);
+    if (result == TZ_OK)
+        result = add_ifd(walk->page_ifds, walk->list, ifd, &inner);
+    return result == TZ_OK || !lenient ? result
+                                       : tz_warn_from_error(&ctx, &failed, "defective directory");
 }
 
 /* Sets *next to 0, with a warning, if that directory was visited before. */
@@ -224,19 +191,19 @@ static tz_result check_ifd_loop(tz_ifd_walk *walk, uint64_t *next)
     if (!tz_ifd_walk_has_visited(walk, offset))
         return TZ_OK;
     *next = 0;
-    return tz_warn(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, tz_expecting(tz_at_offset(offset), 0, offset),
-                   "directory loop at offset %" PRIu64, offset);
+    return TZ_WARN_IFD(&ctx, tz_expecting(tz_at_offset(offset), 0, offset),
+                       "directory loop at offset %" PRIu64, offset);
 }
 
 tz_result tz_ifd_walk_chain(tz_ifd_walk *walk, uint64_t first)
 {
     uint64_t offset = first;
     if (first == 0)
-        return tz_fail(walk->ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD,
-                       tz_expecting(tz_at_offset(tz_header_size(walk->reader->container) -
-                                                 tz_offset_size(walk->reader->container)),
-                                    TZ_NONE, 0),
-                       "the file has no image directory");
+        return TZ_FAIL_IFD(walk->ctx,
+                           tz_expecting(tz_at_offset(tz_header_size(walk->reader->container) -
+                                                     tz_offset_size(walk->reader->container)),
+                                        TZ_NONE, 0),
+                           "the file has no image directory");
     walk->complete = false;
     while (offset != 0) {
         tz_ifd ifd;
@@ -267,18 +234,18 @@ typedef struct sub_ifd_stack {
     size_t capacity;
 } sub_ifd_stack;
 
+/* Pushes a list of SubIFDs, unless they are nested too deeply: then it is left out with a warning.
+ */
 static tz_result push_sub_ifd_list(tz_ifd_walk *walk, sub_ifd_stack *stack, const tz_tag_ref *list)
 {
     tz_context ctx = *walk->ctx;
-    tz_error failed;
+    bool allowed = true;
     ctx.ifd = walk->count - 1;
-    ctx.err = &failed;
-    const tz_result result = tz_check_limit(&ctx, offsetof(tz_limits, max_subifd_depth),
-                                            tz_at_tag(TZ_TAG_SUB_IFDS, list->offset),
-                                            stack->count + 1, "directories within each other");
-    ctx.err = walk->ctx->err;
-    if (result != TZ_OK)
-        return tz_warn_from_error(&ctx, &failed, "SubIFD depth");
+    TZ_TRY(tz_check_soft_limit(&ctx, offsetof(tz_limits, max_subifd_depth),
+                               tz_at_tag(TZ_TAG_SUB_IFDS, list->offset), stack->count + 1,
+                               "directories within each other", "SubIFD depth", &allowed));
+    if (!allowed)
+        return TZ_OK;
     if (stack->count == stack->capacity) {
         const size_t capacity = stack->capacity ? stack->capacity * 2 : 4;
         sub_ifd_list *larger = tz_realloc_array(stack->top, capacity, sizeof *larger);
@@ -363,21 +330,6 @@ uint32_t tz_page_image_count(const tz_page_ifds *page_ifds)
     return page_ifds->layer_count - tz_page_mask_count(page_ifds);
 }
 
-static const char *why_not_overview(const tz_layer *layer, const tz_page_pyramid *pyramid)
-{
-    const tz_level *shape = &layer->shape;
-    const tz_level *above = &pyramid->levels[pyramid->count - 1];
-    if (shape->width > above->width || shape->height > above->height)
-        return "is not smaller than the level above it";
-    if (shape->width == above->width && shape->height == above->height)
-        return "has the size of the level above it";
-    if (shape->samples != pyramid->levels[0].samples)
-        return "has another number of bands than the image";
-    if (layer->tables.dtype != pyramid->level_tables[0].dtype)
-        return "has another type than the image";
-    return NULL;
-}
-
 static void append_level(tz_page_pyramid *pyramid, const tz_layer *layer)
 {
     pyramid->levels[pyramid->count] = layer->shape;
@@ -385,17 +337,29 @@ static void append_level(tz_page_pyramid *pyramid, const tz_layer *layer)
     pyramid->count++;
 }
 
+/* Levels shrink from one to the next, and all have the bands and the type of the image. */
 static tz_result add_overview(const tz_layer *layer, tz_page_pyramid *pyramid,
                               const tz_context *ctx)
 {
     const tz_context location = context_at_layer(layer, ctx);
-    const char *why = why_not_overview(layer, pyramid);
+    const tz_level *shape = &layer->shape;
+    const tz_level *above = &pyramid->levels[pyramid->count - 1];
+    const char *why = NULL;
     bool allowed = true;
+    if (shape->width > above->width || shape->height > above->height)
+        why = "is not smaller than the level above it";
+    else if (shape->width == above->width && shape->height == above->height)
+        why = "has the size of the level above it";
+    else if (shape->samples != pyramid->levels[0].samples)
+        why = "has another number of bands than the image";
+    else if (layer->tables.dtype != pyramid->level_tables[0].dtype)
+        why = "has another type than the image";
     if (why)
-        return tz_warn(&location, TZ_ERR_FORMAT, TZ_CAUSE_META,
-                       tz_at_offset(layer->shape.ifd_offset), "overview of %u x %u %s; ignored",
-                       layer->shape.width, layer->shape.height, why);
-    TZ_TRY(check_level_limit(layer->shape.ifd_offset, (uint64_t)pyramid->count + 1, &allowed, ctx));
+        return TZ_WARN_META(&location, tz_at_offset(shape->ifd_offset),
+                            "overview of %u x %u %s; ignored", shape->width, shape->height, why);
+    TZ_TRY(tz_check_soft_limit(ctx, offsetof(tz_limits, max_levels),
+                               tz_at_offset(shape->ifd_offset), (uint64_t)pyramid->count + 1,
+                               "resolution levels", "levels", &allowed));
     if (allowed)
         append_level(pyramid, layer);
     return TZ_OK;
@@ -423,9 +387,9 @@ static tz_result assign_mask(const tz_layer *mask, tz_page_pyramid *pyramid, con
         pyramid->mask_tables[i] = mask->tables;
         return TZ_OK;
     }
-    return tz_warn(&location, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_at_offset(mask->shape.ifd_offset),
-                   "mask of %u x %u %s; ignored", mask->shape.width, mask->shape.height,
-                   why ? why : "has the size of no level");
+    return TZ_WARN_META(&location, tz_at_offset(mask->shape.ifd_offset),
+                        "mask of %u x %u %s; ignored", mask->shape.width, mask->shape.height,
+                        why ? why : "has the size of no level");
 }
 
 tz_result tz_page_arrange_levels(tz_page_ifds *page_ifds, tz_page_pyramid *out,

@@ -9,6 +9,7 @@
 #include "tiff/tags.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "tiff/ifd.h"
 
@@ -37,7 +38,9 @@ enum {
     .write = TZ_WRITE_##kind, .number = offsetof(tz_ifd_numbers, member), .omit = (omitted)
 
 /* clang-format off */
-/* Ascending by tag: looked up by bisection. */
+/* Ascending by tag: looked up by bisection. The columns are the tag, who gives it when a file is
+ * written, its name, and its flags; then the member of tz_ifd with the types and the counts that
+ * are accepted, and the member of tz_ifd_numbers with the value that is not written. */
 static const tz_tag_row tag_rows[] = {
     {TZ_TAG_NEW_SUBFILE_TYPE, GENERATED, "NewSubfileType", 0,
      READ(U32, new_subfile_type, INTEGER, 1, 1), WRITE(LONG, subfile_type, 0)},
@@ -248,7 +251,7 @@ uint32_t tz_photometric_channels(uint16_t photometric)
     case TZ_PHOTOMETRIC_CIELAB:
     case TZ_PHOTOMETRIC_ICCLAB:
     case TZ_PHOTOMETRIC_ITULAB:
-    case 32845: /* LogLuv */
+    case TZ_PHOTOMETRIC_NUMBER_LOGLUV:
         return 3;
     case TZ_PHOTOMETRIC_CMYK:
         return 4;
@@ -263,4 +266,27 @@ tz_location tz_at_tag(uint16_t tag, uint64_t offset)
     location.tag = tag;
     location.tag_name = tz_tag_name(tag);
     return location;
+}
+
+tz_result tz_check_soft_limit(const tz_context *ctx, size_t member_offset, tz_location location,
+                              uint64_t value, const char *what, const char *kind, bool *allowed)
+{
+    tz_error failed;
+    const tz_context quiet = tz_quiet_context(ctx, &failed);
+    if (tz_check_limit(&quiet, member_offset, location, value, what) == TZ_OK)
+        return TZ_OK;
+    *allowed = false;
+    return tz_warn_from_error(ctx, &failed, kind);
+}
+
+tz_result tz_copy_struct(void *out, const void *given, size_t known, const char *name,
+                         const char *initializer, const tz_context *ctx)
+{
+    size_t size;
+    memcpy(&size, given, sizeof size);
+    if (size < sizeof size || size > known)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), known, size),
+                       "%s->struct_size is wrong; use %s", name, initializer);
+    memcpy(out, given, size);
+    return TZ_OK;
 }

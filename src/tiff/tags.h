@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Numbers and names of TIFF: tags, field types, and the tag table. */
+ * Numbers and names of TIFF: tags, field types, values of single tags, the tag table, and the
+ * errors and warnings that name a tag. Numbers are those of TIFF 6.0 and its supplements; names of
+ * values that a layer below needs as well (SampleFormat, Compression) are in codec/codec.h. */
 #ifndef TZ_TIFF_TAGS_H
 #define TZ_TIFF_TAGS_H
 
@@ -63,6 +65,7 @@ enum {
     TZ_TAG_RPC = 50844
 };
 
+/* Field types. IFD is of TIFF's technical note 1, the last three are of BigTIFF. */
 enum {
     TZ_TYPE_BYTE = 1,
     TZ_TYPE_ASCII = 2,
@@ -82,7 +85,8 @@ enum {
     TZ_TYPE_IFD8 = 18
 };
 
-/* Sets of field types, as bits. */
+/* Sets of field types, as bits. They are wider than the standard allows, because writers are: a
+ * number may come in any integer type as long as its value fits. */
 #define TZ_TYPE_BIT(type)   (1u << (type))
 #define TZ_TYPES_SHORT_ONLY TZ_TYPE_BIT(TZ_TYPE_SHORT)
 #define TZ_TYPES_UNSIGNED                                                                          \
@@ -125,6 +129,8 @@ typedef enum tz_tag_write {
     TZ_WRITE_SHORT_PER_SAMPLE /* repeated for every sample */
 } tz_tag_write;
 
+/* One known tag. The members of reading are unused with TZ_FIELD_NONE, those of writing with
+ * TZ_WRITE_NONE: such a tag is loaded on demand, or written by a function of its own. */
 typedef struct tz_tag_row {
     uint16_t tag;
     uint8_t role;     /* tz_tag_role */
@@ -172,15 +178,20 @@ enum { TZ_SUBFILE_REDUCED = 1, TZ_SUBFILE_PAGE = 2, TZ_SUBFILE_MASK = 4 };
 /* Values of PlanarConfiguration. */
 enum { TZ_PLANAR_CONTIGUOUS = 1, TZ_PLANAR_SEPARATE = 2 };
 
-/* Values of SampleFormat. */
-enum {
-    TZ_FORMAT_UINT = 1,
-    TZ_FORMAT_INT = 2,
-    TZ_FORMAT_FLOAT = 3,
-    TZ_FORMAT_VOID = 4, /* undefined; read as unsigned integers */
-    TZ_FORMAT_COMPLEX_INT = 5,
-    TZ_FORMAT_COMPLEX_FLOAT = 6
-};
+/* The value of SampleFormat that no codec sees: undefined data, read as unsigned integers. */
+enum { TZ_SAMPLE_FORMAT_VOID = 4 };
+
+/* Values of Predictor. */
+enum { TZ_PREDICTOR_NONE = 1, TZ_PREDICTOR_HORIZONTAL = 2, TZ_PREDICTOR_FLOAT = 3 };
+
+/* The usual value of FillOrder: the highest bit of a byte is its first. */
+enum { TZ_FILL_ORDER_HIGH_FIRST = 1 };
+
+/* Values of ExtraSamples. Colours of an image with associated alpha are premultiplied. */
+enum { TZ_EXTRA_UNSPECIFIED = 0, TZ_EXTRA_ASSOCIATED_ALPHA = 1, TZ_EXTRA_UNASSOCIATED_ALPHA = 2 };
+
+/* Values of PhotometricInterpretation that tz_photometric does not have: 0 means "choose" there. */
+enum { TZ_PHOTOMETRIC_NUMBER_MIN_IS_WHITE = 0, TZ_PHOTOMETRIC_NUMBER_LOGLUV = 32845 };
 
 /* Bytes of one value; 0 for an unknown type. */
 unsigned tz_type_size(uint16_t type);
@@ -190,11 +201,56 @@ unsigned tz_type_size(uint16_t type);
  */
 unsigned tz_type_word_size(uint16_t type);
 
+/* Returns TIFF's number of an interpretation; above 16 bits if it has none. */
+static inline uint32_t tz_photometric_number(tz_photometric photometric)
+{
+    return photometric == TZ_PHOTOMETRIC_MIN_IS_WHITE ? TZ_PHOTOMETRIC_NUMBER_MIN_IS_WHITE
+                                                      : (uint32_t)photometric;
+}
+
 /* Channels that a photometric interpretation itself accounts for. */
 uint32_t tz_photometric_channels(uint16_t photometric);
 
 /* Location of a tag for messages: its number, its name, and an offset in the file. */
 tz_location tz_at_tag(uint16_t tag, uint64_t offset);
+
+/* Fail or warn because of a defect of the file. The subject in the name decides the cause, and with
+ * it the result: a warning becomes that error in strict mode. Then come the location and the text,
+ * which must be a literal, because its address identifies the kind of a warning. */
+#define TZ_FAIL_TAG(ctx, ...)       tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, __VA_ARGS__)
+#define TZ_FAIL_IFD(ctx, ...)       tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, __VA_ARGS__)
+#define TZ_FAIL_LAYOUT(ctx, ...)    tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, __VA_ARGS__)
+#define TZ_FAIL_TRUNCATED(ctx, ...) tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, __VA_ARGS__)
+#define TZ_FAIL_GEO(ctx, ...)       tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, __VA_ARGS__)
+#define TZ_FAIL_UNSUPPORTED(ctx, ...)                                                              \
+    tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, __VA_ARGS__)
+#define TZ_WARN_TAG(ctx, ...)    tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG, __VA_ARGS__)
+#define TZ_WARN_IFD(ctx, ...)    tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_IFD, __VA_ARGS__)
+#define TZ_WARN_LAYOUT(ctx, ...) tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT, __VA_ARGS__)
+#define TZ_WARN_GEO(ctx, ...)    tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, __VA_ARGS__)
+#define TZ_WARN_META(ctx, ...)   tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, __VA_ARGS__)
+#define TZ_WARN_UNSUPPORTED(ctx, ...)                                                              \
+    tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, __VA_ARGS__)
+
+/* Returns the context for a call whose failure is repaired: its error goes to *failed, from which
+ * tz_warn_from_error makes a warning. */
+static inline tz_context tz_quiet_context(const tz_context *ctx, tz_error *failed)
+{
+    tz_context quiet = *ctx;
+    quiet.err = failed;
+    return quiet;
+}
+
+/* tz_check_limit for a limit that costs only a part of the file: if value is above it, *allowed
+ * becomes false, with a warning of this kind. Otherwise *allowed stays as it is. */
+tz_result tz_check_soft_limit(const tz_context *ctx, size_t member_offset, tz_location location,
+                              uint64_t value, const char *what, const char *kind, bool *allowed);
+
+/* Copies a struct of the caller's over the defaults in *out. It may be of an older version and
+ * shorter than known bytes: its first member is its size. The error names it and its initialiser.
+ */
+tz_result tz_copy_struct(void *out, const void *given, size_t known, const char *name,
+                         const char *initializer, const tz_context *ctx);
 
 /* Fail with the error of a wrong argument; the second one names the tag it is about. */
 #define TZ_FAIL_ARG(ctx, ...) tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), __VA_ARGS__)

@@ -40,48 +40,31 @@ void tz_table_cache_deinit(tz_table_cache *cache)
     pthread_mutex_destroy(&cache->lock);
 }
 
-/* Returns a page of the cache, after reading it if needed; *out is NULL if there is no memory for
- * it.
- */
-static tz_result get_table_page(tz_table_cache *cache, tz_source *source, uint64_t source_size,
-                                unsigned container, uint64_t page, const uint8_t **out,
-                                const tz_context *ctx)
-{
-    const uint64_t start = page * TZ_TABLE_PAGE_SIZE;
-    const uint64_t left = source_size - start;
-    const uint64_t key = (page << 2 | container) + 1;
-    const size_t slot = (size_t)((page ^ page / TZ_TABLE_PAGE_COUNT) % TZ_TABLE_PAGE_COUNT);
-    *out = NULL;
-    if (!cache->pages)
-        cache->pages = tz_alloc((size_t)TZ_TABLE_PAGE_COUNT * TZ_TABLE_PAGE_SIZE);
-    if (!cache->pages)
-        return TZ_OK;
-    uint8_t *bytes = cache->pages + slot * TZ_TABLE_PAGE_SIZE;
-    if (cache->keys[slot] != key) {
-        cache->keys[slot] = 0;
-        TZ_TRY(tz_source_read(source, start, (size_t)tz_min(left, TZ_TABLE_PAGE_SIZE), bytes, ctx));
-        cache->keys[slot] = key;
-    }
-    *out = bytes;
-    return TZ_OK;
-}
-
+/* Copies bytes out of the pages of the cache, and reads pages that are not there. A page has one
+ * slot that it can be in; its number is mixed, so that tables at a distance of 32 pages, as offsets
+ * and sizes often are, do not evict each other. */
 static tz_result read_cached_pages(tz_table_cache *cache, tz_source *source, uint64_t source_size,
                                    unsigned container, uint64_t offset, size_t size, uint8_t *dst,
-                                   bool *done, const tz_context *ctx)
+                                   const tz_context *ctx)
 {
     for (size_t got = 0; got < size;) {
-        const size_t within = (size_t)((offset + got) % TZ_TABLE_PAGE_SIZE);
+        const uint64_t page = (offset + got) / TZ_TABLE_PAGE_SIZE;
+        const uint64_t start = page * TZ_TABLE_PAGE_SIZE;
+        const uint64_t key = (page << 2 | container) + 1;
+        const size_t slot = (size_t)((page ^ page / TZ_TABLE_PAGE_COUNT) % TZ_TABLE_PAGE_COUNT);
+        const size_t within = (size_t)(offset + got - start);
         const size_t some = tz_min_size(size - got, TZ_TABLE_PAGE_SIZE - within);
-        const uint8_t *page;
-        TZ_TRY(get_table_page(cache, source, source_size, container,
-                              (offset + got) / TZ_TABLE_PAGE_SIZE, &page, ctx));
-        if (!page)
-            return TZ_OK;
-        memcpy(dst + got, page + within, some);
+        uint8_t *bytes = cache->pages + slot * TZ_TABLE_PAGE_SIZE;
+        if (cache->keys[slot] != key) {
+            cache->keys[slot] = 0;
+            TZ_TRY(tz_source_read(source, start,
+                                  (size_t)tz_min(source_size - start, TZ_TABLE_PAGE_SIZE), bytes,
+                                  ctx));
+            cache->keys[slot] = key;
+        }
+        memcpy(dst + got, bytes + within, some);
         got += some;
     }
-    *done = true;
     return TZ_OK;
 }
 
@@ -89,17 +72,19 @@ tz_result tz_table_cache_read(tz_table_cache *cache, tz_source *source, uint64_t
                               unsigned container, uint64_t offset, size_t size, uint8_t *dst,
                               const tz_context *ctx)
 {
-    bool done = false;
-    tz_result result = TZ_OK;
     if (cache && size <= MAX_CACHED_BYTES &&
         atomic_fetch_add_explicit(&cache->uses, 1, memory_order_relaxed) >= UNCACHED_USES &&
         pthread_mutex_trylock(&cache->lock) == 0) {
-        result =
-            read_cached_pages(cache, source, source_size, container, offset, size, dst, &done, ctx);
+        if (!cache->pages)
+            cache->pages = tz_alloc((size_t)TZ_TABLE_PAGE_COUNT * TZ_TABLE_PAGE_SIZE);
+        const bool cached = cache->pages != NULL;
+        const tz_result result = cached ? read_cached_pages(cache, source, source_size, container,
+                                                            offset, size, dst, ctx)
+                                        : TZ_OK;
         pthread_mutex_unlock(&cache->lock);
+        if (cached)
+            return result;
     }
-    if (result != TZ_OK || done)
-        return result;
     return tz_source_read(source, offset, size, dst, ctx);
 }
 
@@ -115,16 +100,12 @@ typedef struct table_reader {
     tz_context ctx;
 } table_reader;
 
-static uint16_t table_tag(const table_reader *table, bool offsets)
-{
-    if (table->layer->shape.tiled)
-        return offsets ? TZ_TAG_TILE_OFFSETS : TZ_TAG_TILE_BYTE_COUNTS;
-    return offsets ? TZ_TAG_STRIP_OFFSETS : TZ_TAG_STRIP_BYTE_COUNTS;
-}
-
+/* The location of a tile's offset or size in its table. */
 static tz_location at_tile(const table_reader *table, uint64_t tile, uint64_t offset, bool offsets)
 {
-    tz_location location = tz_at_tag(table_tag(table, offsets), offset);
+    static const uint16_t tags[2][2] = {{TZ_TAG_STRIP_BYTE_COUNTS, TZ_TAG_STRIP_OFFSETS},
+                                        {TZ_TAG_TILE_BYTE_COUNTS, TZ_TAG_TILE_OFFSETS}};
+    tz_location location = tz_at_tag(tags[table->layer->shape.tiled][offsets], offset);
     location.level = (int32_t)table->level; /* of a mask: TZ_MASK_OF, as in tz_at_tile */
     location.tile = (int64_t)tile;
     return location;
@@ -152,21 +133,6 @@ static tz_result open_table(table_reader *table, tz_layer *layer, const tz_file 
     return TZ_OK;
 }
 
-static tz_result check_tile_range(const table_reader *table, uint64_t first, uint64_t count)
-{
-    const tz_level *shape = &table->layer->shape;
-    if (!(first <= shape->tile_count && count <= shape->tile_count - first))
-        return tz_fail(&table->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(at_tile(table, first, TZ_NONE, true), shape->tile_count, first),
-                       "there are no such tiles");
-    if (table->layer->tables.offsets.count < shape->tile_count)
-        return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                       tz_expecting(at_tile(table, first, shape->ifd_offset, true),
-                                    shape->tile_count, table->layer->tables.offsets.count),
-                       "the table of tile offsets cannot be used");
-    return TZ_OK;
-}
-
 /* Reads values first to first + count - 1 of one table into the offsets or the sizes of out. */
 static tz_result read_table_values(const table_reader *table, const tz_tag_ref *value,
                                    uint64_t first, size_t count, bool offsets, tz_tile_span *out)
@@ -184,9 +150,9 @@ static tz_result read_table_values(const table_reader *table, const tz_tag_ref *
             uint64_t number = 0;
             if (!tz_tag_integer_at(page + i * width, value->type, table->container->big_endian,
                                    &number))
-                return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                               at_tile(table, first + done + i, at + i * width, offsets),
-                               "value is negative");
+                return TZ_FAIL_TAG(&table->ctx,
+                                   at_tile(table, first + done + i, at + i * width, offsets),
+                                   "value is negative");
             if (offsets)
                 out[done + i].offset = number;
             else
@@ -214,34 +180,28 @@ static bool has_leaders(const table_reader *table)
     return ghost->leaders && ghost->trailers && !ghost->edited;
 }
 
-/* Returns the end of a compressed tile that begins at offset: the first of the next tile's start
- * (TZ_NONE: none), the directory, its tables and the end of the file. */
-static uint64_t find_data_end(const table_reader *table, uint64_t offset, uint64_t next)
-{
-    const uint64_t starts[] = {next, table->layer->shape.ifd_offset,
-                               table->layer->tables.offsets.offset,
-                               table->layer->tables.sizes.offset};
-    uint64_t end = table->container->size;
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
-        if (starts[i] > offset && starts[i] < end)
-            end = starts[i];
-    return end;
-}
-
 /* Returns the size of a tile by the layout, never more than the tile can need; 0: not known,
- * because the offsets do not ascend, or because the leader has it. */
+ * because the offsets do not ascend, or because the leader has it. A compressed tile ends at the
+ * first of the next tile's start (TZ_NONE: none), the directory, its tables and the end of the
+ * file. */
 static uint64_t size_by_layout(const table_reader *table, uint64_t tile, uint64_t offset,
                                uint64_t next)
 {
     const uint64_t bytes = tz_layer_tile_bytes(table->layer, tile);
+    const uint64_t starts[] = {next, table->layer->shape.ifd_offset,
+                               table->layer->tables.offsets.offset,
+                               table->layer->tables.sizes.offset};
+    uint64_t end = table->container->size;
     if (has_leaders(table))
         return 0;
     if (is_stored_raw(table->layer))
         return bytes;
-    if (next <= offset || offset >= table->container->size)
+    if (next <= offset || offset >= end)
         return 0;
-    const uint64_t size = find_data_end(table, offset, next) - offset;
-    return tz_min(size, tz_codec_max_stored(bytes));
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (starts[i] > offset && starts[i] < end)
+            end = starts[i];
+    return tz_min(end - offset, tz_codec_max_stored(bytes));
 }
 
 /* Finds the offset of the next tile that has one; TZ_NONE: none of the next NEAR_TILES has. */
@@ -259,31 +219,36 @@ static tz_result find_next_offset(const table_reader *table, uint64_t tile, uint
     return TZ_OK;
 }
 
-/* Sets the sizes of tiles first to first + count - 1, which the table does not have. */
-static tz_result derive_sizes(const table_reader *table, uint64_t first, size_t count,
-                              tz_tile_span *out)
+/* Reads the spans of tiles first to first + count - 1. The sizes that the table does not have,
+ * which are the last ones, are derived from the last tile to the first: each ends where the next
+ * tile with an offset begins. */
+static tz_result read_tile_spans(const table_reader *table, uint64_t first, size_t count,
+                                 tz_tile_span *out)
 {
+    const tz_level *shape = &table->layer->shape;
+    const tz_level_tables *tables = &table->layer->tables;
+    const uint64_t left = tables->sizes.count > first ? tables->sizes.count - first : 0;
+    const size_t stated = (size_t)tz_min(left, count);
+    if (!(first <= shape->tile_count && count <= shape->tile_count - first))
+        return tz_fail(&table->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(at_tile(table, first, TZ_NONE, true), shape->tile_count, first),
+                       "there are no such tiles");
+    if (tables->offsets.count < shape->tile_count)
+        return TZ_FAIL_LAYOUT(&table->ctx,
+                              tz_expecting(at_tile(table, first, shape->ifd_offset, true),
+                                           shape->tile_count, tables->offsets.count),
+                              "the table of tile offsets cannot be used");
+    TZ_TRY(read_table_values(table, &tables->offsets, first, count, true, out));
+    TZ_TRY(read_table_values(table, &tables->sizes, first, stated, false, out));
     uint64_t next = TZ_NONE;
-    if (count > 0 && !is_stored_raw(table->layer))
+    if (stated < count && !is_stored_raw(table->layer))
         TZ_TRY(find_next_offset(table, first + count - 1, &next));
-    for (size_t i = count; i-- > 0;) {
+    for (size_t i = count; i-- > stated;) {
         out[i].size = out[i].offset ? size_by_layout(table, first + i, out[i].offset, next) : 0;
         if (out[i].offset)
             next = out[i].offset;
     }
     return TZ_OK;
-}
-
-static tz_result read_tile_spans(const table_reader *table, uint64_t first, size_t count,
-                                 tz_tile_span *out)
-{
-    const uint64_t sizes = table->layer->tables.sizes.count;
-    const uint64_t left = sizes > first ? sizes - first : 0;
-    const size_t stated = (size_t)tz_min(left, count);
-    TZ_TRY(check_tile_range(table, first, count));
-    TZ_TRY(read_table_values(table, &table->layer->tables.offsets, first, count, true, out));
-    TZ_TRY(read_table_values(table, &table->layer->tables.sizes, first, stated, false, out));
-    return derive_sizes(table, first + stated, count - stated, out + stated);
 }
 
 tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first, size_t count,
@@ -312,9 +277,9 @@ static tz_result size_from_leader(const table_reader *table, uint64_t tile, tz_t
     if (!has_leaders(table) || !tz_inside(table->container, span->offset, 0))
         return TZ_OK;
     if (span->offset < 4)
-        return tz_fail(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                       tz_expecting(at_tile(table, tile, span->offset, true), 4, span->offset),
-                       "no room for the leader that the ghost area promises");
+        return TZ_FAIL_LAYOUT(
+            &table->ctx, tz_expecting(at_tile(table, tile, span->offset, true), 4, span->offset),
+            "no room for the leader that the ghost area promises");
     TZ_TRY(tz_source_read(table->container->source, span->offset - 4, 4, leader, &table->ctx));
     const uint64_t size = tz_read_endian_u32(leader, false);
     if (size == 0 || !tz_inside(table->container, span->offset, size + 4))
@@ -350,9 +315,9 @@ static tz_result repair_strip_size(const table_reader *table, uint64_t tile, tz_
     if (size == 0 || !tz_inside(table->container, span->offset, size))
         return TZ_OK; /* tz_tile_check_span says what is wrong */
     span->size = size;
-    return tz_warn(&table->ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                   tz_expecting(at_tile(table, tile, span->offset, false), size, stated),
-                   "the size of a strip cannot be right; taken from the layout");
+    return TZ_WARN_LAYOUT(&table->ctx,
+                          tz_expecting(at_tile(table, tile, span->offset, false), size, stated),
+                          "the size of a strip cannot be right; taken from the layout");
 }
 
 tz_result tz_tile_check_span(const tz_file *file, uint32_t level, const tz_layer *layer,
@@ -368,24 +333,23 @@ tz_result tz_tile_check_span(const tz_file *file, uint32_t level, const tz_layer
     if (span->offset == 0 && span->size == 0)
         return TZ_OK;
     if (span->offset == 0)
-        return tz_fail(&table.ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                       tz_expecting(at_tile(&table, tile, 0, true), TZ_NONE, 0),
-                       "tile of %" PRIu64 " bytes has no offset", span->size);
+        return TZ_FAIL_LAYOUT(&table.ctx, tz_expecting(at_tile(&table, tile, 0, true), TZ_NONE, 0),
+                              "tile of %" PRIu64 " bytes has no offset", span->size);
     if (span->size == 0)
-        return tz_fail(&table.ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                       tz_expecting(at_tile(&table, tile, span->offset, false), TZ_NONE, 0),
-                       "tile has an offset but no size");
+        return TZ_FAIL_LAYOUT(&table.ctx,
+                              tz_expecting(at_tile(&table, tile, span->offset, false), TZ_NONE, 0),
+                              "tile has an offset but no size");
     if (!tz_inside(table.container, span->offset, span->size))
-        return tz_fail(&table.ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                       tz_expecting(at_tile(&table, tile, span->offset, true), span->size,
-                                    span->offset < table.container->size
-                                        ? table.container->size - span->offset
-                                        : 0),
-                       "tile reaches past the end of the file");
+        return TZ_FAIL_TRUNCATED(&table.ctx,
+                                 tz_expecting(at_tile(&table, tile, span->offset, true), span->size,
+                                              span->offset < table.container->size
+                                                  ? table.container->size - span->offset
+                                                  : 0),
+                                 "tile reaches past the end of the file");
     if (file->info.ghost.leaders && span->offset < 4)
-        return tz_fail(&table.ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                       tz_expecting(at_tile(&table, tile, span->offset, true), 4, span->offset),
-                       "no room for the leader that the ghost area promises");
+        return TZ_FAIL_LAYOUT(
+            &table.ctx, tz_expecting(at_tile(&table, tile, span->offset, true), 4, span->offset),
+            "no room for the leader that the ghost area promises");
     return TZ_OK;
 }
 
@@ -428,11 +392,11 @@ tz_result tz_level_check_end(const tz_file *file, uint32_t level, tz_error *err)
             continue;
         TZ_TRY(repair_strip_size(&table, i, span));
         if (!is_span_inside(&table, span))
-            return tz_fail(&table.ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                           tz_expecting(at_tile(&table, i, span->offset, true),
-                                        tz_add_capped(span->offset, span->size),
-                                        table.container->size),
-                           "the tile reaches past the end of the file: the file was cut off");
+            return TZ_FAIL_TRUNCATED(
+                &table.ctx,
+                tz_expecting(at_tile(&table, i, span->offset, true),
+                             tz_add_capped(span->offset, span->size), table.container->size),
+                "the tile reaches past the end of the file: the file was cut off");
     }
     return TZ_OK;
 }
@@ -454,9 +418,8 @@ tz_result tz_level_stored_size(const tz_file *file, uint32_t level, uint64_t *by
         for (size_t i = 0; i < some; i++) {
             sparse += spans[i].offset == 0 && spans[i].size == 0;
             if (!tz_add(sum, spans[i].size, &sum))
-                return tz_fail(&table.ctx, TZ_ERR_FORMAT, TZ_CAUSE_LAYOUT,
-                               at_tile(&table, first + i, TZ_NONE, false),
-                               "the sum of tile sizes does not fit 64 bits");
+                return TZ_FAIL_LAYOUT(&table.ctx, at_tile(&table, first + i, TZ_NONE, false),
+                                      "the sum of tile sizes does not fit 64 bits");
         }
     }
     TZ_TRY(tz_source_check(table.container->source, &table.ctx));

@@ -83,8 +83,8 @@ static void start_aux_band(tz_metadata_parser *parser, const char **attributes)
         parser->aux_band = (int32_t)(value - 1);
         return;
     }
-    const tz_result result = tz_warn(
-        &parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_metadata_at(parser),
+    const tz_result result = TZ_WARN_META(
+        &parser->ctx, tz_metadata_at(parser),
         "an element PAMRasterBand is for band '%.32s', and the image has %lu; it is left out",
         number ? number : "", (unsigned long)parser->bands);
     if (result != TZ_OK)
@@ -100,8 +100,8 @@ static void add_aux_gcp(tz_metadata_parser *parser, const char **attributes)
         const char *text = tz_metadata_attribute(attributes, names[i]);
         if (!text && i < 4) {
             const tz_result result =
-                tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_metadata_at(parser),
-                        "a control point has no attribute %s; it is left out", names[i]);
+                TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
+                             "a control point has no attribute %s; it is left out", names[i]);
             parser->item_depth = 0;
             parser->pool_size = parser->item_start;
             if (result != TZ_OK)
@@ -200,10 +200,11 @@ static tz_result apply_transform(aux_reader *reader)
     if (!text)
         return TZ_OK;
     if (!parse_numbers(text, t, TRANSFORM_VALUES) || t[1] * t[5] - t[2] * t[4] == 0)
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
-                       "GeoTransform is '%.80s', and not six numbers that map pixels to places; "
-                       "not used",
-                       text);
+        return TZ_WARN_GEO(
+            reader->ctx, tz_no_location(),
+            "GeoTransform is '%.80s', and not six numbers that map pixels to places; "
+            "not used",
+            text);
     memcpy(geo->transform, t, sizeof t);
     geo->has_transform = true;
     geo->gcps = NULL;
@@ -223,8 +224,8 @@ static tz_result apply_gcps(aux_reader *reader)
     if (max_count == 0)
         return TZ_OK;
     if (geo->has_transform)
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
-                       "the image has a transform; the control points are not used");
+        return TZ_WARN_GEO(reader->ctx, tz_no_location(),
+                           "the image has a transform; the control points are not used");
     tz_gcp *list = tz_arena_array(&reader->file->arena, max_count, sizeof *list);
     if (!list)
         return tz_fail_nomem(reader->ctx, max_count * sizeof *list);
@@ -235,9 +236,9 @@ static tz_result apply_gcps(aux_reader *reader)
         if (parse_numbers(item.value, v, GCP_VALUES))
             list[count++] = (tz_gcp){.column = v[0], .row = v[1], .x = v[2], .y = v[3], .z = v[4]};
         else
-            TZ_TRY(tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
-                           "a control point is '%.80s', and not numbers; it is left out",
-                           item.value));
+            TZ_TRY(TZ_WARN_GEO(reader->ctx, tz_no_location(),
+                               "a control point is '%.80s', and not numbers; it is left out",
+                               item.value));
     }
     if (count == 0)
         return TZ_OK;
@@ -265,8 +266,8 @@ static tz_result apply_crs(aux_reader *reader)
     reader->values |= TZ_VALUE_CRS;
     double year = NAN;
     if (epoch && (!tz_parse_double(epoch, &year, NULL) || !isfinite(year)))
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
-                       "coordinateEpoch is '%.32s', and not a number; not used", epoch);
+        return TZ_WARN_GEO(reader->ctx, tz_no_location(),
+                           "coordinateEpoch is '%.32s', and not a number; not used", epoch);
     file->info.geo.coordinate_epoch = year;
     return TZ_OK;
 }

@@ -132,8 +132,7 @@ tz_result tz_metadata_merge(tz_metadata *into, const tz_metadata *more, uint32_t
     uint32_t count = 0;
     *added = *of_bands = 0;
     if (pool >= UINT32_MAX)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_no_location(),
-                       "metadata of 4 GiB and more is ignored");
+        return TZ_WARN_META(ctx, tz_no_location(), "metadata of 4 GiB and more is ignored");
     merged_item *items = tz_alloc(max_count * sizeof *items + 1);
     char *block = tz_alloc(size);
     if (!items || !block) {

@@ -131,9 +131,9 @@ void tz_metadata_begin_tag_item(tz_metadata_parser *parser, const char **attribu
         return;
     if (sample && (!tz_parse_uint64(sample, &band) || band >= parser->bands)) {
         const tz_result result =
-            tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_metadata_at(parser),
-                    "an item is for sample '%.32s', and the image has %lu; it is left out", sample,
-                    (unsigned long)parser->bands);
+            TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
+                         "an item is for sample '%.32s', and the image has %lu; it is left out",
+                         sample, (unsigned long)parser->bands);
         if (result != TZ_OK)
             tz_metadata_drop(parser, result);
         return;
@@ -152,9 +152,9 @@ static tz_result check_item_value(const tz_metadata_parser *parser, bool *usable
               (tz_parse_double(value, &number, NULL) && isfinite(number));
     if (*usable)
         return TZ_OK;
-    return tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_metadata_at(parser),
-                   "an item of role %s is '%.32s', which is not a number; it is left out", role,
-                   value);
+    return TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
+                        "an item of role %s is '%.32s', which is not a number; it is left out",
+                        role, value);
 }
 
 void tz_metadata_end_item(tz_metadata_parser *parser)

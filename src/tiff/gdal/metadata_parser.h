@@ -12,6 +12,7 @@
 #define TZ_TIFF_GDAL_METADATA_PARSER_H
 
 #include "tiff/gdal/metadata.h"
+#include "tiff/tags.h"
 
 enum { TZ_MAX_INTERNED = 32 }; /* domains and roles that are stored only once */
 

@@ -96,9 +96,8 @@ static void XMLCALL on_element_start(void *user, const XML_Char *name, const XML
         parser->item_raw = true;
         XML_DefaultCurrent(parser->xml); /* the markup itself: see on_markup */
     } else if (parser->depth == 1 && strcmp(name, root) != 0) {
-        tz_metadata_drop(parser,
-                         tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_metadata_at(parser),
-                                 "the XML is '%.32s' instead of %s", name, root));
+        tz_metadata_drop(parser, TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
+                                              "the XML is '%.32s' instead of %s", name, root));
     } else if (parser->aux) {
         tz_aux_start_element(parser, name, attributes);
     } else if (parser->depth == 2 && strcmp(name, "Item") == 0) {
@@ -147,9 +146,8 @@ static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char 
 {
     tz_metadata_parser *parser = user;
     (void)name, (void)system_id, (void)public_id, (void)has_internal_subset;
-    tz_metadata_drop(parser,
-                     tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_metadata_at(parser),
-                             "the XML has a document type, which is not allowed"));
+    tz_metadata_drop(parser, TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
+                                          "the XML has a document type, which is not allowed"));
     stop_if_dropped(parser);
 }
 
@@ -189,14 +187,13 @@ static tz_result parse_with_expat(tz_metadata_parser *parser, const char *bytes,
         return tz_metadata_drop(parser, tz_fail_nomem(ctx, MAX_EXPAT_BYTES));
     if (parser->memory.capped)
         return tz_metadata_drop(parser,
-                                tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_metadata_at(parser),
-                                        "a tag of the XML is too large to be read in %d bytes",
-                                        MAX_EXPAT_BYTES));
-    return tz_metadata_drop(parser,
-                            tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_metadata_at(parser),
-                                    "the XML is malformed in line %llu: %s",
-                                    (unsigned long long)XML_GetCurrentLineNumber(parser->xml),
-                                    XML_ErrorString(error)));
+                                TZ_WARN_META(ctx, tz_metadata_at(parser),
+                                             "a tag of the XML is too large to be read in %d bytes",
+                                             MAX_EXPAT_BYTES));
+    return tz_metadata_drop(
+        parser, TZ_WARN_META(ctx, tz_metadata_at(parser), "the XML is malformed in line %llu: %s",
+                             (unsigned long long)XML_GetCurrentLineNumber(parser->xml),
+                             XML_ErrorString(error)));
 }
 
 /* ---- begin, feed, finish ---- */
@@ -208,8 +205,8 @@ static tz_result alloc_block(tz_metadata_parser *parser)
     /* One byte for pool[0]; the end is aligned, so that entries can end there. */
     if (!tz_mul(parser->size, parser->aux ? 2 : 1, &size) || !tz_add(size, align, &size) ||
         size > UINT32_MAX)
-        return tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, tz_metadata_at(parser),
-                       "metadata of 4 GiB and more is ignored");
+        return TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
+                            "metadata of 4 GiB and more is ignored");
     parser->block_size = (size_t)size / align * align;
     parser->block = tz_alloc(parser->block_size);
     if (!parser->block)
@@ -265,9 +262,8 @@ tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t
     if (parser->fed == 0) {
         /* expat would recognise UTF-16. Neither of its marks can begin UTF-8. */
         if ((unsigned char)bytes[0] >= 0xFE)
-            TZ_TRY(tz_metadata_drop(parser,
-                                    tz_warn(&parser->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META,
-                                            tz_metadata_at(parser), "the XML is not in UTF-8")));
+            TZ_TRY(tz_metadata_drop(parser, TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
+                                                         "the XML is not in UTF-8")));
         else if (!tz_metadata_feed_plain(parser, bytes, size))
             TZ_TRY(create_expat_parser(parser));
     }

@@ -90,14 +90,14 @@ static tz_result parse_nodata_number(const char *text, const tz_context *ctx, do
     if (!*known) {
         *known = parse_number_prefix(text, out, &out_of_range);
         if (!*known)
-            return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_nodata(),
-                           "'%.64s' is not a number; the image has no nodata value", text);
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_nodata(),
-                       "'%.64s' is a number only at its start, read as %g", text, *out));
+            return TZ_WARN_META(ctx, at_nodata(),
+                                "'%.64s' is not a number; the image has no nodata value", text);
+        TZ_TRY(TZ_WARN_META(ctx, at_nodata(), "'%.64s' is a number only at its start, read as %g",
+                            text, *out));
     }
     if (out_of_range)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_nodata(),
-                       "'%.64s' is too large for a number and read as infinity", text);
+        return TZ_WARN_META(ctx, at_nodata(),
+                            "'%.64s' is too large for a number and read as infinity", text);
     return TZ_OK;
 }
 
@@ -142,9 +142,9 @@ static tz_result parse_integer_nodata(const char *text, tz_dtype dtype, const tz
     if (!known || keep_whole_double(value, range, out))
         return TZ_OK;
     *out = (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = value};
-    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_nodata(),
-                   "'%.64s' is not a value of type %s, so that no pixel has it", text,
-                   tz_dtype_name(dtype));
+    return TZ_WARN_META(ctx, at_nodata(),
+                        "'%.64s' is not a value of type %s, so that no pixel has it", text,
+                        tz_dtype_name(dtype));
 }
 
 /* Returns the nearest float16, halves to even; infinity above its range. */
@@ -187,9 +187,9 @@ static tz_result parse_float_nodata(const char *text, tz_dtype dtype, const tz_c
     *out = (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = lost ? value : rounded};
     if (!lost)
         return TZ_OK;
-    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_META, at_nodata(),
-                   "'%.64s' is not a value of type %s, so that no pixel has it", text,
-                   tz_dtype_name(dtype));
+    return TZ_WARN_META(ctx, at_nodata(),
+                        "'%.64s' is not a value of type %s, so that no pixel has it", text,
+                        tz_dtype_name(dtype));
 }
 
 tz_result tz_nodata_parse(const char *text, tz_dtype dtype, const tz_context *ctx, tz_nodata *out)

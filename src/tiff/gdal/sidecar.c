@@ -198,9 +198,9 @@ tz_result tz_world_parse(const char *text, size_t size, const tz_context *ctx, d
     *usable =
         *usable && isfinite(shifted[0]) && isfinite(shifted[3]) && c[0] * c[3] - c[1] * c[2] != 0;
     if (!*usable)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
-                       "a world file has six numbers, one a line, that map pixels to places; "
-                       "not used");
+        return TZ_WARN_GEO(ctx, tz_no_location(),
+                           "a world file has six numbers, one a line, that map pixels to places; "
+                           "not used");
     memcpy(transform, shifted, sizeof shifted);
     return TZ_OK;
 }

@@ -121,8 +121,8 @@ static void add_horizontal(tz_wkt *wkt)
     else if (adders[model])
         adders[model](wkt);
     else
-        wkt->result = tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
-                              "the keys do not say enough about a coordinate reference system");
+        wkt->result = TZ_FAIL_GEO(wkt->ctx, tz_at_geo_keys(),
+                                  "the keys do not say enough about a coordinate reference system");
 }
 
 /* ---- key GeogTOWGS84 of GDAL: a user-defined datum and WGS 84 ---- */

@@ -182,9 +182,8 @@ tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, c
         return tz_fail_nomem(ctx, sizeof proj);
     snprintf(digits, sizeof digits, "%u", code);
     if (!add_epsg_object(&wkt, proj, kind, digits) && wkt.result == TZ_OK)
-        wkt.result =
-            tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
-                    "PROJ knows no %s under code %s of EPSG", epsg_kinds[kind].name, digits);
+        wkt.result = TZ_FAIL_GEO(ctx, tz_at_geo_keys(), "PROJ knows no %s under code %s of EPSG",
+                                 epsg_kinds[kind].name, digits);
     proj_context_destroy(proj);
     if (wkt.result != TZ_OK) {
         tz_wkt_deinit(&wkt);
@@ -311,8 +310,8 @@ tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, c
 
 tz_result tz_fail_without_proj(const tz_context *ctx)
 {
-    return tz_fail(
-        ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+    return TZ_FAIL_UNSUPPORTED(
+        ctx, tz_no_location(),
         "this build of terrazzo is without PROJ, which coordinate reference systems need; "
         "install PROJ and build with TERRAZZO_WITH_PROJ=ON");
 }

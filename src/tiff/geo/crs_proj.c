@@ -93,9 +93,9 @@ static tz_result create_proj_crs(tz_crs *crs, const char *definition, const tz_c
     if (crs->crs && proj_is_crs(crs->crs))
         return TZ_OK;
     const char *reason = proj_context_errno_string(crs->proj, proj_context_errno(crs->proj));
-    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
-                   "PROJ does not understand the coordinate reference system %.80s: %s", definition,
-                   reason ? reason : "no reason given");
+    return TZ_FAIL_GEO(ctx, tz_at_geo_keys(),
+                       "PROJ does not understand the coordinate reference system %.80s: %s",
+                       definition, reason ? reason : "no reason given");
 }
 
 static bool is_same_size(double a, double b)
@@ -276,8 +276,7 @@ static tz_result open_crs_from_geo(tz_crs *crs, const tz_geo *geo, const tz_cont
 tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx)
 {
     if (!geo->has_crs)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
-                       "the file has no coordinate reference system");
+        return TZ_FAIL_GEO(ctx, tz_no_location(), "the file has no coordinate reference system");
     tz_crs *crs = tz_alloc_zeroed(1, sizeof *crs);
     if (!crs)
         return tz_fail_nomem(ctx, sizeof *crs);
@@ -318,8 +317,8 @@ tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, d
     proj_errno_reset(crs->to_lonlat);
     PJ_COORD to = proj_trans(crs->to_lonlat, PJ_FWD, from);
     if (!isfinite(to.v[0]) || !isfinite(to.v[1]))
-        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_no_location(),
-                       "the point %g, %g is outside the domain of %.80s", x, y, crs->name);
+        return TZ_FAIL_GEO(&ctx, tz_no_location(),
+                           "the point %g, %g is outside the domain of %.80s", x, y, crs->name);
     *lon = to.v[0];
     *lat = to.v[1];
     return TZ_OK;

@@ -125,6 +125,23 @@ uint16_t tz_geo_short(const tz_geo *geo, uint16_t id, uint16_t fallback);
 double tz_geo_double(const tz_geo *geo, uint16_t id, double fallback);
 const tz_geo_key *tz_geo_text(const tz_geo *geo, uint16_t id); /* NULL also for empty text */
 
+/* Get and set the values of a key, whatever its type. */
+static inline const void *tz_geo_key_values(const tz_geo_key *key)
+{
+    return key->type == TZ_TYPE_ASCII    ? (const void *)key->value.text
+           : key->type == TZ_TYPE_DOUBLE ? (const void *)key->value.doubles
+                                         : (const void *)key->value.shorts;
+}
+static inline void tz_geo_key_set_values(tz_geo_key *key, const void *values)
+{
+    if (key->type == TZ_TYPE_ASCII)
+        key->value.text = values;
+    else if (key->type == TZ_TYPE_DOUBLE)
+        key->value.doubles = values;
+    else
+        key->value.shorts = values;
+}
+
 /* Returns the TZ_MODEL_ type of the CRS that EPSG has under a code; TZ_MODEL_NONE if it is of
  * another kind or not known. Without PROJ only the most common codes are known. */
 uint16_t tz_epsg_model_type(uint16_t code);

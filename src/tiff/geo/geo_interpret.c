@@ -19,8 +19,8 @@ enum { MAX_CITATION = 4096 };
 
 static tz_result warn_reserved_value(const tz_context *ctx, uint16_t key, uint16_t value)
 {
-    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_expecting(tz_at_geo_keys(), TZ_NONE, value),
-                   "key %s (%u) has a reserved value", tz_geo_key_name(key), key);
+    return TZ_WARN_GEO(ctx, tz_expecting(tz_at_geo_keys(), TZ_NONE, value),
+                       "key %s (%u) has a reserved value", tz_geo_key_name(key), key);
 }
 
 /* 0 and 32767 say nothing about the raster, and need no warning. */
@@ -50,10 +50,9 @@ static tz_result read_epsg_code(const tz_context *ctx, const tz_geo *geo, uint16
     uint16_t code = tz_geo_short(geo, key, 0);
     *out = 0;
     if (code > TZ_GEO_USER_DEFINED)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(tz_at_geo_keys(), TZ_NONE, code),
-                       "key %s (%u) has a private code, which only its author knows",
-                       tz_geo_key_name(key), key);
+        return TZ_WARN_GEO(ctx, tz_expecting(tz_at_geo_keys(), TZ_NONE, code),
+                           "key %s (%u) has a private code, which only its author knows",
+                           tz_geo_key_name(key), key);
     if (code > 0 && code < 1024)
         return warn_reserved_value(ctx, key, code);
     *out = code;
@@ -111,8 +110,8 @@ static tz_result read_vertical_code(const tz_context *ctx, tz_geo *geo)
     if (unit == TZ_GEO_USER_DEFINED)
         TZ_TRY(warn_reserved_value(ctx, TZ_KEY_VERTICAL_UNITS, unit));
     if (geo->key_minor == 0 && tz_geo_find_key(geo, TZ_KEY_VERTICAL))
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_expecting(tz_at_geo_keys(), 1, 0),
-                       "key VerticalGeoKey (%u) needs minor revision 1", TZ_KEY_VERTICAL));
+        TZ_TRY(TZ_WARN_GEO(ctx, tz_expecting(tz_at_geo_keys(), 1, 0),
+                           "key VerticalGeoKey (%u) needs minor revision 1", TZ_KEY_VERTICAL));
     return TZ_OK;
 }
 
@@ -176,10 +175,10 @@ static tz_result check_key_requirements(const tz_context *ctx, const tz_geo *geo
     for (size_t i = 0; i < sizeof key_requirements / sizeof key_requirements[0]; i++) {
         const key_requirement *requirement = &key_requirements[i];
         if (!is_requirement_met(geo, requirement))
-            TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
-                           "key %s (%u) is %u, which needs key %s (%u)",
-                           tz_geo_key_name(requirement->key), requirement->key, requirement->value,
-                           tz_geo_key_name(requirement->one_of[0]), requirement->one_of[0]));
+            TZ_TRY(TZ_WARN_GEO(ctx, tz_at_geo_keys(), "key %s (%u) is %u, which needs key %s (%u)",
+                               tz_geo_key_name(requirement->key), requirement->key,
+                               requirement->value, tz_geo_key_name(requirement->one_of[0]),
+                               requirement->one_of[0]));
     }
     return TZ_OK;
 }
@@ -255,8 +254,8 @@ static tz_result read_epoch(const tz_context *ctx, tz_geo *geo)
 {
     double epoch = tz_geo_double(geo, TZ_KEY_COORDINATE_EPOCH, NAN);
     if (tz_geo_find_key(geo, TZ_KEY_COORDINATE_EPOCH) && !isfinite(epoch))
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
-                       "key CoordinateEpochGeoKey (%u) is not a number", TZ_KEY_COORDINATE_EPOCH);
+        return TZ_WARN_GEO(ctx, tz_at_geo_keys(), "key CoordinateEpochGeoKey (%u) is not a number",
+                           TZ_KEY_COORDINATE_EPOCH);
     geo->coordinate_epoch = epoch;
     return TZ_OK;
 }

@@ -152,13 +152,11 @@ static tz_result read_key_text(const key_reader *reader, const char *text, tz_ge
     key->count = trimmed_text_size(text, size);
     tz_location location = tz_at_tag(TZ_TAG_GEO_ASCII, TZ_NONE);
     if (size == 0 || memchr(text + key->count, '|', size - key->count) == NULL)
-        TZ_TRY(tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, location,
-                       "the text of key %s (%u) does not end in '|'", tz_geo_key_label(key->id),
-                       key->id));
+        TZ_TRY(TZ_WARN_GEO(reader->ctx, location, "the text of key %s (%u) does not end in '|'",
+                           tz_geo_key_label(key->id), key->id));
     if (key->count > 0 && memchr(text, '\0', key->count))
-        TZ_TRY(tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, location,
-                       "the text of key %s (%u) has a NUL inside", tz_geo_key_label(key->id),
-                       key->id));
+        TZ_TRY(TZ_WARN_GEO(reader->ctx, location, "the text of key %s (%u) has a NUL inside",
+                           tz_geo_key_label(key->id), key->id));
     return TZ_OK;
 }
 
@@ -178,15 +176,13 @@ static tz_result read_key_from_array(const key_reader *reader, const uint16_t *e
     else if (location == TZ_TAG_GEO_ASCII)
         size = tags->ascii_size;
     else
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(tz_at_geo_keys(), TZ_NONE, location),
-                       "the location of key %s (%u) is neither 0 nor a tag with keys",
-                       tz_geo_key_label(key->id), key->id);
+        return TZ_WARN_GEO(reader->ctx, tz_expecting(tz_at_geo_keys(), TZ_NONE, location),
+                           "the location of key %s (%u) is neither 0 nor a tag with keys",
+                           tz_geo_key_label(key->id), key->id);
     if (end > size)
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(tz_at_tag(location, TZ_NONE), size, end),
-                       "the values of key %s (%u) end outside the tag", tz_geo_key_label(key->id),
-                       key->id);
+        return TZ_WARN_GEO(reader->ctx, tz_expecting(tz_at_tag(location, TZ_NONE), size, end),
+                           "the values of key %s (%u) end outside the tag",
+                           tz_geo_key_label(key->id), key->id);
     *usable = size > 0; /* an absent tag has not even an address to point at */
     if (!*usable)
         return TZ_OK;
@@ -212,10 +208,9 @@ static tz_result read_key(const key_reader *reader, const uint16_t *entry, tz_ge
     if (entry[1] != 0)
         return read_key_from_array(reader, entry, key, usable);
     if (entry[2] != 1)
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(tz_at_geo_keys(), 1, entry[2]),
-                       "key %s (%u) is stored in the directory, where a key has one value",
-                       tz_geo_key_label(key->id), key->id);
+        return TZ_WARN_GEO(reader->ctx, tz_expecting(tz_at_geo_keys(), 1, entry[2]),
+                           "key %s (%u) is stored in the directory, where a key has one value",
+                           tz_geo_key_label(key->id), key->id);
     key->value.shorts = &entry[3];
     *usable = true;
     return TZ_OK;
@@ -253,17 +248,17 @@ static tz_result add_key(key_reader *reader, const uint16_t *entry)
     if (!usable)
         return TZ_OK;
     if (is_duplicate_key(reader, key.id))
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
-                       "key %s (%u) is there more than once; the first one counts",
-                       tz_geo_key_label(key.id), key.id);
+        return TZ_WARN_GEO(reader->ctx, tz_at_geo_keys(),
+                           "key %s (%u) is there more than once; the first one counts",
+                           tz_geo_key_label(key.id), key.id);
     reader->keys[reader->count++] = key;
     /* A key of the wrong type is kept for callers that list keys; the look-ups by type skip it. */
     const uint16_t wanted = tz_geo_key_type(key.id);
     if (wanted == 0 || wanted == key.type)
         return TZ_OK;
-    return tz_warn(
-        reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_expecting(tz_at_geo_keys(), wanted, key.type),
-        "key %s (%u) has the wrong type and is not used", tz_geo_key_label(key.id), key.id);
+    return TZ_WARN_GEO(reader->ctx, tz_expecting(tz_at_geo_keys(), wanted, key.type),
+                       "key %s (%u) has the wrong type and is not used", tz_geo_key_label(key.id),
+                       key.id);
 }
 
 /* Shell sort: no memory, fast on the sorted lists that nearly all files have, and never quadratic
@@ -291,9 +286,9 @@ static tz_result sort_if_needed(const key_reader *reader)
             continue;
         uint16_t id = reader->keys[i].id;
         sort_keys(reader->keys, reader->count);
-        return tz_warn(reader->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
-                       "the keys are not in ascending order: %s (%u) comes late",
-                       tz_geo_key_label(id), id);
+        return TZ_WARN_GEO(reader->ctx, tz_at_geo_keys(),
+                           "the keys are not in ascending order: %s (%u) comes late",
+                           tz_geo_key_label(id), id);
     }
     return TZ_OK;
 }
@@ -305,19 +300,17 @@ static tz_result check_key_directory_header(const tz_geo_tags *tags, const tz_co
     const uint16_t *header = tags->directory;
     *usable = false;
     if (tags->directory_count < TZ_GEO_KEY_HEADER_VALUES)
-        return tz_warn(
-            ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-            tz_expecting(tz_at_geo_keys(), TZ_GEO_KEY_HEADER_VALUES, tags->directory_count),
+        return TZ_WARN_GEO(
+            ctx, tz_expecting(tz_at_geo_keys(), TZ_GEO_KEY_HEADER_VALUES, tags->directory_count),
             "the key directory is shorter than its header");
     if (header[0] != 1)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(tz_at_geo_keys(), 1, header[0]),
-                       "the version of the key directory must be 1; its keys are ignored");
+        return TZ_WARN_GEO(ctx, tz_expecting(tz_at_geo_keys(), 1, header[0]),
+                           "the version of the key directory must be 1; its keys are ignored");
     *usable = true;
     if (header[1] != 1 || header[2] > 1)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
-                       "revision %u.%u of the keys is not known; they are read like 1.1", header[1],
-                       header[2]);
+        return TZ_WARN_GEO(ctx, tz_at_geo_keys(),
+                           "revision %u.%u of the keys is not known; they are read like 1.1",
+                           header[1], header[2]);
     return TZ_OK;
 }
 
@@ -328,8 +321,8 @@ static tz_result count_whole_keys(const tz_geo_tags *tags, const tz_context *ctx
     uint64_t whole = (tags->directory_count - TZ_GEO_KEY_HEADER_VALUES) / TZ_GEO_KEY_ENTRY_VALUES;
     *out = (uint32_t)tz_min(whole, stated);
     if (whole < stated)
-        TZ_TRY(tz_warn(
-            ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
+        TZ_TRY(TZ_WARN_GEO(
+            ctx,
             tz_expecting(tz_at_geo_keys(),
                          TZ_GEO_KEY_HEADER_VALUES + (uint64_t)TZ_GEO_KEY_ENTRY_VALUES * stated,
                          tags->directory_count),
@@ -394,8 +387,8 @@ tz_result tz_geo_require_crs(const tz_geo *geo, const tz_context *ctx)
 {
     if (!ctx->require_crs || geo->has_crs)
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
-                   "the file has no coordinate reference system, and one is required");
+    return TZ_FAIL_GEO(ctx, tz_at_geo_keys(),
+                       "the file has no coordinate reference system, and one is required");
 }
 
 /* ---- look-ups ---- */

@@ -23,15 +23,13 @@ static bool all_finite(const double *values, size_t count)
 
 static tz_result warn_count(const tz_context *ctx, uint16_t tag, uint64_t expected, uint64_t found)
 {
-    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                   tz_expecting(tz_at_tag(tag, TZ_NONE), expected, found),
-                   "the number of values is not that of the standard");
+    return TZ_WARN_GEO(ctx, tz_expecting(tz_at_tag(tag, TZ_NONE), expected, found),
+                       "the number of values is not that of the standard");
 }
 
 static tz_result warn_not_finite(const tz_context *ctx, uint16_t tag)
 {
-    return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(tag, TZ_NONE),
-                   "a value is infinite or not a number");
+    return TZ_WARN_GEO(ctx, tz_at_tag(tag, TZ_NONE), "a value is infinite or not a number");
 }
 
 /* Sets a transform unless it maps different pixels to one point. With PixelIsPoint the tags refer
@@ -51,8 +49,8 @@ static tz_result set_geo_transform(const tz_context *ctx, uint16_t tag, const do
      */
     bool upright = t[2] == 0 && t[4] == 0 && t[1] != 0 && t[5] != 0;
     if (determinant == 0 && !upright)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(tag, TZ_NONE),
-                       "the transform is singular: it maps the image to a line or a point");
+        return TZ_WARN_GEO(ctx, tz_at_tag(tag, TZ_NONE),
+                           "the transform is singular: it maps the image to a line or a point");
     for (size_t i = 0; i < 6; i++)
         out->transform[i] = shifted[i];
     out->has_transform = true;
@@ -75,18 +73,18 @@ static tz_result read_scale_and_tiepoint(const tz_geo_tags *tags, const tz_conte
     if (!all_finite(tags->scale, 2))
         return warn_not_finite(ctx, TZ_TAG_PIXEL_SCALE);
     if (tags->scale[0] == 0 || tags->scale[1] == 0)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_scale, "the pixel scale is zero");
+        return TZ_WARN_GEO(ctx, at_scale, "the pixel scale is zero");
     /* Requirement 10 of GeoTIFF 1.1: a reversed sign means a reversed axis. GDAL reads such an
      * image as north-up unless an option says otherwise, hence the warning. */
     if (tags->scale[1] < 0)
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, at_scale,
-                       "the y scale is negative, so that rows go up as the standard has it; "
-                       "GDAL reads the image as north-up"));
+        TZ_TRY(TZ_WARN_GEO(ctx, at_scale,
+                           "the y scale is negative, so that rows go up as the standard has it; "
+                           "GDAL reads the image as north-up"));
     if (tags->tiepoint_count < TZ_TIEPOINT_VALUES)
-        return tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO,
-                       tz_expecting(tz_at_tag(TZ_TAG_TIEPOINTS, TZ_NONE), TZ_TIEPOINT_VALUES,
-                                    tags->tiepoint_count),
-                       "the pixel scale has no tiepoint");
+        return TZ_WARN_GEO(ctx,
+                           tz_expecting(tz_at_tag(TZ_TAG_TIEPOINTS, TZ_NONE), TZ_TIEPOINT_VALUES,
+                                        tags->tiepoint_count),
+                           "the pixel scale has no tiepoint");
     const double *point = tags->tiepoints;
     double x_scale = tags->scale[0];
     double y_scale = -tags->scale[1];
@@ -103,9 +101,9 @@ static tz_result read_matrix(const tz_geo_tags *tags, const tz_context *ctx, tz_
     if (!m)
         return TZ_OK;
     if (tags->scale)
-        TZ_TRY(tz_warn(ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_TRANSFORMATION, TZ_NONE),
-                       "a transformation and a pixel scale exclude each other; the %s is used",
-                       out->has_transform ? "scale" : "transformation"));
+        TZ_TRY(TZ_WARN_GEO(ctx, tz_at_tag(TZ_TAG_TRANSFORMATION, TZ_NONE),
+                           "a transformation and a pixel scale exclude each other; the %s is used",
+                           out->has_transform ? "scale" : "transformation"));
     if (out->has_transform)
         return TZ_OK;
     if (tags->matrix_count != TZ_MATRIX_VALUES)

@@ -36,8 +36,8 @@ void tz_wkt_deinit(tz_wkt *wkt)
 static bool reserve_wkt_bytes(tz_wkt *wkt, size_t size)
 {
     if (size > MAX_WKT_SIZE - wkt->size - 1) {
-        wkt->result = tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
-                              "the text of the CRS is longer than %d bytes", MAX_WKT_SIZE);
+        wkt->result = TZ_FAIL_GEO(wkt->ctx, tz_at_geo_keys(),
+                                  "the text of the CRS is longer than %d bytes", MAX_WKT_SIZE);
         return false;
     }
     if (wkt->size + size + 1 <= wkt->capacity)
@@ -107,9 +107,9 @@ void tz_wkt_add_number(tz_wkt *wkt, uint16_t key, double value)
     if (wkt->result != TZ_OK)
         return;
     if (!isfinite(value)) {
-        wkt->result =
-            tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_DOUBLES, TZ_NONE),
-                    "key %s (%u) is missing, infinite or not a number", tz_geo_key_name(key), key);
+        wkt->result = TZ_FAIL_GEO(wkt->ctx, tz_at_tag(TZ_TAG_GEO_DOUBLES, TZ_NONE),
+                                  "key %s (%u) is missing, infinite or not a number",
+                                  tz_geo_key_name(key), key);
         return;
     }
     tz_format_double(value, text, sizeof text);

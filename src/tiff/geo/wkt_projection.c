@@ -289,8 +289,8 @@ void tz_wkt_add_conversion(tz_wkt *wkt)
             wkt->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO, tz_expecting(tz_at_geo_keys(), TZ_NONE, id),
             "the method of key ProjMethodGeoKey (%u) has no equivalent in WKT", TZ_KEY_PROJ_METHOD);
     } else {
-        wkt->result = tz_fail(wkt->ctx, TZ_ERR_FORMAT, TZ_CAUSE_GEO, tz_at_geo_keys(),
-                              "the CRS is projected, but no key says how");
+        wkt->result =
+            TZ_FAIL_GEO(wkt->ctx, tz_at_geo_keys(), "the CRS is projected, but no key says how");
     }
 }
 

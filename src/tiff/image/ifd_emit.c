@@ -15,7 +15,7 @@
 
 /* Directories, values and tables begin at multiples of this, counted from the first directory, in
  * both formats: BigTIFF asks for it, and classic files are even then. */
-enum { IFD_ALIGNMENT = 8, TABLES_PER_IFD = 2, VALUES_AT_ONCE = 256 };
+enum { IFD_ALIGNMENT = 8, TABLES_PER_IFD = 2 };
 
 /* Sizes that differ between the formats. */
 typedef struct format_sizes {
@@ -87,29 +87,28 @@ static uint64_t directory_bytes(const tz_emit_ifd *directory, const format_sizes
     return bytes;
 }
 
-static tile_table offsets_table(const tz_emit_ifd *directory, const tz_emit_options *options)
-{
-    return (tile_table){
-        .offsets = true,
-        .tag = directory->strips ? TZ_TAG_STRIP_OFFSETS : TZ_TAG_TILE_OFFSETS,
-        .type = options->bigtiff ? TZ_TYPE_LONG8 : TZ_TYPE_LONG,
-        .count = directory->tile_count,
-        .bytes = multiply_or_none(directory->tile_count, options->bigtiff ? 8 : 4),
-    };
-}
-
-static tile_table sizes_table(const tz_emit_ifd *directory)
+/* Describes the two tables of a directory, in the order of their tags. Sizes are SHORTs if all of
+ * them fit. Before they are known (tz_emit_size) they count as LONGs, so that enough bytes are kept
+ * for any of them. */
+static void describe_tables(const tz_emit_ifd *directory, const tz_emit_options *options,
+                            tile_table tables[TABLES_PER_IFD])
 {
     uint32_t all = directory->tile_sizes ? 0 : UINT32_MAX;
     for (uint64_t i = 0; directory->tile_sizes && i < directory->tile_count; i++)
         all |= directory->tile_sizes[i];
-    const bool narrow = all <= UINT16_MAX;
-    return (tile_table){
-        .tag = directory->strips ? TZ_TAG_STRIP_BYTE_COUNTS : TZ_TAG_TILE_BYTE_COUNTS,
-        .type = narrow ? TZ_TYPE_SHORT : TZ_TYPE_LONG,
-        .count = directory->tile_count,
-        .bytes = multiply_or_none(directory->tile_count, narrow ? 2 : 4),
+    tables[0] = (tile_table){
+        .offsets = true,
+        .tag = directory->strips ? TZ_TAG_STRIP_OFFSETS : TZ_TAG_TILE_OFFSETS,
+        .type = options->bigtiff ? TZ_TYPE_LONG8 : TZ_TYPE_LONG,
     };
+    tables[1] = (tile_table){
+        .tag = directory->strips ? TZ_TAG_STRIP_BYTE_COUNTS : TZ_TAG_TILE_BYTE_COUNTS,
+        .type = all <= UINT16_MAX ? TZ_TYPE_SHORT : TZ_TYPE_LONG,
+    };
+    for (unsigned i = 0; i < TABLES_PER_IFD; i++) {
+        tables[i].count = directory->tile_count;
+        tables[i].bytes = multiply_or_none(tables[i].count, tz_type_size(tables[i].type));
+    }
 }
 
 static uint64_t all_directories_bytes(const tz_emit_ifd *directories, size_t count,
@@ -126,9 +125,10 @@ uint64_t tz_emit_size(const tz_emit_ifd *directories, size_t count, const tz_emi
     const format_sizes sizes = sizes_of_format(options);
     uint64_t bytes = all_directories_bytes(directories, count, &sizes);
     for (size_t i = 0; i < count; i++) {
-        bytes = add_or_none(bytes,
-                            external_bytes(offsets_table(&directories[i], options).bytes, &sizes));
-        bytes = add_or_none(bytes, external_bytes(sizes_table(&directories[i]).bytes, &sizes));
+        tile_table tables[TABLES_PER_IFD];
+        describe_tables(&directories[i], options, tables);
+        for (unsigned k = 0; k < TABLES_PER_IFD; k++)
+            bytes = add_or_none(bytes, external_bytes(tables[k].bytes, &sizes));
     }
     return bytes;
 }
@@ -175,28 +175,17 @@ static void put_output_words(emit_output *o, const void *words, uint64_t count, 
     }
 }
 
-static void put_u16(emit_output *o, uint16_t value)
+/* Puts one number of 2, 4 or 8 bytes. */
+static void put_number(emit_output *o, uint64_t value, unsigned width)
 {
-    put_output_words(o, &value, 1, sizeof value);
-}
-
-static void put_u32(emit_output *o, uint32_t value)
-{
-    put_output_words(o, &value, 1, sizeof value);
-}
-
-static void put_u64(emit_output *o, uint64_t value)
-{
-    put_output_words(o, &value, 1, sizeof value);
-}
-
-/* Puts a number as wide as an offset. */
-static void put_offset(emit_output *o, uint64_t value)
-{
-    if (o->options->bigtiff)
-        put_u64(o, value);
+    const uint16_t half = (uint16_t)value;
+    const uint32_t word = (uint32_t)value;
+    if (width == sizeof half)
+        put_output_words(o, &half, 1, width);
+    else if (width == sizeof word)
+        put_output_words(o, &word, 1, width);
     else
-        put_u32(o, (uint32_t)value);
+        put_output_words(o, &value, 1, width);
 }
 
 static void put_zeros(emit_output *o, uint64_t count)
@@ -220,29 +209,15 @@ static void put_tag_values(emit_output *o, const tz_tag_value *tag)
 /* Offsets of a classic file, and small sizes, are narrower in the file than in memory. */
 static void put_tile_table(emit_output *o, const tz_emit_ifd *directory, const tile_table *table)
 {
-    if (table->type == TZ_TYPE_LONG8) {
-        put_output_words(o, directory->tile_offsets, table->count, sizeof(uint64_t));
-        return;
-    }
-    if (!table->offsets && table->type == TZ_TYPE_LONG) {
-        put_output_words(o, directory->tile_sizes, table->count, sizeof(uint32_t));
-        return;
-    }
-    for (uint64_t i = 0; i < table->count && o->result == TZ_OK; i += VALUES_AT_ONCE) {
-        uint32_t offsets[VALUES_AT_ONCE];
-        uint16_t sizes[VALUES_AT_ONCE];
-        const unsigned now = (unsigned)tz_min(table->count - i, VALUES_AT_ONCE);
-        for (unsigned k = 0; k < now; k++) {
-            if (table->offsets)
-                offsets[k] = (uint32_t)directory->tile_offsets[i + k];
-            else
-                sizes[k] = (uint16_t)directory->tile_sizes[i + k];
-        }
-        if (table->offsets)
-            put_output_words(o, offsets, now, sizeof offsets[0]);
-        else
-            put_output_words(o, sizes, now, sizeof sizes[0]);
-    }
+    const unsigned width = tz_type_size(table->type);
+    if (table->offsets && width == sizeof *directory->tile_offsets)
+        put_output_words(o, directory->tile_offsets, table->count, width);
+    else if (!table->offsets && width == sizeof *directory->tile_sizes)
+        put_output_words(o, directory->tile_sizes, table->count, width);
+    else
+        for (uint64_t i = 0; i < table->count && o->result == TZ_OK; i++)
+            put_number(o, table->offsets ? directory->tile_offsets[i] : directory->tile_sizes[i],
+                       width);
 }
 
 /* ---- directories ---- */
@@ -252,31 +227,31 @@ static void put_tile_table(emit_output *o, const tz_emit_ifd *directory, const t
 static bool begin_entry(emit_output *o, uint16_t tag, uint16_t type, uint64_t count, uint64_t *next)
 {
     const uint64_t bytes = count * tz_type_size(type);
-    put_u16(o, tag);
-    put_u16(o, type);
-    put_offset(o, count);
+    put_number(o, tag, sizeof tag);
+    put_number(o, type, sizeof type);
+    put_number(o, count, o->sizes.offset);
     if (bytes <= o->sizes.offset)
         return true;
-    put_offset(o, *next);
+    put_number(o, *next, o->sizes.offset);
     *next += align_size(bytes);
     return false;
 }
 
-/* Puts the entries in ascending order, with the tables among the tags. values and *tables are the
- * offsets of the next value and table outside of an entry. */
+/* Puts the entries in ascending order, with the tables among the tags. values and *next_table are
+ * the offsets of the next value and table outside of an entry. */
 static void put_ifd_entries(emit_output *o, const tz_emit_ifd *directory, uint64_t values,
-                            uint64_t *tables)
+                            uint64_t *next_table)
 {
-    const tile_table tables_of_ifd[TABLES_PER_IFD] = {offsets_table(directory, o->options),
-                                                      sizes_table(directory)};
+    tile_table tables[TABLES_PER_IFD];
     unsigned done = 0;
+    describe_tables(directory, o->options, tables);
     for (uint32_t i = 0; i <= directory->tag_count; i++) {
         const tz_tag_value *tag = i < directory->tag_count ? &directory->tags[i] : NULL;
-        for (; done < TABLES_PER_IFD && (!tag || tables_of_ifd[done].tag < tag->tag); done++)
-            if (begin_entry(o, tables_of_ifd[done].tag, tables_of_ifd[done].type,
-                            tables_of_ifd[done].count, tables)) {
-                put_tile_table(o, directory, &tables_of_ifd[done]);
-                put_zeros(o, o->sizes.offset - tables_of_ifd[done].bytes);
+        for (; done < TABLES_PER_IFD && (!tag || tables[done].tag < tag->tag); done++)
+            if (begin_entry(o, tables[done].tag, tables[done].type, tables[done].count,
+                            next_table)) {
+                put_tile_table(o, directory, &tables[done]);
+                put_zeros(o, o->sizes.offset - tables[done].bytes);
             }
         if (tag && begin_entry(o, tag->tag, tag->type, tag->count, &values)) {
             put_tag_values(o, tag);
@@ -290,29 +265,14 @@ static void put_ifd(emit_output *o, const tz_emit_ifd *directory, bool last, uin
 {
     const uint64_t at = o->flushed + o->used;
     const uint64_t entries = (uint64_t)directory->tag_count + TABLES_PER_IFD;
-    if (o->options->bigtiff)
-        put_u64(o, entries);
-    else
-        put_u16(o, (uint16_t)entries);
+    put_number(o, entries, o->sizes.count);
     put_ifd_entries(o, directory, at + align_size(entries_bytes(directory, &o->sizes)), tables);
-    put_offset(o, last ? 0 : at + directory_bytes(directory, &o->sizes));
+    put_number(o, last ? 0 : at + directory_bytes(directory, &o->sizes), o->sizes.offset);
     put_alignment(o);
     for (uint32_t i = 0; i < directory->tag_count; i++) {
         if (value_bytes(&directory->tags[i]) <= o->sizes.offset)
             continue;
         put_tag_values(o, &directory->tags[i]);
-        put_alignment(o);
-    }
-}
-
-static void put_tile_tables(emit_output *o, const tz_emit_ifd *directory)
-{
-    const tile_table tables_of_ifd[TABLES_PER_IFD] = {offsets_table(directory, o->options),
-                                                      sizes_table(directory)};
-    for (unsigned i = 0; i < TABLES_PER_IFD; i++) {
-        if (tables_of_ifd[i].bytes <= o->sizes.offset)
-            continue;
-        put_tile_table(o, directory, &tables_of_ifd[i]);
         put_alignment(o);
     }
 }
@@ -354,8 +314,16 @@ tz_result tz_emit_directories(const tz_emit_ifd *directories, size_t count,
     uint64_t tables = options->start + all_directories_bytes(directories, count, &o.sizes);
     for (size_t i = 0; i < count; i++)
         put_ifd(&o, &directories[i], i + 1 == count, &tables);
-    for (size_t i = 0; i < count; i++)
-        put_tile_tables(&o, &directories[i]);
+    for (size_t i = 0; i < count; i++) {
+        tile_table described[TABLES_PER_IFD];
+        describe_tables(&directories[i], options, described);
+        for (unsigned k = 0; k < TABLES_PER_IFD; k++) {
+            if (described[k].bytes <= o.sizes.offset)
+                continue; /* it stands in its entry */
+            put_tile_table(&o, &directories[i], &described[k]);
+            put_alignment(&o);
+        }
+    }
     flush_output(&o);
     return o.result;
 }
@@ -368,8 +336,10 @@ void tz_emit_header(const tz_emit_options *options, uint8_t header[TZ_EMIT_HEADE
                      .capacity = TZ_EMIT_HEADER_SIZE};
     memset(header, 0, TZ_EMIT_HEADER_SIZE);
     put_output_words(&o, options->big_endian ? "MM" : "II", 2, 1);
-    put_u16(&o, options->bigtiff ? 43 : 42);
-    if (options->bigtiff)
-        put_u16(&o, 8), put_u16(&o, 0); /* bytes of an offset */
-    put_offset(&o, options->start);
+    put_number(&o, options->bigtiff ? 43 : 42, 2);
+    if (options->bigtiff) {
+        put_number(&o, o.sizes.offset, 2);
+        put_number(&o, 0, 2); /* reserved */
+    }
+    put_number(&o, options->start, o.sizes.offset);
 }

@@ -29,42 +29,6 @@ enum {
 
 /* ---- options ---- */
 
-static bool is_known_struct_size(size_t given, size_t known)
-{
-    return given >= sizeof given && given <= known;
-}
-
-static tz_result copy_spec(tz_image_spec *out, const tz_image_spec *given, const tz_context *ctx)
-{
-    *out = (tz_image_spec)TZ_IMAGE_SPEC_INIT;
-    if (!given)
-        return TZ_FAIL_ARG(ctx, "there is no specification of the image");
-    if (!is_known_struct_size(given->struct_size, sizeof *given))
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
-                       "spec->struct_size is wrong; use TZ_IMAGE_SPEC_INIT");
-    memcpy(out, given, given->struct_size);
-    return TZ_OK;
-}
-
-static tz_result copy_write_options(tz_write_options *out, const tz_write_options *given,
-                                    const tz_context *ctx)
-{
-    *out = (tz_write_options)TZ_WRITE_OPTIONS_INIT;
-    if (given) {
-        if (!is_known_struct_size(given->struct_size, sizeof *given))
-            return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                           tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
-                           "options->struct_size is wrong; use TZ_WRITE_OPTIONS_INIT");
-        memcpy(out, given, given->struct_size);
-    }
-    if (out->compression == TZ_COMPRESSION_DEFAULT)
-        out->compression = TZ_COMPRESSION_DEFLATE;
-    const tz_limits limits = out->limits;
-    tz_limits_resolve(&out->limits, &limits);
-    return TZ_OK;
-}
-
 tz_result tz_copy_array(tz_arena *arena, const void *data, uint64_t count, size_t size,
                         const tz_context *ctx, void **out)
 {
@@ -100,7 +64,7 @@ typedef struct enum_check {
     const char *name;
 } enum_check;
 
-static tz_result check_enum_options(const tz_write_options *options, const tz_context *ctx)
+static tz_result check_options(const tz_write_options *options, const tz_context *ctx)
 {
     const enum_check checks[] = {
         {(unsigned)options->interleave, TZ_INTERLEAVE_TILE, "interleave"},
@@ -111,16 +75,11 @@ static tz_result check_enum_options(const tz_write_options *options, const tz_co
         {(unsigned)options->verify, TZ_VERIFY_NONE, "verify"},
         {(unsigned)options->overview_resampling, TZ_RESAMPLE_MEDIAN, "overview_resampling"},
     };
+    const uint32_t alignment = options->alignment;
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         if (checks[i].value > checks[i].last)
             return TZ_FAIL_ARG(ctx, "options->%s is %u, which is none of its values",
                                checks[i].name, checks[i].value);
-    return TZ_OK;
-}
-
-static tz_result check_layout_options(const tz_write_options *options, const tz_context *ctx)
-{
-    const uint32_t alignment = options->alignment;
     if (alignment > MAX_ALIGNMENT || (alignment & (alignment - 1)) != 0) /* 0 passes */
         return TZ_FAIL_ARG(ctx, "the alignment is %u; it must be a power of two up to %d",
                            alignment, MAX_ALIGNMENT);
@@ -164,8 +123,9 @@ static uint16_t natural_bits(tz_dtype dtype)
 /* Returns the SampleFormat of a type; 0 if there is no such type. */
 static uint16_t sample_format_of(tz_dtype dtype)
 {
-    static const uint16_t formats[] = {TZ_FORMAT_UINT, TZ_FORMAT_INT, TZ_FORMAT_FLOAT,
-                                       TZ_FORMAT_COMPLEX_INT, TZ_FORMAT_COMPLEX_FLOAT};
+    static const uint16_t formats[] = {TZ_SAMPLE_FORMAT_UINT, TZ_SAMPLE_FORMAT_INT,
+                                       TZ_SAMPLE_FORMAT_FLOAT, TZ_SAMPLE_FORMAT_COMPLEX_INT,
+                                       TZ_SAMPLE_FORMAT_COMPLEX_FLOAT};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
         if (dtype != TZ_DTYPE_NONE && tz_dtype_of(formats[i], natural_bits(dtype)) == dtype)
             return formats[i];
@@ -190,7 +150,7 @@ tz_result tz_image_resolve_type(tz_image *image, const tz_context *ctx)
     if (spec->bits_per_sample == 0)
         spec->bits_per_sample = natural;
     if (spec->bits_per_sample == natural ||
-        (image->sample_format <= TZ_FORMAT_INT &&
+        (image->sample_format <= TZ_SAMPLE_FORMAT_INT &&
          tz_dtype_of(image->sample_format, spec->bits_per_sample) == spec->dtype))
         return TZ_OK;
     return TZ_FAIL_ARG(ctx, "samples of type %s cannot have %u bits", tz_dtype_name(spec->dtype),
@@ -222,20 +182,16 @@ static tz_result resolve_tile_size(tz_image *image, const tz_context *ctx)
                        image->tile_height, TILE_SIZE_MULTIPLE);
 }
 
-/* All JPEG strips except the last consist of whole blocks. */
-static uint32_t strip_row_multiple(const tz_image *image)
-{
-    if (image->options.compression != TZ_COMPRESSION_JPEG)
-        return 1;
-    return DCT_ROWS * (image->photometric == TZ_PHOTOMETRIC_YCBCR ? image->subsampling[1] : 1u);
-}
-
-/* A strip that holds all rows has whole blocks of JPEG too, and gets fewer rows to encode. */
+/* All JPEG strips except the last consist of whole blocks, of 8 rows or, subsampled, of 16. A strip
+ * that holds all rows has whole blocks too, and gets fewer rows to encode. */
 static tz_result resolve_strip_size(tz_image *image, const tz_context *ctx)
 {
     const tz_image_spec *spec = &image->spec;
     const tz_write_options *options = &image->options;
-    const uint32_t step = strip_row_multiple(image);
+    const bool subsampled = image->photometric == TZ_PHOTOMETRIC_YCBCR;
+    const uint32_t step = options->compression != TZ_COMPRESSION_JPEG ? 1
+                          : subsampled ? DCT_ROWS * (uint32_t)image->subsampling[1]
+                                       : DCT_ROWS;
     image->tile_width = spec->width;
     if (options->tile_width != 0 && options->tile_width != spec->width)
         return TZ_FAIL_ARG(ctx, "a tile width of %u for strips, which are as wide as the image",
@@ -263,9 +219,8 @@ tz_result tz_image_resolve_tiles(tz_image *image, const tz_context *ctx)
     TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_tile_bytes), tz_no_location(), bytes,
                           "bytes in one tile"));
     if (bytes > UINT32_MAX)
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                       tz_expecting(tz_no_location(), UINT32_MAX, bytes),
-                       "tiles of 4 GiB and more are not written");
+        return TZ_FAIL_UNSUPPORTED(ctx, tz_expecting(tz_no_location(), UINT32_MAX, bytes),
+                                   "tiles of 4 GiB and more are not written");
     image->tiles_across = (uint32_t)tz_ceil_div(image->spec.width, image->tile_width);
     image->tiles_down = (uint32_t)tz_ceil_div(image->spec.height, image->tile_height);
     const uint64_t tiles_per_plane = (uint64_t)image->tiles_across * image->tiles_down;
@@ -290,11 +245,18 @@ tz_result tz_image_init(tz_image *out, const tz_image_spec *spec, const tz_write
         tz_image_resolve_encoding, tz_image_resolve_nodata,     tz_image_resolve_geo,
         tz_image_resolve_metadata, tz_image_resolve_extra_tags,
     };
-    *out = (tz_image){0};
-    TZ_TRY(copy_spec(&out->spec, spec, ctx));
-    TZ_TRY(copy_write_options(&out->options, options, ctx));
-    TZ_TRY(check_enum_options(&out->options, ctx));
-    TZ_TRY(check_layout_options(&out->options, ctx));
+    *out = (tz_image){.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
+    if (!spec)
+        return TZ_FAIL_ARG(ctx, "there is no specification of the image");
+    TZ_TRY(tz_copy_struct(&out->spec, spec, sizeof *spec, "spec", "TZ_IMAGE_SPEC_INIT", ctx));
+    if (options)
+        TZ_TRY(tz_copy_struct(&out->options, options, sizeof *options, "options",
+                              "TZ_WRITE_OPTIONS_INIT", ctx));
+    if (out->options.compression == TZ_COMPRESSION_DEFAULT)
+        out->options.compression = TZ_COMPRESSION_DEFLATE;
+    const tz_limits limits = out->options.limits;
+    tz_limits_resolve(&out->options.limits, &limits);
+    TZ_TRY(check_options(&out->options, ctx));
     tz_context within = *ctx;
     within.limits = &out->options.limits;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)

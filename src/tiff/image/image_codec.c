@@ -7,9 +7,7 @@
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
-/* ---------------------------------------------------------------------------------------------
- * Codec and predictor
- * ------------------------------------------------------------------------------------------ */
+/* ---- codec and predictor ---- */
 
 /* The options that the codec uses, as its row has them: TZ_OPTION_... Files with another of its
  * numbers (32946, 52546) are written with its defaults. */
@@ -29,49 +27,42 @@ static uint16_t default_predictor(const tz_image *image)
 {
     if (!(codec_options(image) & TZ_OPTION_PREDICTOR) ||
         image->photometric == TZ_PHOTOMETRIC_PALETTE)
-        return 1;
+        return TZ_PREDICTOR_NONE;
     if (image->sample_format == TZ_SAMPLE_FORMAT_FLOAT)
-        return 3;
+        return TZ_PREDICTOR_FLOAT;
     return image->sample_format <= TZ_SAMPLE_FORMAT_INT &&
                    is_whole_byte_depth(image->spec.bits_per_sample)
-               ? 2
-               : 1;
-}
-
-static tz_result resolve_predictor(tz_image *image, const tz_context *ctx)
-{
-    uint16_t *predictor = &image->options.predictor;
-    if (*predictor == 0)
-        *predictor = default_predictor(image);
-    if (*predictor == 1)
-        return TZ_OK;
-    if (*predictor > 3)
-        return TZ_FAIL_ARG(ctx, "the predictor is %u; it must be 1, 2 or 3", *predictor);
-    if (!(codec_options(image) & TZ_OPTION_PREDICTOR))
-        return TZ_FAIL_ARG(ctx, "%s does not take a predictor",
-                           tz_compression_name((uint16_t)image->options.compression));
-    if (*predictor == 2 && !is_whole_byte_depth(image->spec.bits_per_sample))
-        return TZ_FAIL_ARG(ctx, "predictor 2 takes samples of 8, 16, 32 or 64 bits, not of %u",
-                           image->spec.bits_per_sample);
-    if (*predictor == 3 && image->sample_format != TZ_SAMPLE_FORMAT_FLOAT)
-        return TZ_FAIL_ARG(ctx, "predictor 3 takes floating-point samples, not %s",
-                           tz_dtype_name(image->spec.dtype));
-    return TZ_OK;
+               ? TZ_PREDICTOR_HORIZONTAL
+               : TZ_PREDICTOR_NONE;
 }
 
 tz_result tz_image_resolve_codec(tz_image *image, const tz_context *ctx)
 {
     const tz_compression compression = image->options.compression;
+    uint16_t *predictor = &image->options.predictor;
     if ((unsigned)compression > UINT16_MAX)
         return TZ_FAIL_ARG(ctx, "options->compression is %u, which is not a TIFF number",
                            (unsigned)compression);
     TZ_TRY(tz_encoder_find((uint16_t)compression, ctx, &image->encoder));
-    return resolve_predictor(image, ctx);
+    if (*predictor == 0)
+        *predictor = default_predictor(image);
+    if (*predictor == TZ_PREDICTOR_NONE)
+        return TZ_OK;
+    if (*predictor > TZ_PREDICTOR_FLOAT)
+        return TZ_FAIL_ARG(ctx, "the predictor is %u; it must be 1, 2 or 3", *predictor);
+    if (!(codec_options(image) & TZ_OPTION_PREDICTOR))
+        return TZ_FAIL_ARG(ctx, "%s does not take a predictor",
+                           tz_compression_name((uint16_t)compression));
+    if (*predictor == TZ_PREDICTOR_HORIZONTAL && !is_whole_byte_depth(image->spec.bits_per_sample))
+        return TZ_FAIL_ARG(ctx, "predictor 2 takes samples of 8, 16, 32 or 64 bits, not of %u",
+                           image->spec.bits_per_sample);
+    if (*predictor == TZ_PREDICTOR_FLOAT && image->sample_format != TZ_SAMPLE_FORMAT_FLOAT)
+        return TZ_FAIL_ARG(ctx, "predictor 3 takes floating-point samples, not %s",
+                           tz_dtype_name(image->spec.dtype));
+    return TZ_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Options
- * ------------------------------------------------------------------------------------------ */
+/* ---- options ---- */
 
 /* An option that was given, and the codecs that use it. Warnings are distinguished by their text,
  * so each option has one. That a codec is to be lossless is never ignored: it is, or refuses. */
@@ -127,59 +118,25 @@ static tz_encode_options encode_choice_from_options(const tz_write_options *opti
     };
 }
 
-static bool is_last_band_alpha(const tz_image_spec *spec)
-{
-    return spec->extra_sample_count > 0 && spec->extra_samples[spec->extra_sample_count - 1] == 2;
-}
-
-static tz_tile_format tile_format_of_image(const tz_image *image)
-{
-    const tz_image_spec *spec = &image->spec;
-    const bool lerc = image->options.compression == TZ_COMPRESSION_LERC;
-    return (tz_tile_format){
-        .width = image->tile_width,
-        .height = image->tile_height,
-        .samples = (uint16_t)(image->planar == 2 ? 1 : spec->bands),
-        .bits = spec->bits_per_sample,
-        .sample_format = image->sample_format,
-        .compression = (uint16_t)image->options.compression,
-        .photometric = image->photometric,
-        .subsampling = {image->subsampling[0], image->subsampling[1]},
-        .fill_order = 1,
-        .lerc_compression = lerc ? image->options.lerc_compression : 0,
-        .big_endian = image->options.big_endian,
-        .alpha = image->planar != 2 && is_last_band_alpha(spec),
-    };
-}
-
 static tz_result check_encoded_bound(const tz_encoder *encoder, const tz_tile_format *format,
                                      const tz_encode_options *choice, const tz_context *ctx)
 {
     const uint64_t bound = encoder->bound(format, choice);
     if (bound <= UINT32_MAX)
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                   tz_expecting(tz_no_location(), UINT32_MAX, bound),
-                   "a tile may become larger than 4 GiB");
+    return TZ_FAIL_UNSUPPORTED(ctx, tz_expecting(tz_no_location(), UINT32_MAX, bound),
+                               "a tile may become larger than 4 GiB");
 }
 
-/* Finds Deflate, or the best encoder that this build has. */
-static tz_result find_mask_encoder(tz_image *image, const tz_context *ctx)
-{
-    static const uint16_t candidates[] = {TZ_COMPRESSION_DEFLATE, TZ_COMPRESSION_LZW};
-    tz_context quiet = *ctx;
-    quiet.err = NULL;
-    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
-        image->mask_format.compression = candidates[i];
-        if (tz_encoder_find(candidates[i], &quiet, &image->mask_encoder) == TZ_OK)
-            return TZ_OK;
-    }
-    image->mask_format.compression = TZ_COMPRESSION_NONE;
-    return tz_encoder_find(TZ_COMPRESSION_NONE, ctx, &image->mask_encoder);
-}
-
+/* A mask is encoded with Deflate, or with the best encoder that this build has; None is always
+ * there. */
 static tz_result resolve_mask_encoding(tz_image *image, const tz_context *ctx)
 {
+    static const uint16_t candidates[] = {TZ_COMPRESSION_DEFLATE, TZ_COMPRESSION_LZW,
+                                          TZ_COMPRESSION_NONE};
+    const tz_write_options defaults = TZ_WRITE_OPTIONS_INIT;
+    tz_context quiet = *ctx;
+    quiet.err = NULL;
     if (!image->spec.mask)
         return TZ_OK;
     image->mask_format = (tz_tile_format){
@@ -190,19 +147,19 @@ static tz_result resolve_mask_encoding(tz_image *image, const tz_context *ctx)
         .sample_format = TZ_SAMPLE_FORMAT_UINT,
         .photometric = TZ_PHOTOMETRIC_MASK,
         .subsampling = {1, 1},
-        .fill_order = 1,
+        .fill_order = TZ_FILL_ORDER_HIGH_FIRST,
         .big_endian = image->options.big_endian,
     };
-    const tz_write_options defaults = TZ_WRITE_OPTIONS_INIT;
     image->mask_choice = encode_choice_from_options(&defaults);
-    TZ_TRY(find_mask_encoder(image, ctx));
+    size_t i = 0;
+    while (tz_encoder_find(candidates[i], &quiet, &image->mask_encoder) != TZ_OK)
+        i++;
+    image->mask_format.compression = candidates[i];
     TZ_TRY(tz_encoder_check(image->mask_encoder, &image->mask_format, &image->mask_choice, ctx));
     return check_encoded_bound(image->mask_encoder, &image->mask_format, &image->mask_choice, ctx);
 }
 
-/* ---------------------------------------------------------------------------------------------
- * Bits to discard
- * ------------------------------------------------------------------------------------------ */
+/* ---- bits to discard ---- */
 
 /* Bits of a sample that may be discarded: an integer keeps one, a floating-point number its sign
  * and exponent. */
@@ -221,40 +178,32 @@ static unsigned max_discarded_bits(const tz_image *image)
 }
 
 /* Makes one number for each band, also if one was given for all. */
-static tz_result copy_discard_bits(tz_image *image, const tz_context *ctx)
-{
-    tz_write_options *options = &image->options;
-    const uint32_t bands = image->spec.bands;
-    if (!options->discard_bits)
-        return TZ_FAIL_ARG(ctx, "options->discard_bits is NULL, although its count is %u",
-                           options->discard_count);
-    uint8_t *copy = tz_arena_alloc(&image->arena, bands);
-    if (!copy)
-        return tz_fail_nomem(ctx, bands);
-    for (uint32_t band = 0; band < bands; band++)
-        copy[band] = options->discard_bits[options->discard_count == 1 ? 0 : band];
-    options->discard_bits = copy;
-    options->discard_count = bands;
-    return TZ_OK;
-}
-
 static tz_result resolve_discard_bits(tz_image *image, const tz_context *ctx)
 {
     tz_write_options *options = &image->options;
     const unsigned max_bits = max_discarded_bits(image);
-    if (options->discard_count == 0) {
+    const uint32_t bands = image->spec.bands;
+    const uint32_t given = options->discard_count;
+    if (given == 0) {
         options->discard_bits = NULL;
         return TZ_OK;
     }
-    if (options->discard_count != 1 && options->discard_count != image->spec.bands)
-        return TZ_FAIL_ARG(ctx, "%u numbers of bits to discard; there may be 1 or %u",
-                           options->discard_count, image->spec.bands);
-    TZ_TRY(copy_discard_bits(image, ctx));
-    for (uint32_t i = 0; i < options->discard_count; i++)
-        if (options->discard_bits[i] > max_bits)
+    if (given != 1 && given != bands)
+        return TZ_FAIL_ARG(ctx, "%u numbers of bits to discard; there may be 1 or %u", given,
+                           bands);
+    if (!options->discard_bits)
+        return TZ_FAIL_ARG(ctx, "options->discard_bits is NULL, although its count is %u", given);
+    uint8_t *copy = tz_arena_alloc(&image->arena, bands);
+    if (!copy)
+        return tz_fail_nomem(ctx, bands);
+    for (uint32_t band = 0; band < bands; band++) {
+        copy[band] = options->discard_bits[given == 1 ? 0 : band];
+        if (copy[band] > max_bits)
             return TZ_FAIL_ARG(ctx, "%u bits to discard of samples of type %s; at most %u can be",
-                               options->discard_bits[i], tz_dtype_name(image->spec.dtype),
-                               max_bits);
+                               copy[band], tz_dtype_name(image->spec.dtype), max_bits);
+    }
+    options->discard_bits = copy;
+    options->discard_count = bands;
     if (image->encoder->lossy && image->encoder->lossy(&image->format, &image->choice))
         return TZ_FAIL_ARG(ctx, "bits are discarded where the codec is lossless, and %s is not",
                            tz_codec_find(image->format.compression)->name);
@@ -263,11 +212,30 @@ static tz_result resolve_discard_bits(tz_image *image, const tz_context *ctx)
 
 tz_result tz_image_resolve_encoding(tz_image *image, const tz_context *ctx)
 {
-    if (image->options.lerc_compression > 2)
+    const tz_image_spec *spec = &image->spec;
+    const tz_write_options *options = &image->options;
+    const bool by_band = image->planar == TZ_PLANAR_SEPARATE;
+    const uint32_t extras = spec->extra_sample_count;
+    if (options->lerc_compression > 2)
         return TZ_FAIL_ARG(ctx, "options->lerc_compression is %u; it must be 0, 1 or 2",
-                           image->options.lerc_compression);
-    image->format = tile_format_of_image(image);
-    image->choice = encode_choice_from_options(&image->options);
+                           options->lerc_compression);
+    image->format = (tz_tile_format){
+        .width = image->tile_width,
+        .height = image->tile_height,
+        .samples = (uint16_t)(by_band ? 1 : spec->bands),
+        .bits = spec->bits_per_sample,
+        .sample_format = image->sample_format,
+        .compression = (uint16_t)options->compression,
+        .photometric = image->photometric,
+        .subsampling = {image->subsampling[0], image->subsampling[1]},
+        .fill_order = TZ_FILL_ORDER_HIGH_FIRST,
+        .lerc_compression =
+            options->compression == TZ_COMPRESSION_LERC ? options->lerc_compression : 0,
+        .big_endian = options->big_endian,
+        .alpha = !by_band && extras > 0 &&
+                 spec->extra_samples[extras - 1] == TZ_EXTRA_UNASSOCIATED_ALPHA,
+    };
+    image->choice = encode_choice_from_options(options);
     TZ_TRY(warn_unused_options(image, ctx));
     TZ_TRY(tz_encoder_check(image->encoder, &image->format, &image->choice, ctx));
     TZ_TRY(check_encoded_bound(image->encoder, &image->format, &image->choice, ctx));

@@ -19,7 +19,7 @@
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
-/* ---- checks ---- */
+/* ---- characters ---- */
 
 /* True for characters that XML can carry; line ends are allowed in values only. */
 static bool is_xml_text(const char *text, bool lines)
@@ -37,34 +37,6 @@ static bool is_xml_text(const char *text, bool lines)
         left -= size;
     }
     return true;
-}
-
-static tz_result check_metadata_item(const tz_metadata_item *item, uint32_t bands,
-                                     const tz_context *ctx)
-{
-    double number;
-    const char *name = item->name;
-    if (!is_xml_text(name, false) || !is_xml_text(item->domain, false) ||
-        !is_xml_text(item->role, false))
-        return TZ_FAIL_ARG(
-            ctx,
-            "metadata item '%.64s': its name, domain or role has control characters, "
-            "or is not UTF-8",
-            name);
-    if (!is_xml_text(item->value, true))
-        return TZ_FAIL_ARG(
-            ctx, "metadata item '%.64s': its value has control characters, or is not UTF-8", name);
-    if (item->value[0] == '\0')
-        return TZ_FAIL_ARG(ctx, "metadata item '%.64s' has no value", name);
-    if (item->band < -1 || (item->band >= 0 && (uint32_t)item->band >= bands))
-        return TZ_FAIL_ARG(ctx,
-                           "metadata item '%.64s' is for band %" PRId32 ", and the image has %u",
-                           name, item->band, bands);
-    if ((strcmp(item->role, "scale") == 0 || strcmp(item->role, "offset") == 0) &&
-        !(tz_parse_double(item->value, &number, NULL) && isfinite(number)))
-        return TZ_FAIL_ARG(ctx, "metadata item '%.64s' has role %s, and '%.32s' is not a number",
-                           name, item->role, item->value);
-    return TZ_OK;
 }
 
 /* ---- XML ---- */
@@ -89,20 +61,10 @@ static void put_xml(xml_output *x, const char *text)
 /* Returns the escape of a character in XML; NULL: none is needed. */
 static const char *xml_entity(char c)
 {
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\r':
-        return "&#13;";
-    default:
-        return NULL;
-    }
+    static const char *const entities[] = {
+        ['\r'] = "&#13;", ['"'] = "&quot;", ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;"};
+    const unsigned char index = (unsigned char)c;
+    return index < sizeof entities / sizeof entities[0] ? entities[index] : NULL;
 }
 
 static void put_xml_attribute(xml_output *x, const char *name, const char *value)
@@ -168,19 +130,18 @@ static void put_band_statistics(xml_output *x, const tz_image *image, const tz_s
                                 int32_t index)
 {
     const double pixels = (double)image->spec.width * image->spec.height;
-    const double values[] = {band->maximum, band->mean, band->minimum, band->deviation};
+    const double values[STATISTICS_PER_BAND] = {band->maximum, band->mean, band->minimum,
+                                                band->deviation,
+                                                100 * (double)band->valid / pixels};
     char text[32];
     tz_metadata_item item = {.domain = "", .name = "", .value = text, .role = "", .band = index};
     if (band->valid == 0)
         return;
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        item.name = statistics_names[i + 1];
+    for (size_t i = 0; i < STATISTICS_PER_BAND; i++) {
+        item.name = statistics_names[i + 1]; /* all but APPROXIMATE: every pixel was counted */
         tz_format_double(values[i], text, sizeof text);
         put_metadata_item(x, &item);
     }
-    item.name = statistics_names[5];
-    tz_format_double(100 * (double)band->valid / pixels, text, sizeof text);
-    put_metadata_item(x, &item);
 }
 
 /* ---- the document ---- */
@@ -190,12 +151,6 @@ static void put_band_statistics(xml_output *x, const tz_image *image, const tz_s
 static const tz_metadata_item tile_interleave = {
     .domain = "IMAGE_STRUCTURE", .name = "INTERLEAVE", .value = "TILE", .role = "", .band = -1};
 
-static bool is_interleave(const tz_metadata_item *item)
-{
-    return strcmp(item->domain, tile_interleave.domain) == 0 &&
-           strcmp(item->name, tile_interleave.name) == 0;
-}
-
 /* Writes the items of one band (-1: of the image) from *next on, without those that statistics
  * replace. */
 static void put_band_items(xml_output *x, const tz_image *image, int32_t band, bool replaced,
@@ -204,7 +159,9 @@ static void put_band_items(xml_output *x, const tz_image *image, int32_t band, b
     const tz_image_spec *spec = &image->spec;
     for (; *next < spec->metadata_count && spec->metadata[*next].band == band; ++*next) {
         const tz_metadata_item *item = &spec->metadata[*next];
-        if (!is_interleave(item) && (!replaced || !is_statistics_item(item)))
+        const bool is_interleave = strcmp(item->domain, tile_interleave.domain) == 0 &&
+                                   strcmp(item->name, tile_interleave.name) == 0;
+        if (!is_interleave && (!replaced || !is_statistics_item(item)))
             put_metadata_item(x, item);
     }
 }
@@ -234,19 +191,6 @@ static uint64_t metadata_document_size(const tz_image *image, const tz_statistic
     xml_output x = {0};
     put_metadata_document(&x, image, statistics);
     return x.size > empty ? x.size : 0;
-}
-
-/* Checks the default limits of readers; statistics, which come later, count with their maximum. */
-static tz_result check_metadata_limits(const tz_image *image, const tz_context *ctx)
-{
-    const uint64_t bands = image->options.statistics_items ? image->spec.bands : 0;
-    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_no_location(),
-                          image->spec.metadata_count + bands * STATISTICS_PER_BAND,
-                          "items of metadata"));
-    return tz_check_limit(ctx, offsetof(tz_limits, max_xml_bytes), tz_no_location(),
-                          metadata_document_size(image, NULL) + 1 +
-                              bands * STATISTICS_PER_BAND * MAX_STATISTIC_BYTES,
-                          "bytes of GDAL metadata");
 }
 
 void tz_image_add_metadata_tag(tz_tag_list *tags, const tz_image *image,
@@ -280,15 +224,38 @@ static bool copy_item_text(tz_image *image, const char **text)
     return *text != NULL;
 }
 
+/* Checks an item, and replaces its texts by copies. */
 static tz_result copy_metadata_item(tz_image *image, tz_metadata_item *item, const tz_context *ctx)
 {
-    if (!item->name || !item->value)
+    const char *name = item->name;
+    const uint32_t bands = image->spec.bands;
+    double number;
+    if (!name || !item->value)
         return TZ_FAIL_ARG(ctx, "a metadata item has no name, or no value");
     if (!item->domain)
         item->domain = "";
     if (!item->role)
         item->role = "";
-    TZ_TRY(check_metadata_item(item, image->spec.bands, ctx));
+    if (!is_xml_text(name, false) || !is_xml_text(item->domain, false) ||
+        !is_xml_text(item->role, false))
+        return TZ_FAIL_ARG(
+            ctx,
+            "metadata item '%.64s': its name, domain or role has control characters, "
+            "or is not UTF-8",
+            name);
+    if (!is_xml_text(item->value, true))
+        return TZ_FAIL_ARG(
+            ctx, "metadata item '%.64s': its value has control characters, or is not UTF-8", name);
+    if (item->value[0] == '\0')
+        return TZ_FAIL_ARG(ctx, "metadata item '%.64s' has no value", name);
+    if (item->band < -1 || (item->band >= 0 && (uint32_t)item->band >= bands))
+        return TZ_FAIL_ARG(ctx,
+                           "metadata item '%.64s' is for band %" PRId32 ", and the image has %u",
+                           name, item->band, bands);
+    if ((strcmp(item->role, "scale") == 0 || strcmp(item->role, "offset") == 0) &&
+        !(tz_parse_double(item->value, &number, NULL) && isfinite(number)))
+        return TZ_FAIL_ARG(ctx, "metadata item '%.64s' has role %s, and '%.32s' is not a number",
+                           name, item->role, item->value);
     if (copy_item_text(image, &item->domain) && copy_item_text(image, &item->name) &&
         copy_item_text(image, &item->value) && copy_item_text(image, &item->role))
         return TZ_OK;
@@ -320,11 +287,19 @@ static tz_result copy_metadata_items(tz_image *image, const tz_context *ctx)
     return result;
 }
 
+/* Checks the default limits of readers; statistics, which come later, count with their maximum. */
 tz_result tz_image_resolve_metadata(tz_image *image, const tz_context *ctx)
 {
+    const uint64_t bands = image->options.statistics_items ? image->spec.bands : 0;
+    const uint64_t statistics = bands * STATISTICS_PER_BAND;
     TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_no_location(),
                           image->spec.metadata_count, "items of metadata"));
     if (image->spec.metadata_count > 0)
         TZ_TRY(copy_metadata_items(image, ctx));
-    return check_metadata_limits(image, ctx);
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_metadata_items), tz_no_location(),
+                          image->spec.metadata_count + statistics, "items of metadata"));
+    return tz_check_limit(ctx, offsetof(tz_limits, max_xml_bytes), tz_no_location(),
+                          metadata_document_size(image, NULL) + 1 +
+                              statistics * MAX_STATISTIC_BYTES,
+                          "bytes of GDAL metadata");
 }

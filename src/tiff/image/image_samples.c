@@ -9,59 +9,35 @@
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
-enum { UNASSOCIATED_ALPHA = 2 }; /* of ExtraSamples: not premultiplied */
+/* ---- photometric interpretation ---- */
 
-/* Number and limits of an interpretation. */
-typedef struct color_rule {
-    tz_photometric name;
-    uint16_t number;    /* TIFF's */
-    uint16_t max_bands; /* 0: any */
-} color_rule;
-
-static const color_rule color_rules[] = {
-    {TZ_PHOTOMETRIC_MIN_IS_WHITE, 0, 0}, {TZ_PHOTOMETRIC_MIN_IS_BLACK, 1, 0},
-    {TZ_PHOTOMETRIC_RGB, 2, 0},          {TZ_PHOTOMETRIC_PALETTE, 3, 0},
-    {TZ_PHOTOMETRIC_CMYK, 5, 0},         {TZ_PHOTOMETRIC_YCBCR, 6, 3},
-    {TZ_PHOTOMETRIC_CIELAB, 8, 0},       {TZ_PHOTOMETRIC_ICCLAB, 9, 0},
-    {TZ_PHOTOMETRIC_ITULAB, 10, 0},
-};
-
-static tz_photometric default_photometric(const tz_image_spec *spec)
-{
-    if (spec->color_map_size > 0)
-        return TZ_PHOTOMETRIC_PALETTE;
-    if (spec->dtype == TZ_DTYPE_UINT8 && (spec->bands == 3 || spec->bands == 4))
-        return TZ_PHOTOMETRIC_RGB;
-    return TZ_PHOTOMETRIC_MIN_IS_BLACK;
-}
-
+/* Interpretations up to ITULab that have a name are written. YCbCr takes no extra samples. */
 static tz_result resolve_photometric(tz_image *image, const tz_context *ctx)
 {
     tz_image_spec *spec = &image->spec;
+    const bool is_rgb = spec->dtype == TZ_DTYPE_UINT8 && (spec->bands == 3 || spec->bands == 4);
     if (spec->photometric == TZ_PHOTOMETRIC_AUTO)
-        spec->photometric = default_photometric(spec);
+        spec->photometric = spec->color_map_size > 0 ? TZ_PHOTOMETRIC_PALETTE
+                            : is_rgb                 ? TZ_PHOTOMETRIC_RGB
+                                                     : TZ_PHOTOMETRIC_MIN_IS_BLACK;
     if (spec->photometric == TZ_PHOTOMETRIC_MASK)
         return TZ_FAIL_ARG(ctx, "an image cannot be a mask; set spec->mask to give it one");
-    const color_rule *rule = NULL;
-    for (size_t k = 0; k < sizeof color_rules / sizeof color_rules[0]; k++)
-        if (color_rules[k].name == spec->photometric)
-            rule = &color_rules[k];
-    if (!rule)
+    const uint32_t number = tz_photometric_number(spec->photometric);
+    const char *name =
+        number <= TZ_PHOTOMETRIC_ITULAB ? tz_photometric_name((uint16_t)number) : NULL;
+    if (!name)
         return TZ_FAIL_ARG(ctx, "spec->photometric is %u, which is not written",
                            (unsigned)spec->photometric);
-    const char *name = tz_photometric_name(rule->number);
-    const uint32_t channels = tz_photometric_channels(rule->number);
+    const uint32_t channels = tz_photometric_channels((uint16_t)number);
     if (spec->bands < channels)
         return TZ_FAIL_ARG(ctx, "%s needs %u bands, and the image has %u", name, channels,
                            spec->bands);
-    if (rule->max_bands > 0 && spec->bands > rule->max_bands)
-        return TZ_FAIL_ARG(ctx, "%s takes %u bands, and the image has %u", name, rule->max_bands,
+    if (number == TZ_PHOTOMETRIC_YCBCR && spec->bands > channels)
+        return TZ_FAIL_ARG(ctx, "%s takes %u bands, and the image has %u", name, channels,
                            spec->bands);
-    image->photometric = rule->number;
+    image->photometric = (uint16_t)number;
     return TZ_OK;
 }
-
-/* ---- yCbCr ---- */
 
 static tz_result resolve_ycbcr(tz_image *image, const tz_context *ctx)
 {
@@ -97,7 +73,7 @@ static tz_result resolve_extra_samples(tz_image *image, const tz_context *ctx)
         if (!list)
             return tz_fail_nomem(ctx, count * sizeof *list);
         if (image->photometric == TZ_PHOTOMETRIC_RGB && count == 1)
-            list[0] = UNASSOCIATED_ALPHA;
+            list[0] = TZ_EXTRA_UNASSOCIATED_ALPHA;
         spec->extra_samples = list;
         spec->extra_sample_count = count;
         return TZ_OK;
@@ -110,7 +86,7 @@ static tz_result resolve_extra_samples(tz_image *image, const tz_context *ctx)
                                "spec->extra_samples", ctx, &copy));
     spec->extra_samples = copy;
     for (uint32_t i = 0; i < count; i++)
-        if (spec->extra_samples[i] > UNASSOCIATED_ALPHA)
+        if (spec->extra_samples[i] > TZ_EXTRA_UNASSOCIATED_ALPHA)
             return TZ_FAIL_ARG(ctx, "extra sample %u is %u; it must be 0, 1 or 2", i,
                                spec->extra_samples[i]);
     return TZ_OK;
@@ -128,7 +104,7 @@ static tz_result resolve_color_map(tz_image *image, const tz_context *ctx)
         spec->color_map = NULL;
         return TZ_OK;
     }
-    if (image->sample_format > TZ_FORMAT_INT || spec->bits_per_sample > 16)
+    if (image->sample_format > TZ_SAMPLE_FORMAT_INT || spec->bits_per_sample > 16)
         return TZ_FAIL_ARG(ctx, "a palette takes integers of up to 16 bits");
     const uint32_t wanted = UINT32_C(1) << spec->bits_per_sample;
     if (spec->color_map_size != wanted)
@@ -159,54 +135,42 @@ static bool is_equal_nodata(const tz_nodata *a, const tz_nodata *b)
     return a->value.f == b->value.f || (isnan(a->value.f) && isnan(b->value.f));
 }
 
-static tz_result fit_nodata_value(tz_image *image, const tz_context *ctx)
-{
-    tz_image_spec *spec = &image->spec;
-    tz_nodata fitted;
-    char text[TZ_NODATA_TEXT_SIZE];
-    if ((unsigned)spec->nodata.kind > TZ_NODATA_FLOAT)
-        return TZ_FAIL_ARG(ctx, "spec->nodata.kind is %u, which is none of its values",
-                           (unsigned)spec->nodata.kind);
-    if (!tz_nodata_fit_type(&spec->nodata, spec->dtype, spec->bits_per_sample, &fitted)) {
-        tz_nodata_format(&spec->nodata, text);
-        return TZ_FAIL_ARG(ctx, "nodata %s is not a value of type %s with %u bits", text,
-                           tz_dtype_name(spec->dtype), spec->bits_per_sample);
-    }
-    spec->nodata = fitted;
-    return TZ_OK;
-}
-
-/* Text without a value gives the value as well. */
-static tz_result resolve_nodata_text(tz_image *image, const tz_context *ctx)
-{
-    tz_image_spec *spec = &image->spec;
-    tz_nodata parsed;
-    if (!tz_nodata_is_printable(spec->nodata_text))
-        return TZ_FAIL_ARG(ctx, "the text of nodata must be 1 to %d printable characters",
-                           TZ_MAX_NODATA_TEXT);
-    if (!tz_nodata_parse_exact(spec->nodata_text, spec->dtype, spec->bits_per_sample, &parsed))
-        return TZ_FAIL_ARG(ctx, "nodata '%s' is not a value of type %s with %u bits",
-                           spec->nodata_text, tz_dtype_name(spec->dtype), spec->bits_per_sample);
-    if (spec->nodata.kind != TZ_NODATA_NONE && !is_equal_nodata(&parsed, &spec->nodata))
-        return TZ_FAIL_ARG(ctx, "the text of nodata, '%s', is another value than nodata itself",
-                           spec->nodata_text);
-    spec->nodata = parsed;
-    return TZ_OK;
-}
-
+/* Value and text must agree, and either gives the other. The value must be one that samples of this
+ * type and depth can have. */
 tz_result tz_image_resolve_nodata(tz_image *image, const tz_context *ctx)
 {
     tz_image_spec *spec = &image->spec;
-    char text[TZ_NODATA_TEXT_SIZE];
+    const uint16_t bits = spec->bits_per_sample;
     const char *shown = spec->nodata_text;
-    if (spec->nodata.kind != TZ_NODATA_NONE)
-        TZ_TRY(fit_nodata_value(image, ctx));
-    if (spec->nodata_text)
-        TZ_TRY(resolve_nodata_text(image, ctx));
+    char text[TZ_NODATA_TEXT_SIZE];
+    tz_nodata value;
+    if (spec->nodata.kind != TZ_NODATA_NONE) {
+        if ((unsigned)spec->nodata.kind > TZ_NODATA_FLOAT)
+            return TZ_FAIL_ARG(ctx, "spec->nodata.kind is %u, which is none of its values",
+                               (unsigned)spec->nodata.kind);
+        tz_nodata_format(&spec->nodata, text);
+        if (!tz_nodata_fit_type(&spec->nodata, spec->dtype, bits, &value))
+            return TZ_FAIL_ARG(ctx, "nodata %s is not a value of type %s with %u bits", text,
+                               tz_dtype_name(spec->dtype), bits);
+        spec->nodata = value;
+    }
+    if (shown) {
+        if (!tz_nodata_is_printable(shown))
+            return TZ_FAIL_ARG(ctx, "the text of nodata must be 1 to %d printable characters",
+                               TZ_MAX_NODATA_TEXT);
+        if (!tz_nodata_parse_exact(shown, spec->dtype, bits, &value))
+            return TZ_FAIL_ARG(ctx, "nodata '%s' is not a value of type %s with %u bits", shown,
+                               tz_dtype_name(spec->dtype), bits);
+        if (spec->nodata.kind != TZ_NODATA_NONE && !is_equal_nodata(&value, &spec->nodata))
+            return TZ_FAIL_ARG(ctx, "the text of nodata, '%s', is another value than nodata itself",
+                               shown);
+        spec->nodata = value;
+    }
     if (spec->nodata.kind == TZ_NODATA_NONE)
         return TZ_OK;
     image->nan_to_nodata = spec->nodata.kind == TZ_NODATA_FLOAT && !isnan(spec->nodata.value.f) &&
-                           image->sample_format == TZ_FORMAT_FLOAT && image->options.nan_to_nodata;
+                           image->sample_format == TZ_SAMPLE_FORMAT_FLOAT &&
+                           image->options.nan_to_nodata;
     image->choice.nodata = spec->nodata;
     if (!shown) {
         tz_nodata_format(&spec->nodata, text);

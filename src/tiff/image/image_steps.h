@@ -42,6 +42,9 @@ typedef struct tz_tag_list {
 /* Adds a tag. The data is kept by pointer. */
 void tz_tag_list_add(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64_t count,
                      const void *data);
+/* Does the same with a copy of the data. */
+void tz_tag_list_add_copy(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64_t count,
+                          const void *values);
 /* Allocates count values of size bytes, zeroed; NULL after a failure. */
 void *tz_tag_list_alloc(tz_tag_list *tags, size_t count, size_t size);
 

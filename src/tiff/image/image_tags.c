@@ -65,11 +65,7 @@ static void add_number_tags(tz_tag_list *tags, const tz_ifd_numbers *numbers)
             continue;
         if (row->write == TZ_WRITE_LONG ||
             (row->write == TZ_WRITE_SHORT_OR_LONG && value > UINT16_MAX)) {
-            uint32_t *number = tz_tag_list_alloc(tags, 1, sizeof *number);
-            if (!number)
-                return;
-            *number = value;
-            tz_tag_list_add(tags, row->tag, TZ_TYPE_LONG, 1, number);
+            tz_tag_list_add_copy(tags, row->tag, TZ_TYPE_LONG, 1, &value);
             continue;
         }
         const uint32_t count = row->write == TZ_WRITE_SHORT_PER_SAMPLE ? numbers->samples : 1;
@@ -82,57 +78,41 @@ static void add_number_tags(tz_tag_list *tags, const tz_ifd_numbers *numbers)
     }
 }
 
-static void add_long_tag(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64_t count,
-                         const uint32_t *values, size_t size)
+void tz_tag_list_add_copy(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64_t count,
+                          const void *values)
 {
+    const size_t size = (size_t)count * tz_type_size(type);
     void *copy = tz_tag_list_alloc(tags, size, 1);
-    if (!copy)
-        return;
-    tz_tag_list_add(tags, tag, type, count, memcpy(copy, values, size));
-}
-
-/* ---- parts ---- */
-
-/* Without ReferenceBlackWhite, the standard makes readers expect the range of video. */
-static void add_ycbcr_tags(tz_tag_list *tags, const tz_image *image)
-{
-    static const uint32_t full_range[] = {0, 1, 255, 1, 128, 1, 255, 1, 128, 1, 255, 1};
-    uint16_t *factors = tz_tag_list_alloc(tags, 2, sizeof *factors);
-    if (!factors)
-        return;
-    memcpy(factors, image->subsampling, 2 * sizeof *factors);
-    tz_tag_list_add(tags, TZ_TAG_YCBCR_SUBSAMPLING, TZ_TYPE_SHORT, 2, factors);
-    add_long_tag(tags, TZ_TAG_REFERENCE_BLACK_WHITE, TZ_TYPE_RATIONAL, 6, full_range,
-                 sizeof full_range);
-}
-
-static void add_codec_tags(tz_tag_list *tags, const tz_image *image, const tz_bytes *jpeg_tables)
-{
-    const tz_write_options *options = &image->options;
-    const uint32_t lerc[] = {LERC_VERSION, options->lerc_compression};
-    if (image->photometric == TZ_PHOTOMETRIC_YCBCR)
-        add_ycbcr_tags(tags, image);
-    if (options->compression == TZ_COMPRESSION_LERC)
-        add_long_tag(tags, TZ_TAG_LERC_PARAMETERS, TZ_TYPE_LONG, 2, lerc, sizeof lerc);
-    if (!jpeg_tables || jpeg_tables->size == 0)
-        return;
-    void *copy = tz_tag_list_alloc(tags, jpeg_tables->size, 1);
     if (copy)
-        tz_tag_list_add(tags, TZ_TAG_JPEG_TABLES, TZ_TYPE_UNDEFINED, jpeg_tables->size,
-                        memcpy(copy, jpeg_tables->data, jpeg_tables->size));
+        tz_tag_list_add(tags, tag, type, count, memcpy(copy, values, size));
 }
 
+/* ---- tags of a directory ---- */
+
+/* Adds the tags of an image or overview that are not single numbers. Only the image has metadata.
+ */
 static void add_image_tags(tz_tag_list *tags, const tz_image *image, tz_ifd_kind kind,
                            const tz_statistics *statistics, const tz_bytes *jpeg_tables)
 {
+    /* Without ReferenceBlackWhite, the standard makes readers expect the range of video. */
+    static const uint32_t full_range[] = {0, 1, 255, 1, 128, 1, 255, 1, 128, 1, 255, 1};
     const tz_image_spec *spec = &image->spec;
+    const uint32_t lerc[] = {LERC_VERSION, image->options.lerc_compression};
     if (spec->color_map)
         tz_tag_list_add(tags, TZ_TAG_COLOR_MAP, TZ_TYPE_SHORT, 3 * (uint64_t)spec->color_map_size,
                         spec->color_map);
     if (spec->extra_sample_count > 0)
         tz_tag_list_add(tags, TZ_TAG_EXTRA_SAMPLES, TZ_TYPE_SHORT, spec->extra_sample_count,
                         spec->extra_samples);
-    add_codec_tags(tags, image, jpeg_tables);
+    if (image->photometric == TZ_PHOTOMETRIC_YCBCR) {
+        tz_tag_list_add_copy(tags, TZ_TAG_YCBCR_SUBSAMPLING, TZ_TYPE_SHORT, 2, image->subsampling);
+        tz_tag_list_add(tags, TZ_TAG_REFERENCE_BLACK_WHITE, TZ_TYPE_RATIONAL, 6, full_range);
+    }
+    if (image->options.compression == TZ_COMPRESSION_LERC)
+        tz_tag_list_add_copy(tags, TZ_TAG_LERC_PARAMETERS, TZ_TYPE_LONG, 2, lerc);
+    if (jpeg_tables && jpeg_tables->size > 0)
+        tz_tag_list_add_copy(tags, TZ_TAG_JPEG_TABLES, TZ_TYPE_UNDEFINED, jpeg_tables->size,
+                             jpeg_tables->data);
     tz_image_add_geo_tags(tags, spec->geo);
     if (kind == TZ_IFD_IMAGE)
         tz_image_add_metadata_tag(tags, image, statistics);
@@ -163,7 +143,7 @@ tz_result tz_image_build_tags(tz_image_tags *out, const tz_image *image, tz_ifd_
                               .samples = 1,
                               .planar = TZ_PLANAR_CONTIGUOUS,
                               .orientation = 1,
-                              .predictor = 1,
+                              .predictor = TZ_PREDICTOR_NONE,
                               .rows_per_strip = strips ? image->tile_height : 0,
                               .tile_width = strips ? 0 : image->tile_width,
                               .tile_height = strips ? 0 : image->tile_height};

@@ -38,14 +38,14 @@ static tz_result copy_spec_type(spec_holder *holder)
     const tz_info *info = &holder->file->info;
     tz_image_spec *spec = &holder->spec;
     if (info->dtype == TZ_DTYPE_NONE)
-        return tz_fail(&holder->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                       "the samples have no type that can be read or written");
+        return TZ_FAIL_UNSUPPORTED(&holder->ctx, tz_no_location(),
+                                   "the samples have no type that can be read or written");
     spec->width = info->width;
     spec->height = info->height;
     spec->bands = info->bands;
     spec->dtype = info->dtype;
     spec->bits_per_sample = (uint16_t)(tz_dtype_size(info->dtype) * 8);
-    if (info->sample_format <= TZ_FORMAT_INT || info->sample_format == TZ_FORMAT_VOID)
+    if (info->sample_format <= TZ_SAMPLE_FORMAT_INT || info->sample_format == TZ_SAMPLE_FORMAT_VOID)
         spec->bits_per_sample = info->bits_per_sample;
     spec->orientation = info->orientation <= 8 ? info->orientation : 1;
     spec->mask = info->levels[0].has_mask;
@@ -59,7 +59,7 @@ static tz_photometric writable_photometric(const tz_info *info)
     if (info->bands < tz_photometric_channels(number))
         return TZ_PHOTOMETRIC_MIN_IS_BLACK;
     switch (number) {
-    case 0: /* MinIsWhite */
+    case TZ_PHOTOMETRIC_NUMBER_MIN_IS_WHITE:
         return TZ_PHOTOMETRIC_MIN_IS_WHITE;
     case TZ_PHOTOMETRIC_PALETTE:
         return info->color_map ? TZ_PHOTOMETRIC_PALETTE : TZ_PHOTOMETRIC_MIN_IS_BLACK;
@@ -74,13 +74,6 @@ static tz_photometric writable_photometric(const tz_info *info)
     }
 }
 
-static uint32_t color_channels(tz_photometric photometric)
-{
-    return photometric == TZ_PHOTOMETRIC_MIN_IS_WHITE
-               ? 1
-               : tz_photometric_channels((uint16_t)photometric);
-}
-
 /* Extra samples are the last bands, also if the file describes fewer or more of them. */
 static tz_result copy_spec_colors(spec_holder *holder)
 {
@@ -88,7 +81,8 @@ static tz_result copy_spec_colors(spec_holder *holder)
     tz_image_spec *spec = &holder->spec;
     void *map;
     spec->photometric = writable_photometric(info);
-    spec->extra_sample_count = info->bands - color_channels(spec->photometric);
+    spec->extra_sample_count =
+        info->bands - tz_photometric_channels((uint16_t)tz_photometric_number(spec->photometric));
     if (spec->extra_sample_count > 0) {
         const uint32_t wanted = spec->extra_sample_count;
         const uint32_t given = info->extra_sample_count;
@@ -129,30 +123,7 @@ static tz_result copy_spec_nodata(spec_holder *holder)
 
 /* ---- georeferencing ---- */
 
-/* Text ends at its first NUL: the standard allows none inside. */
-static tz_result copy_geo_key(spec_holder *holder, tz_geo_key *key)
-{
-    void *values;
-    if (key->type == TZ_TYPE_ASCII) {
-        const char *nul = key->count > 0 ? memchr(key->value.text, '\0', key->count) : NULL;
-        if (nul)
-            key->count = (uint32_t)(nul - key->value.text);
-        TZ_TRY(
-            tz_copy_array(&holder->arena, key->value.text, key->count, 1, &holder->ctx, &values));
-        key->value.text = values;
-        return TZ_OK;
-    }
-    const bool wide = key->type == TZ_TYPE_DOUBLE;
-    TZ_TRY(tz_copy_array(&holder->arena,
-                         wide ? (const void *)key->value.doubles : key->value.shorts, key->count,
-                         tz_type_size(key->type), &holder->ctx, &values));
-    if (wide)
-        key->value.doubles = values;
-    else
-        key->value.shorts = values;
-    return TZ_OK;
-}
-
+/* Copies the keys and their values. Text ends at its first NUL: the standard allows none inside. */
 static tz_result copy_geo_keys(spec_holder *holder)
 {
     tz_geo *geo = &holder->geo;
@@ -162,10 +133,18 @@ static tz_result copy_geo_keys(spec_holder *holder)
     tz_geo_key *keys = copied;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < geo->key_count; i++) {
-        if (keys[i].count == 0 && keys[i].type != TZ_TYPE_ASCII)
+        tz_geo_key *key = &keys[kept];
+        *key = keys[i];
+        if (key->count == 0 && key->type != TZ_TYPE_ASCII)
             continue; /* a key without a value says nothing */
-        keys[kept] = keys[i];
-        TZ_TRY(copy_geo_key(holder, &keys[kept]));
+        if (key->type == TZ_TYPE_ASCII && key->count > 0) {
+            const char *nul = memchr(key->value.text, '\0', key->count);
+            if (nul)
+                key->count = (uint32_t)(nul - key->value.text);
+        }
+        TZ_TRY(tz_copy_array(&holder->arena, tz_geo_key_values(key), key->count,
+                             tz_type_size(key->type), &holder->ctx, &copied));
+        tz_geo_key_set_values(key, copied);
         kept++;
     }
     geo->keys = keys;
@@ -226,33 +205,18 @@ static bool is_copied_tag(const tz_tag *tag)
     return row ? row->role == TZ_TAG_ROLE_PLAIN : !wide;
 }
 
-static bool spec_has_tag(const tz_image_spec *spec, uint16_t tag)
-{
-    for (uint32_t i = 0; i < spec->tag_count; i++)
-        if (spec->tags[i].tag == tag)
-            return true;
-    return false;
-}
-
-/* Tags that share their data must not make a small file cost many times its size. */
-static tz_result reserve_copied_bytes(spec_holder *holder, const tz_tag *tag)
+/* Copies a tag. Tags that share their data must not make a small file cost many times its size.
+ * Text without a closing NUL gets one, for which a byte is allocated. */
+static tz_result copy_extra_tag(spec_holder *holder, const tz_tag *tag, tz_tag_value *out)
 {
     const tz_location location = tz_at_tag(tag->tag, tag->offset);
-    const uint64_t size = holder->file->info.file_size;
+    const uint64_t file_size = holder->file->info.file_size;
     TZ_TRY(tz_check_limit(&holder->ctx, offsetof(tz_limits, max_tag_bytes), location, tag->size,
                           "bytes in one tag"));
     holder->tag_bytes += tag->size;
-    if (holder->tag_bytes <= size)
-        return TZ_OK;
-    return tz_fail(&holder->ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
-                   tz_expecting(location, size, holder->tag_bytes),
-                   "the tags share their data, and are larger than the file");
-}
-
-/* Text without a closing NUL gets one, for which a byte is allocated. */
-static tz_result copy_extra_tag(spec_holder *holder, const tz_tag *tag, tz_tag_value *out)
-{
-    TZ_TRY(reserve_copied_bytes(holder, tag));
+    if (holder->tag_bytes > file_size)
+        return TZ_FAIL_TAG(&holder->ctx, tz_expecting(location, file_size, holder->tag_bytes),
+                           "the tags share their data, and are larger than the file");
     uint8_t *data = tz_arena_array(&holder->arena, (size_t)tag->size + 1, 1);
     if (!data)
         return tz_fail_nomem(&holder->ctx, tag->size + 1);
@@ -262,6 +226,8 @@ static tz_result copy_extra_tag(spec_holder *holder, const tz_tag *tag, tz_tag_v
     return TZ_OK;
 }
 
+/* Copies the tags that say the same in another file. Of a tag that occurs twice the first counts.
+ */
 static tz_result copy_extra_tags(spec_holder *holder)
 {
     const tz_level *level = &holder->file->info.levels[0];
@@ -274,7 +240,10 @@ static tz_result copy_extra_tags(spec_holder *holder)
     for (uint32_t i = 0; i < entries; i++) {
         tz_tag tag;
         TZ_TRY(tz_tag_get(holder->file, level->ifd_offset, i, &tag, holder->ctx.err));
-        if (!is_copied_tag(&tag) || spec_has_tag(spec, tag.tag) ||
+        uint32_t same = 0;
+        while (same < spec->tag_count && tags[same].tag != tag.tag)
+            same++;
+        if (!is_copied_tag(&tag) || same < spec->tag_count ||
             !tz_inside(&holder->file->containers[0], tag.offset, tag.size))
             continue;
         TZ_TRY(copy_extra_tag(holder, &tag, &tags[spec->tag_count]));
