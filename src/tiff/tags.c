@@ -9,6 +9,7 @@
 #include "tiff/tags.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tiff/ifd.h"
@@ -174,18 +175,14 @@ const tz_tag_row *tz_tag_rows(size_t *count)
     return tag_rows;
 }
 
+int tz_compare_numbers(const void *a, const void *b)
+{
+    return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
 const tz_tag_row *tz_tag_find(uint16_t tag)
 {
-    size_t low = 0;
-    size_t high = COUNT(tag_rows);
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (tag_rows[middle].tag < tag)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < COUNT(tag_rows) && tag_rows[low].tag == tag ? &tag_rows[low] : NULL;
+    return bsearch(&tag, tag_rows, COUNT(tag_rows), sizeof tag_rows[0], tz_compare_numbers);
 }
 
 const char *tz_tag_name(uint16_t tag)

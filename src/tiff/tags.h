@@ -166,6 +166,9 @@ typedef struct tz_ifd_numbers {
     uint32_t tile_height;
 } tz_ifd_numbers;
 
+/* Compares 16-bit numbers, or structs that begin with one: qsort and bsearch of tags and keys. */
+int tz_compare_numbers(const void *a, const void *b);
+
 const tz_tag_row *tz_tag_find(uint16_t tag); /* NULL: unknown */
 const tz_tag_row *tz_tag_rows(size_t *count);
 

@@ -73,24 +73,6 @@ static void start_aux_metadata(tz_metadata_parser *parser, const char **attribut
     parser->item_is_document = strcmp(format, "xml") == 0;
 }
 
-static void start_aux_band(tz_metadata_parser *parser, const char **attributes)
-{
-    const char *number = tz_metadata_attribute(attributes, "band");
-    uint64_t value = 0;
-    parser->section = TZ_AUX_SECTION_BAND;
-    parser->aux_band = -1;
-    if (number && tz_parse_uint64(number, &value) && value > 0 && value <= parser->bands) {
-        parser->aux_band = (int32_t)(value - 1);
-        return;
-    }
-    const tz_result result = TZ_WARN_META(
-        &parser->ctx, tz_metadata_at(parser),
-        "an element PAMRasterBand is for band '%.32s', and the image has %lu; it is left out",
-        number ? number : "", (unsigned long)parser->bands);
-    if (result != TZ_OK)
-        tz_metadata_drop(parser, result);
-}
-
 /* Adds a control point as one item: column, row, x, y and z. Only z may be missing. */
 static void add_aux_gcp(tz_metadata_parser *parser, const char **attributes)
 {
@@ -99,13 +81,12 @@ static void add_aux_gcp(tz_metadata_parser *parser, const char **attributes)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *text = tz_metadata_attribute(attributes, names[i]);
         if (!text && i < 4) {
-            const tz_result result =
-                TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
-                             "a control point has no attribute %s; it is left out", names[i]);
             parser->item_depth = 0;
             parser->pool_size = parser->item_start;
-            if (result != TZ_OK)
-                tz_metadata_drop(parser, result);
+            tz_metadata_drop_if_failed(
+                parser,
+                TZ_METADATA_WARN(parser, "a control point has no attribute %s; it is left out",
+                                 names[i]));
             return;
         }
         tz_metadata_append(parser, " ", 1);
@@ -114,15 +95,27 @@ static void add_aux_gcp(tz_metadata_parser *parser, const char **attributes)
     tz_metadata_end_item(parser);
 }
 
+/* An element right below PAMDataset: one of the image, or the front of a band or a list. */
 static void start_aux_image_element(tz_metadata_parser *parser, const char *name,
                                     const char **attributes)
 {
     const char *epoch = tz_metadata_attribute(attributes, "coordinateEpoch");
     const char *projection = tz_metadata_attribute(attributes, "Projection");
+    const char *number = tz_metadata_attribute(attributes, "band");
+    uint64_t band = 0;
     if (strcmp(name, "SRS") == 0 && epoch)
         add_aux_item(parser, TZ_AUX_EPOCH, epoch);
     if (strcmp(name, "PAMRasterBand") == 0) {
-        start_aux_band(parser, attributes);
+        const bool usable =
+            number && tz_parse_uint64(number, &band) && band > 0 && band <= parser->bands;
+        parser->section = TZ_AUX_SECTION_BAND;
+        parser->aux_band = usable ? (int32_t)(band - 1) : -1;
+        if (!usable)
+            tz_metadata_drop_if_failed(
+                parser, TZ_METADATA_WARN(parser,
+                                         "an element PAMRasterBand is for band '%.32s', and the "
+                                         "image has %lu; it is left out",
+                                         number ? number : "", (unsigned long)parser->bands));
     } else if (strcmp(name, "Metadata") == 0) {
         parser->section = TZ_AUX_SECTION_METADATA;
         start_aux_metadata(parser, attributes, -1);

@@ -27,20 +27,22 @@ tz_result tz_metadata_drop(tz_metadata_parser *parser, tz_result result)
     return result;
 }
 
+void tz_metadata_drop_if_failed(tz_metadata_parser *parser, tz_result result)
+{
+    if (result != TZ_OK)
+        tz_metadata_drop(parser, result);
+}
+
 bool tz_metadata_exceeds(tz_metadata_parser *parser, size_t limit_offset, uint64_t value,
                          const char *what)
 {
-    tz_error err;
-    tz_context ctx = parser->ctx;
     uint64_t limit;
-    memcpy(&limit, (const char *)ctx.limits + limit_offset, sizeof limit);
-    if (value <= limit)
-        return false;
-    ctx.err = &err;
-    if (tz_check_limit(&ctx, limit_offset, tz_metadata_at(parser), value, what) == TZ_OK)
-        return false;
-    tz_metadata_drop(parser, tz_warn_from_error(&parser->ctx, &err, what));
-    return true;
+    memcpy(&limit, (const char *)parser->ctx.limits + limit_offset, sizeof limit);
+    if (value > limit) /* the location is looked up only then: this runs for every element */
+        tz_metadata_drop(parser, tz_check_soft_limit(&parser->ctx, limit_offset,
+                                                     tz_metadata_at(parser), value, what, what,
+                                                     &(bool){true}));
+    return value > limit;
 }
 
 /* ---- the block ---- */
@@ -130,48 +132,41 @@ void tz_metadata_begin_tag_item(tz_metadata_parser *parser, const char **attribu
     if (!name)
         return;
     if (sample && (!tz_parse_uint64(sample, &band) || band >= parser->bands)) {
-        const tz_result result =
-            TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
-                         "an item is for sample '%.32s', and the image has %lu; it is left out",
-                         sample, (unsigned long)parser->bands);
-        if (result != TZ_OK)
-            tz_metadata_drop(parser, result);
+        tz_metadata_drop_if_failed(
+            parser, TZ_METADATA_WARN(
+                        parser,
+                        "an item is for sample '%.32s', and the image has %lu; it is left out",
+                        sample, (unsigned long)parser->bands));
         return;
     }
     const uint32_t offset = tz_metadata_intern(parser, domain ? domain : "");
     tz_metadata_begin_item(parser, name, offset, role ? role : "", sample ? (int32_t)band : -1);
 }
 
-/* Scale and offset must be numbers; *usable is false if not. */
-static tz_result check_item_value(const tz_metadata_parser *parser, bool *usable)
-{
-    const char *value = parser->block + parser->value;
-    const char *role = parser->block + parser->item.role;
-    double number;
-    *usable = (strcmp(role, "scale") != 0 && strcmp(role, "offset") != 0) ||
-              (tz_parse_double(value, &number, NULL) && isfinite(number));
-    if (*usable)
-        return TZ_OK;
-    return TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
-                        "an item of role %s is '%.32s', which is not a number; it is left out",
-                        role, value);
-}
-
+/* Scale and offset must be numbers. An item that cannot be used is undone by cutting the pool. */
 void tz_metadata_end_item(tz_metadata_parser *parser)
 {
-    bool usable = false;
     parser->item_depth = 0;
     if (parser->dropped)
         return;
+    const char *value = parser->block + parser->value;
+    const char *role = parser->block + parser->item.role;
     size_t size = parser->pool_size - parser->value;
+    bool usable = false;
+    double number;
     if (!parser->item_raw && !parser->aux) /* values of the file are escaped only once */
         size = tz_xml_unescape(parser->block + parser->value, size);
     parser->pool_size = parser->value + (uint32_t)size;
     tz_metadata_append(parser, "", 1);
     if (size > 0 && !parser->dropped) {
-        const tz_result result = check_item_value(parser, &usable);
-        if (result != TZ_OK)
-            tz_metadata_drop(parser, result);
+        usable = (strcmp(role, "scale") != 0 && strcmp(role, "offset") != 0) ||
+                 (tz_parse_double(value, &number, NULL) && isfinite(number));
+        if (!usable)
+            tz_metadata_drop_if_failed(
+                parser,
+                TZ_METADATA_WARN(
+                    parser, "an item of role %s is '%.32s', which is not a number; it is left out",
+                    role, value));
     }
     if (!usable) {
         parser->pool_size = parser->item_start;

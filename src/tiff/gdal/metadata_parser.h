@@ -75,6 +75,13 @@ tz_location tz_metadata_at(const tz_metadata_parser *parser); /* of messages */
  * returned. */
 tz_result tz_metadata_drop(tz_metadata_parser *parser, tz_result result);
 
+/* Does that if a warning was an error, as in strict mode. */
+void tz_metadata_drop_if_failed(tz_metadata_parser *parser, tz_result result);
+
+/* Warns of a defect of the XML. */
+#define TZ_METADATA_WARN(parser, ...)                                                              \
+    TZ_WARN_META(&(parser)->ctx, tz_metadata_at(parser), __VA_ARGS__)
+
 /* Drops the metadata with a warning if value exceeds the limit at this offset of tz_limits; returns
  * true then. */
 bool tz_metadata_exceeds(tz_metadata_parser *parser, size_t limit_offset, uint64_t value,

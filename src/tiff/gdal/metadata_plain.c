@@ -66,25 +66,19 @@ static bool read_text_until(plain_reader *reader, char stop, bool lines, plain_t
     return true;
 }
 
-/* Reads one of the known attributes, which must be short and given once. */
-static bool read_attribute(plain_reader *reader, plain_item *item)
-{
-    for (int i = 0; i < ATTRIBUTE_COUNT; i++) {
-        plain_text *text = &item->attributes[i];
-        if (skip_text(reader, attribute_names[i]))
-            return !text->start && skip_text(reader, "=\"") &&
-                   read_text_until(reader, '"', false, text) && skip_text(reader, "\"") &&
-                   text->size < MAX_ATTRIBUTE;
-    }
-    return false;
-}
-
+/* Reads an item after "<Item": attributes, each known, short and given once, and then the value. */
 static bool read_plain_item(plain_reader *reader, plain_item *item)
 {
     *item = (plain_item){0};
-    while (skip_text(reader, " "))
-        if (!read_attribute(reader, item))
+    while (skip_text(reader, " ")) {
+        int i = 0;
+        while (i < ATTRIBUTE_COUNT && !skip_text(reader, attribute_names[i]))
+            i++;
+        if (i == ATTRIBUTE_COUNT || item->attributes[i].start || !skip_text(reader, "=\"") ||
+            !read_text_until(reader, '"', false, &item->attributes[i]) ||
+            !skip_text(reader, "\"") || item->attributes[i].size >= MAX_ATTRIBUTE)
             return false;
+    }
     return skip_text(reader, ">") && read_text_until(reader, '<', true, &item->value) &&
            skip_text(reader, "</Item>");
 }

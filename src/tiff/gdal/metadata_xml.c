@@ -96,8 +96,8 @@ static void XMLCALL on_element_start(void *user, const XML_Char *name, const XML
         parser->item_raw = true;
         XML_DefaultCurrent(parser->xml); /* the markup itself: see on_markup */
     } else if (parser->depth == 1 && strcmp(name, root) != 0) {
-        tz_metadata_drop(parser, TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
-                                              "the XML is '%.32s' instead of %s", name, root));
+        tz_metadata_drop(parser,
+                         TZ_METADATA_WARN(parser, "the XML is '%.32s' instead of %s", name, root));
     } else if (parser->aux) {
         tz_aux_start_element(parser, name, attributes);
     } else if (parser->depth == 2 && strcmp(name, "Item") == 0) {
@@ -198,26 +198,13 @@ static tz_result parse_with_expat(tz_metadata_parser *parser, const char *bytes,
 
 /* ---- begin, feed, finish ---- */
 
-static tz_result alloc_block(tz_metadata_parser *parser)
-{
-    const size_t align = alignof(tz_metadata_entry);
-    uint64_t size;
-    /* One byte for pool[0]; the end is aligned, so that entries can end there. */
-    if (!tz_mul(parser->size, parser->aux ? 2 : 1, &size) || !tz_add(size, align, &size) ||
-        size > UINT32_MAX)
-        return TZ_WARN_META(&parser->ctx, tz_metadata_at(parser),
-                            "metadata of 4 GiB and more is ignored");
-    parser->block_size = (size_t)size / align * align;
-    parser->block = tz_alloc(parser->block_size);
-    if (!parser->block)
-        return tz_fail_nomem(&parser->ctx, parser->block_size);
-    tz_metadata_append(parser, "", 1);
-    return TZ_OK;
-}
-
+/* Allocates the block for all strings and entries: see metadata_parser.h for its size. One byte
+ * more is for pool[0], and the end is aligned, so that entries can end there. */
 static tz_result begin_parser(tz_metadata_parser **out, bool aux, uint64_t size, uint32_t bands,
                               const tz_context *ctx)
 {
+    const size_t align = alignof(tz_metadata_entry);
+    uint64_t bytes;
     tz_metadata_parser *parser = tz_alloc_zeroed(1, sizeof *parser);
     if (!parser)
         return tz_fail_nomem(ctx, sizeof *parser);
@@ -225,16 +212,26 @@ static tz_result begin_parser(tz_metadata_parser **out, bool aux, uint64_t size,
     parser->aux = aux;
     parser->size = size;
     parser->bands = bands;
-    const tz_result result = tz_metadata_exceeds(parser, offsetof(tz_limits, max_xml_bytes), size,
-                                                 aux ? "bytes of XML" : "bytes of GDAL metadata")
-                                 ? parser->result
-                                 : alloc_block(parser);
-    if (result != TZ_OK) {
-        (void)tz_metadata_finish(parser, false, &(tz_metadata){0});
-        return result;
+    tz_result result = TZ_OK;
+    if (tz_metadata_exceeds(parser, offsetof(tz_limits, max_xml_bytes), size,
+                            aux ? "bytes of XML" : "bytes of GDAL metadata")) {
+        result = parser->result;
+    } else if (!tz_mul(size, aux ? 2 : 1, &bytes) || !tz_add(bytes, align, &bytes) ||
+               bytes > UINT32_MAX) {
+        result = TZ_METADATA_WARN(parser, "metadata of 4 GiB and more is ignored");
+    } else {
+        parser->block_size = (size_t)bytes / align * align;
+        parser->block = tz_alloc(parser->block_size);
+        if (parser->block)
+            tz_metadata_append(parser, "", 1);
+        else
+            result = tz_fail_nomem(ctx, parser->block_size);
     }
-    *out = parser;
-    return TZ_OK;
+    if (result == TZ_OK)
+        *out = parser;
+    else
+        (void)tz_metadata_finish(parser, false, &(tz_metadata){0});
+    return result;
 }
 
 tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t bands,
@@ -284,7 +281,7 @@ tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t
 
 bool tz_metadata_is_done(const tz_metadata_parser *parser)
 {
-    return !parser->block || parser->ended;
+    return !parser->block || parser->ended; /* without a block it was refused with a warning */
 }
 
 /* Moves the entries from the end of the block to just after the strings, in order, and gives back

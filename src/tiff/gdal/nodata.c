@@ -121,32 +121,6 @@ static bool keep_whole_double(double value, const type_range *range, tz_nodata *
     return true;
 }
 
-static tz_result parse_integer_nodata(const char *text, tz_dtype dtype, const tz_context *ctx,
-                                      tz_nodata *out)
-{
-    const type_range *range = &type_ranges[dtype];
-    int64_t i;
-    uint64_t u;
-    if (range->kind == TZ_NODATA_INT && tz_parse_int64(text, &i) && i >= range->min &&
-        i <= (int64_t)range->max) {
-        *out = (tz_nodata){.kind = TZ_NODATA_INT, .value.i = i};
-        return TZ_OK;
-    }
-    if (range->kind == TZ_NODATA_UINT && tz_parse_uint64(text, &u) && u <= range->max) {
-        *out = (tz_nodata){.kind = TZ_NODATA_UINT, .value.u = u};
-        return TZ_OK;
-    }
-    double value;
-    bool known;
-    TZ_TRY(parse_nodata_number(text, ctx, &value, &known));
-    if (!known || keep_whole_double(value, range, out))
-        return TZ_OK;
-    *out = (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = value};
-    return TZ_WARN_META(ctx, at_nodata(),
-                        "'%.64s' is not a value of type %s, so that no pixel has it", text,
-                        tz_dtype_name(dtype));
-}
-
 /* Returns the nearest float16, halves to even; infinity above its range. */
 static double round_to_half(double value)
 {
@@ -170,38 +144,42 @@ static double round_to_float(double value)
     return copysign(fabs(value) < FLT_MAX + half_step ? FLT_MAX : INFINITY, value);
 }
 
-static tz_result parse_float_nodata(const char *text, tz_dtype dtype, const tz_context *ctx,
-                                    tz_nodata *out)
-{
-    double value;
-    bool known;
-    TZ_TRY(parse_nodata_number(text, ctx, &value, &known));
-    if (!known)
-        return TZ_OK;
-    double rounded = value;
-    if (dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_COMPLEX_FLOAT16)
-        rounded = round_to_half(value);
-    else if (dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_COMPLEX_FLOAT32)
-        rounded = round_to_float(value);
-    bool lost = isinf(rounded) && isfinite(value);
-    *out = (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = lost ? value : rounded};
-    if (!lost)
-        return TZ_OK;
-    return TZ_WARN_META(ctx, at_nodata(),
-                        "'%.64s' is not a value of type %s, so that no pixel has it", text,
-                        tz_dtype_name(dtype));
-}
-
 tz_result tz_nodata_parse(const char *text, tz_dtype dtype, const tz_context *ctx, tz_nodata *out)
 {
-    tz_nodata nodata = {.kind = TZ_NODATA_NONE};
     if ((unsigned)dtype >= sizeof type_ranges / sizeof type_ranges[0])
         dtype = TZ_DTYPE_NONE;
-    if (text[strspn(text, " \t\r\n")] != '\0') {
-        bool exact = type_ranges[dtype].kind != TZ_NODATA_FLOAT;
-        TZ_TRY(exact ? parse_integer_nodata(text, dtype, ctx, &nodata)
-                     : parse_float_nodata(text, dtype, ctx, &nodata));
+    const type_range *range = &type_ranges[dtype];
+    const bool blank = text[strspn(text, " \t\r\n")] == '\0';
+    tz_nodata nodata = {.kind = TZ_NODATA_NONE};
+    double value = 0;
+    bool known = false;
+    bool fits = true;
+    int64_t i;
+    uint64_t u;
+    if (range->kind == TZ_NODATA_INT && tz_parse_int64(text, &i) && i >= range->min &&
+        i <= (int64_t)range->max)
+        nodata = (tz_nodata){.kind = TZ_NODATA_INT, .value.i = i};
+    else if (range->kind == TZ_NODATA_UINT && tz_parse_uint64(text, &u) && u <= range->max)
+        nodata = (tz_nodata){.kind = TZ_NODATA_UINT, .value.u = u};
+    else if (!blank)
+        TZ_TRY(parse_nodata_number(text, ctx, &value, &known));
+    if (known && range->kind == TZ_NODATA_FLOAT) {
+        double rounded = value;
+        if (dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_COMPLEX_FLOAT16)
+            rounded = round_to_half(value);
+        else if (dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_COMPLEX_FLOAT32)
+            rounded = round_to_float(value);
+        fits = !(isinf(rounded) && isfinite(value));
+        nodata = (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = fits ? rounded : value};
+    } else if (known) {
+        fits = keep_whole_double(value, range, &nodata);
+        if (!fits)
+            nodata = (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = value};
     }
+    if (!fits)
+        TZ_TRY(TZ_WARN_META(ctx, at_nodata(),
+                            "'%.64s' is not a value of type %s, so that no pixel has it", text,
+                            tz_dtype_name(dtype)));
     *out = nodata;
     return TZ_OK;
 }
@@ -222,30 +200,6 @@ void tz_nodata_format(const tz_nodata *nodata, char text[TZ_NODATA_TEXT_SIZE])
         tz_format_double(value, text, TZ_NODATA_TEXT_SIZE);
 }
 
-/* False if an integer became another number as a double. */
-static bool is_exact_integer(const tz_nodata *given, const tz_nodata *fitted)
-{
-    const double value = fitted->value.f;
-    if (fitted->kind != TZ_NODATA_FLOAT)
-        return true;
-    if (given->kind == TZ_NODATA_INT)
-        return value >= -0x1p63 && value < 0x1p63 && (int64_t)value == given->value.i;
-    if (given->kind == TZ_NODATA_UINT)
-        return value >= 0 && value < 0x1p64 && (uint64_t)value == given->value.u;
-    return true;
-}
-
-/* Samples may be narrower than their type. */
-static bool fits_bits(const tz_nodata *nodata, uint16_t bits)
-{
-    if (bits >= 64 || nodata->kind == TZ_NODATA_FLOAT)
-        return true;
-    if (nodata->kind == TZ_NODATA_UINT)
-        return nodata->value.u >> bits == 0;
-    const int64_t half = INT64_C(1) << (bits - 1);
-    return nodata->value.i >= -half && nodata->value.i < half;
-}
-
 bool tz_nodata_is_printable(const char *text)
 {
     size_t size = 0;
@@ -258,13 +212,29 @@ bool tz_nodata_is_printable(const char *text)
 bool tz_nodata_parse_exact(const char *text, tz_dtype dtype, uint16_t bits, tz_nodata *out)
 {
     const tz_context strict = {.strict = true, .ifd = -1};
-    return tz_nodata_is_printable(text) && tz_nodata_parse(text, dtype, &strict, out) == TZ_OK &&
-           out->kind != TZ_NODATA_NONE && fits_bits(out, bits);
+    if (!tz_nodata_is_printable(text) || tz_nodata_parse(text, dtype, &strict, out) != TZ_OK ||
+        out->kind == TZ_NODATA_NONE)
+        return false;
+    /* Samples may be narrower than their type. */
+    if (bits >= 64 || out->kind == TZ_NODATA_FLOAT)
+        return true;
+    if (out->kind == TZ_NODATA_UINT)
+        return out->value.u >> bits == 0;
+    const int64_t half = INT64_C(1) << (bits - 1);
+    return out->value.i >= -half && out->value.i < half;
 }
 
 bool tz_nodata_fit_type(const tz_nodata *given, tz_dtype dtype, uint16_t bits, tz_nodata *out)
 {
     char text[TZ_NODATA_TEXT_SIZE];
     tz_nodata_format(given, text);
-    return tz_nodata_parse_exact(text, dtype, bits, out) && is_exact_integer(given, out);
+    if (!tz_nodata_parse_exact(text, dtype, bits, out))
+        return false;
+    const double value = out->value.f;
+    /* An integer must not become another number as a double. */
+    if (out->kind == TZ_NODATA_FLOAT && given->kind == TZ_NODATA_INT)
+        return value >= -0x1p63 && value < 0x1p63 && (int64_t)value == given->value.i;
+    if (out->kind == TZ_NODATA_FLOAT && given->kind == TZ_NODATA_UINT)
+        return value >= 0 && value < 0x1p64 && (uint64_t)value == given->value.u;
+    return true;
 }

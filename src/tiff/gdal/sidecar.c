@@ -22,14 +22,6 @@ enum { AUX_BUFFER_SIZE = 16384, MAX_WORLD_SIZE = 4096, WORLD_LINES = 6, MAX_EXTE
 
 /* ---- names ---- */
 
-/* Returns the ending of path after its last dot; NULL: it has none. */
-static const char *file_extension(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
-    return dot && dot[1] != '\0' ? dot + 1 : NULL;
-}
-
 /* Tries a name: stem bytes of path, and then text. Writes the path if such a file exists, in lower
  * or in upper case. Links and directories are found too: opening refuses them with a reason. */
 static bool find_name_beside(const char *path, size_t stem, const char *text, char *out,
@@ -51,9 +43,11 @@ static bool find_name_beside(const char *path, size_t stem, const char *text, ch
 /* For image.tif: image.tfw, image.tifw, image.wld, as GDAL looks for them. */
 static bool find_world_file(const char *path, char *out, size_t size)
 {
-    const char *extension = file_extension(path);
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    const char *extension = dot && dot[1] != '\0' ? dot + 1 : NULL;
     const size_t length = extension ? strlen(extension) : 0;
-    const size_t stem = extension ? (size_t)(extension - 1 - path) : strlen(path);
+    const size_t stem = extension ? (size_t)(dot - path) : strlen(path);
     char text[MAX_EXTENSION_LENGTH + 3];
     if (length >= 2 && length < MAX_EXTENSION_LENGTH) {
         (void)snprintf(text, sizeof text, ".%c%cw", extension[0], extension[length - 1]);
@@ -116,8 +110,22 @@ tz_result tz_sidecar_add_use(tz_file *file, uint32_t sidecar, uint32_t values, c
 
 /* ---- NAME.aux.xml ---- */
 
-static tz_result feed_aux(tz_source *source, tz_metadata_parser *parser, const tz_context *ctx)
+/* Reads the file through a buffer into the parser, and applies its items. The budget counts twice
+ * the bytes of the file, which is the most that the items can take. */
+static tz_result load_aux_file(tz_file *file, tz_source *source, const char *path,
+                               const tz_context *ctx)
 {
+    tz_metadata_parser *parser = NULL;
+    tz_metadata aux = {0};
+    uint32_t values = 0;
+    bool granted = false;
+    if (file->info.page != 0)
+        return tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_no_location(),
+                       "the file describes the first page, and this is another one; not used");
+    TZ_TRY(tz_file_reserve(file, tz_no_location(), tz_mul_capped(source->size, 2), ctx, &granted));
+    if (!granted)
+        return TZ_OK;
+    TZ_TRY(tz_metadata_begin_aux(&parser, source->size, file->info.bands, ctx));
     char *buffer = tz_alloc(AUX_BUFFER_SIZE);
     tz_result result = buffer ? TZ_OK : tz_fail_nomem(ctx, AUX_BUFFER_SIZE);
     for (uint64_t done = 0;
@@ -129,33 +137,11 @@ static tz_result feed_aux(tz_source *source, tz_metadata_parser *parser, const t
         done += size;
     }
     tz_free(buffer);
-    return result;
-}
-
-static tz_result read_aux(tz_file *file, tz_source *source, const tz_context *ctx, tz_metadata *out)
-{
-    tz_metadata_parser *parser = NULL;
-    TZ_TRY(tz_metadata_begin_aux(&parser, source->size, file->info.bands, ctx));
-    const tz_result fed = feed_aux(source, parser, ctx);
-    const tz_result finished = tz_metadata_finish(parser, fed == TZ_OK, out);
-    TZ_TRY(fed);
-    TZ_TRY(finished);
-    return tz_source_check(source, ctx);
-}
-
-static tz_result load_aux_file(tz_file *file, tz_source *source, const char *path,
-                               const tz_context *ctx)
-{
-    tz_metadata aux = {0};
-    uint32_t values = 0;
-    bool granted = false;
-    if (file->info.page != 0)
-        return tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_no_location(),
-                       "the file describes the first page, and this is another one; not used");
-    TZ_TRY(tz_file_reserve(file, tz_no_location(), tz_mul_capped(source->size, 2), ctx, &granted));
-    if (!granted)
-        return TZ_OK;
-    tz_result result = read_aux(file, source, ctx, &aux);
+    const tz_result finished = tz_metadata_finish(parser, result == TZ_OK, &aux);
+    if (result == TZ_OK)
+        result = finished;
+    if (result == TZ_OK)
+        result = tz_source_check(source, ctx);
     if (result == TZ_OK)
         result = tz_aux_apply(file, &aux, ctx, &values);
     tz_metadata_deinit(&aux);

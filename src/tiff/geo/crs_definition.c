@@ -46,12 +46,6 @@ static void add_citation_name(tz_wkt *wkt, const char *field, const uint16_t key
     tz_wkt_add_name(wkt, text, size);
 }
 
-static void add_geodetic_crs_name(tz_wkt *wkt)
-{
-    static const uint16_t keys[2] = {TZ_KEY_GEODETIC_CITATION, TZ_KEY_CITATION};
-    add_citation_name(wkt, "GCS Name = ", keys);
-}
-
 static void add_base_crs(tz_wkt *wkt)
 {
     uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_GEODETIC_CRS, 0);
@@ -84,42 +78,35 @@ static void add_projected(tz_wkt *wkt)
     tz_wkt_add(wkt, "]");
 }
 
-static void add_geographic(tz_wkt *wkt)
+/* A geographic CRS has angles, a geocentric one lengths along three axes from the Earth's centre.
+ */
+static void add_geodetic(tz_wkt *wkt, bool geocentric)
 {
-    tz_wkt_add(wkt, "GEOGCRS[");
-    add_geodetic_crs_name(wkt);
+    static const uint16_t keys[2] = {TZ_KEY_GEODETIC_CITATION, TZ_KEY_CITATION};
+    tz_wkt_add(wkt, geocentric ? "GEODCRS[" : "GEOGCRS[");
+    add_citation_name(wkt, "GCS Name = ", keys);
     tz_wkt_add(wkt, ",");
     tz_wkt_add_frame(wkt);
-    tz_wkt_add(wkt, ",CS[ellipsoidal,2],AXIS[\"latitude\",north],AXIS[\"longitude\",east],");
-    tz_wkt_add_angle_unit(wkt);
-    tz_wkt_add(wkt, "]");
-}
-
-static void add_geocentric(tz_wkt *wkt)
-{
-    tz_wkt_add(wkt, "GEODCRS[");
-    add_geodetic_crs_name(wkt);
-    tz_wkt_add(wkt, ",");
-    tz_wkt_add_frame(wkt);
-    tz_wkt_add(wkt, ",CS[Cartesian,3],AXIS[\"(X)\",geocentricX],AXIS[\"(Y)\",geocentricY],"
-                    "AXIS[\"(Z)\",geocentricZ],");
-    tz_wkt_add_length_unit(wkt, TZ_KEY_GEOG_LINEAR_UNITS, TZ_KEY_GEOG_LINEAR_UNIT_SIZE);
+    if (geocentric) {
+        tz_wkt_add(wkt, ",CS[Cartesian,3],AXIS[\"(X)\",geocentricX],AXIS[\"(Y)\",geocentricY],"
+                        "AXIS[\"(Z)\",geocentricZ],");
+        tz_wkt_add_length_unit(wkt, TZ_KEY_GEOG_LINEAR_UNITS, TZ_KEY_GEOG_LINEAR_UNIT_SIZE);
+    } else {
+        tz_wkt_add(wkt, ",CS[ellipsoidal,2],AXIS[\"latitude\",north],AXIS[\"longitude\",east],");
+        tz_wkt_add_angle_unit(wkt);
+    }
     tz_wkt_add(wkt, "]");
 }
 
 static void add_horizontal(tz_wkt *wkt)
 {
-    static void (*const adders[])(tz_wkt *) = {
-        [TZ_MODEL_NONE] = NULL,
-        [TZ_MODEL_PROJECTED] = add_projected,
-        [TZ_MODEL_GEOGRAPHIC] = add_geographic,
-        [TZ_MODEL_GEOCENTRIC] = add_geocentric,
-    };
     const uint16_t model = find_crs_model(wkt->geo);
     if (tz_geo_is_code(wkt->geo->epsg))
         tz_wkt_add_epsg(wkt, TZ_EPSG_CRS, wkt->geo->epsg);
-    else if (adders[model])
-        adders[model](wkt);
+    else if (model == TZ_MODEL_PROJECTED)
+        add_projected(wkt);
+    else if (model == TZ_MODEL_GEOGRAPHIC || model == TZ_MODEL_GEOCENTRIC)
+        add_geodetic(wkt, model == TZ_MODEL_GEOCENTRIC);
     else
         wkt->result = TZ_FAIL_GEO(wkt->ctx, tz_at_geo_keys(),
                                   "the keys do not say enough about a coordinate reference system");
@@ -130,11 +117,9 @@ static void add_horizontal(tz_wkt *wkt)
 static const tz_geo_key *find_to_wgs84(const tz_geo *geo)
 {
     const tz_geo_key *key = tz_geo_find_key(geo, TZ_KEY_TO_WGS84);
-    if (!key || key->type != TZ_TYPE_DOUBLE || (key->count != 3 && key->count != 7))
+    if (!key || key->type != TZ_TYPE_DOUBLE || (key->count != 3 && key->count != 7) ||
+        tz_count_finite(key->value.doubles, key->count) < key->count)
         return NULL;
-    for (uint32_t i = 0; i < key->count; i++)
-        if (!isfinite(key->value.doubles[i]))
-            return NULL;
     return tz_geo_is_code(tz_geo_short(geo, TZ_KEY_GEODETIC_CRS, 0)) ? NULL : key;
 }
 
@@ -169,28 +154,12 @@ static void add_to_wgs84(tz_wkt *wkt, const tz_geo_key *key)
 
 /* ---- vertical and compound ---- */
 
-/* True if keys describe a vertical CRS. A datum is enough; a unit alone says nothing. */
-static bool has_vertical_keys(const tz_geo *geo)
-{
-    return geo->epsg_vertical == TZ_GEO_USER_DEFINED ||
-           (geo->epsg_vertical == 0 && tz_geo_is_vertical_usable(geo) &&
-            tz_geo_is_code(tz_geo_short(geo, TZ_KEY_VERTICAL_DATUM, 0)));
-}
-
 /* Some files give a geodetic datum here, which says nothing about heights; it is "unknown" then. */
-static void add_vertical_datum(tz_wkt *wkt)
-{
-    uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_VERTICAL_DATUM, 0);
-    char *text = NULL;
-    if (wkt->result == TZ_OK && tz_geo_is_code(code))
-        wkt->result = tz_epsg_wkt(TZ_EPSG_DATUM, code, wkt->ctx, &text);
-    tz_wkt_add(wkt, text && strncmp(text, "VDATUM[", 7) == 0 ? text : "VDATUM[\"unknown\"]");
-    tz_free(text);
-}
-
 static void add_vertical(tz_wkt *wkt)
 {
     static const uint16_t keys[2] = {TZ_KEY_VERTICAL_CITATION, TZ_KEY_VERTICAL_CITATION};
+    const uint16_t datum = tz_geo_short(wkt->geo, TZ_KEY_VERTICAL_DATUM, 0);
+    char *text = NULL;
     if (tz_geo_is_code(wkt->geo->epsg_vertical)) {
         tz_wkt_add_epsg(wkt, TZ_EPSG_CRS, wkt->geo->epsg_vertical);
         return;
@@ -198,7 +167,10 @@ static void add_vertical(tz_wkt *wkt)
     tz_wkt_add(wkt, "VERTCRS[");
     add_citation_name(wkt, "VCS Name = ", keys);
     tz_wkt_add(wkt, ",");
-    add_vertical_datum(wkt);
+    if (wkt->result == TZ_OK && tz_geo_is_code(datum))
+        wkt->result = tz_epsg_wkt(TZ_EPSG_DATUM, datum, wkt->ctx, &text);
+    tz_wkt_add(wkt, text && strncmp(text, "VDATUM[", 7) == 0 ? text : "VDATUM[\"unknown\"]");
+    tz_free(text);
     tz_wkt_add(wkt, ",CS[vertical,1],AXIS[\"gravity-related height (H)\",up],");
     /* 0: no size key belongs to vertical units; a user-defined unit is not allowed here. */
     tz_wkt_add_length_unit(wkt, TZ_KEY_VERTICAL_UNITS, 0);
@@ -271,15 +243,20 @@ static const char *find_pe_string(const tz_geo *geo, size_t *size)
     return NULL;
 }
 
-static void add_definition(tz_wkt *wkt)
+tz_result tz_geo_crs_definition(const tz_geo *geo, const tz_context *ctx, char **out)
 {
-    const tz_geo *geo = wkt->geo;
+    tz_wkt text = {.geo = geo, .ctx = ctx};
+    tz_wkt *wkt = &text;
     size_t size = 0;
     const char *pe_string = find_pe_string(geo, &size);
     const bool has_code = tz_geo_is_code(geo->epsg);
     const bool has_vertical_code = tz_geo_is_code(geo->epsg_vertical);
     /* Heights above the ellipsoid belong to the horizontal CRS; only this one is known by heart. */
     const bool is_3d = geo->epsg_vertical == WGS_84_3D;
+    /* A datum alone is enough for a vertical CRS; a unit alone says nothing. */
+    const bool has_vertical_keys = geo->epsg_vertical == TZ_GEO_USER_DEFINED ||
+                                   (geo->epsg_vertical == 0 && tz_geo_is_vertical_usable(geo) &&
+                                    tz_geo_is_code(tz_geo_short(geo, TZ_KEY_VERTICAL_DATUM, 0)));
     if (pe_string) {
         for (size_t i = 0; i < size; i++) {
             const unsigned char c = (unsigned char)pe_string[i];
@@ -289,7 +266,7 @@ static void add_definition(tz_wkt *wkt)
         tz_wkt_addf(wkt, "EPSG:%d", WGS_84_3D);
     } else if (has_code && has_vertical_code && !is_3d) {
         tz_wkt_addf(wkt, "EPSG:%u+%u", geo->epsg, geo->epsg_vertical);
-    } else if ((has_vertical_code && !is_3d) || has_vertical_keys(geo)) {
+    } else if ((has_vertical_code && !is_3d) || has_vertical_keys) {
         add_compound(wkt);
     } else if (has_code) {
         tz_wkt_addf(wkt, "EPSG:%u", geo->epsg);
@@ -301,16 +278,9 @@ static void add_definition(tz_wkt *wkt)
         if (to_wgs84)
             add_to_wgs84(wkt, to_wgs84);
     }
-}
-
-tz_result tz_geo_crs_definition(const tz_geo *geo, const tz_context *ctx, char **out)
-{
-    tz_wkt wkt = {.geo = geo, .ctx = ctx};
-    add_definition(&wkt);
-    if (wkt.result != TZ_OK) {
-        tz_wkt_deinit(&wkt);
-        return wkt.result;
-    }
-    *out = wkt.text;
-    return TZ_OK;
+    if (text.result == TZ_OK)
+        *out = text.text;
+    else
+        tz_wkt_deinit(&text);
+    return text.result;
 }

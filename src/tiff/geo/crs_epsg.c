@@ -55,17 +55,6 @@ bool tz_wkt_add_object(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *object)
 }
 
 /* PROJ writes the prime meridian of a datum along with it, unless it is Greenwich. */
-static bool add_base_frame(tz_wkt *wkt, PJ_CONTEXT *proj, PJ *datum, PJ *meridian)
-{
-    size_t start = wkt->size;
-    if (!tz_wkt_add_object(wkt, proj, datum) || wkt->result != TZ_OK)
-        return false;
-    if (strstr(wkt->text + start, "PRIMEM["))
-        return true;
-    tz_wkt_add(wkt, ",");
-    return tz_wkt_add_object(wkt, proj, meridian);
-}
-
 bool tz_wkt_add_base_crs(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
 {
     PJ *datum = proj_crs_get_datum_forced(proj, crs);
@@ -75,7 +64,12 @@ bool tz_wkt_add_base_crs(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
     tz_wkt_add(wkt, "BASEGEOGCRS[");
     tz_wkt_add_name(wkt, name ? name : "", name ? strlen(name) : 0);
     tz_wkt_add(wkt, ",");
-    bool known = add_base_frame(wkt, proj, datum, meridian);
+    const size_t start = wkt->size;
+    bool known = tz_wkt_add_object(wkt, proj, datum) && wkt->result == TZ_OK;
+    if (known && !strstr(wkt->text + start, "PRIMEM[")) {
+        tz_wkt_add(wkt, ",");
+        known = tz_wkt_add_object(wkt, proj, meridian);
+    }
     if (code != 0)
         tz_wkt_addf(wkt, ",ID[\"EPSG\",%d]", code);
     tz_wkt_add(wkt, "]");
@@ -100,14 +94,19 @@ static const struct {
     [TZ_EPSG_UNIT_OF_CRS] = {PJ_CATEGORY_CRS, "geographic CRS"},
 };
 
-static bool add_epsg_angle_unit(tz_wkt *wkt, const char *name, double factor)
+/* Adds a unit; false if PROJ does not give all of it. code: its code of EPSG, NULL to leave it out.
+ */
+static bool add_unit(tz_wkt *wkt, const char *keyword, const char *name, double factor,
+                     uint16_t key, const char *code)
 {
     if (!name || !(factor > 0) || !isfinite(factor))
         return false;
-    tz_wkt_add(wkt, "ANGLEUNIT[");
+    tz_wkt_addf(wkt, "%s[", keyword);
     tz_wkt_add_name(wkt, name, strlen(name));
     tz_wkt_add(wkt, ",");
-    tz_wkt_add_number(wkt, TZ_KEY_GEOG_ANGULAR_UNITS, factor);
+    tz_wkt_add_number(wkt, key, factor);
+    if (code)
+        tz_wkt_addf(wkt, ",ID[\"EPSG\",%s]", code);
     tz_wkt_add(wkt, "]");
     return true;
 }
@@ -118,12 +117,11 @@ static bool add_crs_angle_unit(tz_wkt *wkt, PJ_CONTEXT *proj, PJ *crs)
     PJ *system = proj_crs_get_coordinate_system(proj, crs);
     const char *name = NULL;
     double factor = 0;
-    bool angular = system && proj_cs_get_type(proj, system) == PJ_CS_TYPE_ELLIPSOIDAL;
     bool known = true;
-    if (angular)
+    if (system && proj_cs_get_type(proj, system) == PJ_CS_TYPE_ELLIPSOIDAL)
         known =
             proj_cs_get_axis_info(proj, system, 0, NULL, NULL, NULL, &factor, &name, NULL, NULL) &&
-            add_epsg_angle_unit(wkt, name, factor);
+            add_unit(wkt, "ANGLEUNIT", name, factor, TZ_KEY_GEOG_ANGULAR_UNITS, NULL);
     else
         tz_wkt_add(wkt, TZ_WKT_DEGREE);
     proj_destroy(system);
@@ -139,15 +137,9 @@ static bool add_epsg_unit(tz_wkt *wkt, PJ_CONTEXT *proj, const char *code)
         !category)
         return false;
     if (strcmp(category, "angular") == 0)
-        return add_epsg_angle_unit(wkt, name, factor);
-    if (strcmp(category, "linear") != 0 || !name || !(factor > 0) || !isfinite(factor))
-        return false;
-    tz_wkt_add(wkt, "LENGTHUNIT[");
-    tz_wkt_add_name(wkt, name, strlen(name));
-    tz_wkt_add(wkt, ",");
-    tz_wkt_add_number(wkt, TZ_KEY_PROJ_LINEAR_UNITS, factor);
-    tz_wkt_addf(wkt, ",ID[\"EPSG\",%s]]", code);
-    return true;
+        return add_unit(wkt, "ANGLEUNIT", name, factor, TZ_KEY_GEOG_ANGULAR_UNITS, NULL);
+    return strcmp(category, "linear") == 0 &&
+           add_unit(wkt, "LENGTHUNIT", name, factor, TZ_KEY_PROJ_LINEAR_UNITS, code);
 }
 
 static bool is_geodetic(const PJ *crs)
@@ -157,40 +149,37 @@ static bool is_geodetic(const PJ *crs)
            type == PJ_TYPE_GEOCENTRIC_CRS;
 }
 
-static bool add_epsg_object(tz_wkt *wkt, PJ_CONTEXT *proj, tz_epsg_kind kind, const char *code)
-{
-    if (kind == TZ_EPSG_UNIT)
-        return add_epsg_unit(wkt, proj, code);
-    PJ *object = proj_create_from_database(proj, "EPSG", code, epsg_kinds[kind].category, 0, NULL);
-    bool known = false;
-    if (object && kind == TZ_EPSG_BASE_CRS)
-        known = is_geodetic(object) && tz_wkt_add_base_crs(wkt, proj, object);
-    else if (object && kind == TZ_EPSG_UNIT_OF_CRS)
-        known = is_geodetic(object) && add_crs_angle_unit(wkt, proj, object);
-    else if (object)
-        known = tz_wkt_add_object(wkt, proj, object);
-    proj_destroy(object);
-    return known;
-}
-
 tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, char **out)
 {
     tz_wkt wkt = {.ctx = ctx};
     char digits[8];
+    PJ *object = NULL;
     PJ_CONTEXT *proj = tz_proj_create_context();
     if (!proj)
         return tz_fail_nomem(ctx, sizeof proj);
     snprintf(digits, sizeof digits, "%u", code);
-    if (!add_epsg_object(&wkt, proj, kind, digits) && wkt.result == TZ_OK)
+    if (kind != TZ_EPSG_UNIT) /* units are not objects of PROJ */
+        object =
+            proj_create_from_database(proj, "EPSG", digits, epsg_kinds[kind].category, 0, NULL);
+    bool known = false;
+    if (kind == TZ_EPSG_UNIT)
+        known = add_epsg_unit(&wkt, proj, digits);
+    else if (object && kind == TZ_EPSG_BASE_CRS)
+        known = is_geodetic(object) && tz_wkt_add_base_crs(&wkt, proj, object);
+    else if (object && kind == TZ_EPSG_UNIT_OF_CRS)
+        known = is_geodetic(object) && add_crs_angle_unit(&wkt, proj, object);
+    else if (object)
+        known = tz_wkt_add_object(&wkt, proj, object);
+    if (!known && wkt.result == TZ_OK)
         wkt.result = TZ_FAIL_GEO(ctx, tz_at_geo_keys(), "PROJ knows no %s under code %s of EPSG",
                                  epsg_kinds[kind].name, digits);
+    proj_destroy(object);
     proj_context_destroy(proj);
-    if (wkt.result != TZ_OK) {
+    if (wkt.result == TZ_OK)
+        *out = wkt.text;
+    else
         tz_wkt_deinit(&wkt);
-        return wkt.result;
-    }
-    *out = wkt.text;
-    return TZ_OK;
+    return wkt.result;
 }
 
 /* ---- kinds of CRS ---- */

@@ -85,36 +85,9 @@ static PJ *create_horizontal_only(PJ_CONTEXT *proj, const char *definition)
     return proj_create(proj, horizontal);
 }
 
-static tz_result create_proj_crs(tz_crs *crs, const char *definition, const tz_context *ctx)
-{
-    crs->crs = proj_create(crs->proj, definition);
-    if (!crs->crs)
-        crs->crs = create_horizontal_only(crs->proj, definition);
-    if (crs->crs && proj_is_crs(crs->crs))
-        return TZ_OK;
-    const char *reason = proj_context_errno_string(crs->proj, proj_context_errno(crs->proj));
-    return TZ_FAIL_GEO(ctx, tz_at_geo_keys(),
-                       "PROJ does not understand the coordinate reference system %.80s: %s",
-                       definition, reason ? reason : "no reason given");
-}
-
 static bool is_same_size(double a, double b)
 {
     return fabs(a - b) <= 1e-10 * fabs(b);
-}
-
-/* Metres of the unit of key ProjLinearUnits; 0: none given, or not known. */
-static double file_unit_size(PJ_CONTEXT *proj, const tz_geo *geo)
-{
-    uint16_t code = tz_geo_short(geo, TZ_KEY_PROJ_LINEAR_UNITS, 0);
-    double size = 0;
-    char digits[8];
-    snprintf(digits, sizeof digits, "%u", code);
-    if (code == TZ_GEO_USER_DEFINED)
-        size = tz_geo_double(geo, TZ_KEY_PROJ_LINEAR_UNIT_SIZE, 0);
-    else if (!proj_uom_get_info_from_database(proj, "EPSG", digits, NULL, &size, NULL))
-        size = 0;
-    return size > 0 && isfinite(size) ? size : 0;
 }
 
 /* Adds CS[...] with the axes of the CRS and the unit of the keys. */
@@ -155,13 +128,21 @@ static bool add_in_file_unit(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
     return known;
 }
 
-/* A file may use a CRS of EPSG in another unit than EPSG's; then the file's unit counts. */
+/* A file may use a CRS of EPSG in another unit than EPSG's; then the file's unit counts, if key
+ * ProjLinearUnits gives one that is known. */
 static tz_result apply_file_unit(tz_crs *crs, const tz_geo *geo, const tz_context *ctx)
 {
     tz_wkt wkt = {.geo = geo, .ctx = ctx};
-    double size = file_unit_size(crs->proj, geo);
-    if (size == 0 || proj_get_type(crs->crs) != PJ_TYPE_PROJECTED_CRS ||
-        is_same_size(size, tz_proj_unit_size(crs->proj, crs->crs)))
+    const uint16_t code = tz_geo_short(geo, TZ_KEY_PROJ_LINEAR_UNITS, 0);
+    double metres = 0;
+    char digits[8];
+    snprintf(digits, sizeof digits, "%u", code);
+    if (code == TZ_GEO_USER_DEFINED)
+        metres = tz_geo_double(geo, TZ_KEY_PROJ_LINEAR_UNIT_SIZE, 0);
+    else if (!proj_uom_get_info_from_database(crs->proj, "EPSG", digits, NULL, &metres, NULL))
+        metres = 0;
+    if (!(metres > 0 && isfinite(metres)) || proj_get_type(crs->crs) != PJ_TYPE_PROJECTED_CRS ||
+        is_same_size(metres, tz_proj_unit_size(crs->proj, crs->crs)))
         return TZ_OK;
     bool known = add_in_file_unit(&wkt, crs->proj, crs->crs);
     PJ *altered = known && wkt.result == TZ_OK ? proj_create(crs->proj, wkt.text) : NULL;
@@ -256,37 +237,41 @@ static PJ *create_lonlat_transform(const tz_crs *crs)
     return operation;
 }
 
-static tz_result open_crs_from_geo(tz_crs *crs, const tz_geo *geo, const tz_context *ctx)
-{
-    char *definition = NULL;
-    crs->proj = tz_proj_create_context();
-    if (!crs->proj)
-        return tz_fail_nomem(ctx, sizeof *crs);
-    TZ_TRY(tz_geo_crs_definition(geo, ctx, &definition));
-    tz_result result = create_proj_crs(crs, definition, ctx);
-    tz_free(definition);
-    if (result != TZ_OK)
-        return result;
-    TZ_TRY(apply_file_unit(crs, geo, ctx));
-    TZ_TRY(set_crs_texts(crs, ctx));
-    crs->to_lonlat = create_lonlat_transform(crs);
-    return TZ_OK;
-}
-
 tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx)
 {
     if (!geo->has_crs)
         return TZ_FAIL_GEO(ctx, tz_no_location(), "the file has no coordinate reference system");
+    char *definition = NULL;
     tz_crs *crs = tz_alloc_zeroed(1, sizeof *crs);
     if (!crs)
         return tz_fail_nomem(ctx, sizeof *crs);
-    tz_result result = open_crs_from_geo(crs, geo, ctx);
-    if (result != TZ_OK) {
-        tz_crs_close(crs);
-        return result;
+    crs->proj = tz_proj_create_context();
+    tz_result result =
+        crs->proj ? tz_geo_crs_definition(geo, ctx, &definition) : tz_fail_nomem(ctx, sizeof *crs);
+    if (result != TZ_OK)
+        goto out;
+    crs->crs = proj_create(crs->proj, definition);
+    if (!crs->crs)
+        crs->crs = create_horizontal_only(crs->proj, definition);
+    if (!crs->crs || !proj_is_crs(crs->crs)) {
+        const char *reason = proj_context_errno_string(crs->proj, proj_context_errno(crs->proj));
+        result = TZ_FAIL_GEO(ctx, tz_at_geo_keys(),
+                             "PROJ does not understand the coordinate reference system %.80s: %s",
+                             definition, reason ? reason : "no reason given");
+        goto out;
     }
-    *out = crs;
-    return TZ_OK;
+    result = apply_file_unit(crs, geo, ctx);
+    if (result == TZ_OK)
+        result = set_crs_texts(crs, ctx);
+    if (result == TZ_OK)
+        crs->to_lonlat = create_lonlat_transform(crs);
+out:
+    tz_free(definition);
+    if (result == TZ_OK)
+        *out = crs;
+    else
+        tz_crs_close(crs);
+    return result;
 }
 
 /* ---- using a CRS ---- */
@@ -333,33 +318,8 @@ static uint16_t epsg_code_of_crs(PJ_CONTEXT *proj, const PJ *crs)
     return (uint16_t)(tz_geo_is_code((uint32_t)found) ? found : 0);
 }
 
-/* A compound CRS has codes for both of its parts, or none. */
-static tz_result identify_crs(PJ_CONTEXT *proj, const PJ *crs, const tz_context *ctx,
-                              crs_codes *out)
-{
-    const bool compound = proj_get_type(crs) == PJ_TYPE_COMPOUND_CRS;
-    PJ *horizontal = compound ? proj_crs_get_sub_crs(proj, crs, 0) : proj_clone(proj, crs);
-    PJ *vertical = compound ? proj_crs_get_sub_crs(proj, crs, 1) : NULL;
-    tz_result result = TZ_OK;
-    if (horizontal)
-        out->epsg = epsg_code_of_crs(proj, horizontal);
-    if (vertical && out->epsg != 0)
-        out->epsg_vertical = epsg_code_of_crs(proj, vertical);
-    if (compound && out->epsg_vertical == 0)
-        out->epsg = 0;
-    if (horizontal && !compound && out->epsg == 0 &&
-        proj_get_type(horizontal) == PJ_TYPE_PROJECTED_CRS) {
-        const char *wkt = proj_as_wkt(proj, horizontal, PJ_WKT1_ESRI, NULL);
-        out->wkt = wkt ? tz_copy_string(wkt) : NULL;
-        if (wkt && !out->wkt)
-            result = tz_fail_nomem(ctx, strlen(wkt) + 1);
-    }
-    proj_destroy(horizontal);
-    proj_destroy(vertical);
-    return result;
-}
-
-/* Text that PROJ does not understand leaves *out as it is. */
+/* Finds the codes of a CRS. A compound CRS has codes for both of its parts, or none. Text that PROJ
+ * does not understand leaves *out as it is. */
 static tz_result identify_crs_text(const char *text, const tz_context *ctx, crs_codes *out)
 {
     PJ_CONTEXT *proj = tz_proj_create_context();
@@ -372,8 +332,26 @@ static tz_result identify_crs_text(const char *text, const tz_context *ctx, crs_
         proj_destroy(crs);
         crs = source;
     }
-    if (crs && proj_is_crs(crs))
-        result = identify_crs(proj, crs, ctx, out);
+    if (crs && proj_is_crs(crs)) {
+        const bool compound = proj_get_type(crs) == PJ_TYPE_COMPOUND_CRS;
+        PJ *horizontal = compound ? proj_crs_get_sub_crs(proj, crs, 0) : proj_clone(proj, crs);
+        PJ *vertical = compound ? proj_crs_get_sub_crs(proj, crs, 1) : NULL;
+        if (horizontal)
+            out->epsg = epsg_code_of_crs(proj, horizontal);
+        if (vertical && out->epsg != 0)
+            out->epsg_vertical = epsg_code_of_crs(proj, vertical);
+        if (compound && out->epsg_vertical == 0)
+            out->epsg = 0;
+        if (horizontal && !compound && out->epsg == 0 &&
+            proj_get_type(horizontal) == PJ_TYPE_PROJECTED_CRS) {
+            const char *wkt = proj_as_wkt(proj, horizontal, PJ_WKT1_ESRI, NULL);
+            out->wkt = wkt ? tz_copy_string(wkt) : NULL;
+            if (wkt && !out->wkt)
+                result = tz_fail_nomem(ctx, strlen(wkt) + 1);
+        }
+        proj_destroy(horizontal);
+        proj_destroy(vertical);
+    }
     proj_destroy(crs);
     proj_context_destroy(proj);
     return result;

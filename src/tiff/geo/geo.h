@@ -125,6 +125,9 @@ uint16_t tz_geo_short(const tz_geo *geo, uint16_t id, uint16_t fallback);
 double tz_geo_double(const tz_geo *geo, uint16_t id, double fallback);
 const tz_geo_key *tz_geo_text(const tz_geo *geo, uint16_t id); /* NULL also for empty text */
 
+/* Returns the number of values before the first that is infinite or not a number. */
+size_t tz_count_finite(const double *values, size_t count);
+
 /* Get and set the values of a key, whatever its type. */
 static inline const void *tz_geo_key_values(const tz_geo_key *key)
 {

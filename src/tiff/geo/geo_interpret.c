@@ -23,26 +23,6 @@ static tz_result warn_reserved_value(const tz_context *ctx, uint16_t key, uint16
                        "key %s (%u) has a reserved value", tz_geo_key_name(key), key);
 }
 
-/* 0 and 32767 say nothing about the raster, and need no warning. */
-static tz_result read_raster_type(const tz_context *ctx, tz_geo *geo)
-{
-    uint16_t value = tz_geo_short(geo, TZ_KEY_RASTER_TYPE, 0);
-    if (value == TZ_RASTER_PIXEL_IS_AREA || value == TZ_RASTER_PIXEL_IS_POINT)
-        geo->raster_type = (tz_raster_type)value;
-    else if (value != 0 && value < TZ_GEO_USER_DEFINED)
-        return warn_reserved_value(ctx, TZ_KEY_RASTER_TYPE, value);
-    return TZ_OK;
-}
-
-static tz_result read_model_type(const tz_context *ctx, tz_geo *geo)
-{
-    uint16_t value = tz_geo_short(geo, TZ_KEY_MODEL_TYPE, 0);
-    if (value > TZ_MODEL_GEOCENTRIC && value < TZ_GEO_USER_DEFINED)
-        return warn_reserved_value(ctx, TZ_KEY_MODEL_TYPE, value);
-    geo->model_type = value;
-    return TZ_OK;
-}
-
 /* Reads a code of EPSG, or 32767. A private or reserved value is a warning and becomes 0. */
 static tz_result read_epsg_code(const tz_context *ctx, const tz_geo *geo, uint16_t key,
                                 uint16_t *out)
@@ -160,57 +140,26 @@ static const key_requirement key_requirements[] = {
     {TZ_KEY_VERTICAL, TZ_GEO_USER_DEFINED, {TZ_KEY_VERTICAL_DATUM, TZ_KEY_VERTICAL_UNITS}},
 };
 
-static bool is_requirement_met(const tz_geo *geo, const key_requirement *requirement)
-{
-    if (tz_geo_short(geo, requirement->key, 0) != requirement->value)
-        return true;
-    for (size_t i = 0; i < sizeof requirement->one_of / sizeof requirement->one_of[0]; i++)
-        if (requirement->one_of[i] != 0 && tz_geo_has_key(geo, requirement->one_of[i]))
-            return true;
-    return false;
-}
-
 static tz_result check_key_requirements(const tz_context *ctx, const tz_geo *geo)
 {
     for (size_t i = 0; i < sizeof key_requirements / sizeof key_requirements[0]; i++) {
-        const key_requirement *requirement = &key_requirements[i];
-        if (!is_requirement_met(geo, requirement))
+        const key_requirement *row = &key_requirements[i];
+        bool met = tz_geo_short(geo, row->key, 0) != row->value;
+        for (size_t k = 0; k < sizeof row->one_of / sizeof row->one_of[0] && !met; k++)
+            met = row->one_of[k] != 0 && tz_geo_has_key(geo, row->one_of[k]);
+        if (!met)
             TZ_TRY(TZ_WARN_GEO(ctx, tz_at_geo_keys(), "key %s (%u) is %u, which needs key %s (%u)",
-                               tz_geo_key_name(requirement->key), requirement->key,
-                               requirement->value, tz_geo_key_name(requirement->one_of[0]),
-                               requirement->one_of[0]));
+                               tz_geo_key_name(row->key), row->key, row->value,
+                               tz_geo_key_name(row->one_of[0]), row->one_of[0]));
     }
     return TZ_OK;
 }
 
-static bool describes_crs(const tz_geo *geo)
-{
-    static const uint16_t ids[] = {
-        TZ_KEY_GEODETIC_CRS,    TZ_KEY_DATUM,         TZ_KEY_ELLIPSOID,
-        TZ_KEY_SEMI_MAJOR_AXIS, TZ_KEY_PROJECTED_CRS, TZ_KEY_PROJECTION,
-        TZ_KEY_PROJ_METHOD,     TZ_KEY_VERTICAL,      TZ_KEY_VERTICAL_DATUM};
-    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
-        if (tz_geo_has_key(geo, ids[i]))
-            return true;
-    return false;
-}
-
 /* ---- citation ---- */
 
-static bool key_text_starts_with(const tz_geo_key *key, const char *start)
-{
-    size_t size = strlen(start);
-    return key->count >= size && memcmp(key->value.text, start, size) == 0;
-}
-
-/* True for text that other software wrote for itself to read. */
-static bool is_machine_citation(const tz_geo_key *key)
-{
-    return key_text_starts_with(key, TZ_PE_START) ||
-           key_text_starts_with(key, "IMAGINE GeoTIFF Support");
-}
-
-static const tz_geo_key *choose_citation(const tz_geo *geo)
+/* Copies the citation that describes the CRS best: that of its kind, and text for people rather
+ * than text that ArcGIS or ERDAS wrote for itself to read. */
+static tz_result read_citation(tz_arena *arena, const tz_context *ctx, tz_geo *geo)
 {
     static const uint16_t orders[][4] = {
         {TZ_KEY_CITATION, TZ_KEY_PROJECTED_CITATION, TZ_KEY_GEODETIC_CITATION,
@@ -220,54 +169,62 @@ static const tz_geo_key *choose_citation(const tz_geo *geo)
         {TZ_KEY_GEODETIC_CITATION, TZ_KEY_CITATION, TZ_KEY_PROJECTED_CITATION,
          TZ_KEY_VERTICAL_CITATION}, /* geographic */
     };
+    static const char *const machine_starts[] = {TZ_PE_START, "IMAGINE GeoTIFF Support"};
     const uint16_t *order =
         orders[geo->model_type <= TZ_MODEL_GEOGRAPHIC ? geo->model_type : TZ_MODEL_NONE];
-    const tz_geo_key *second_best = NULL;
-    for (size_t i = 0; i < 4; i++) {
+    const tz_geo_key *best = NULL;
+    bool for_people = false;
+    for (size_t i = 0; i < 4 && !for_people; i++) {
         const tz_geo_key *key = tz_geo_text(geo, order[i]);
         if (!key || key->value.text[0] == '\0')
             continue;
-        if (!is_machine_citation(key))
-            return key;
-        if (!second_best)
-            second_best = key;
+        for_people = true;
+        for (size_t k = 0; k < sizeof machine_starts / sizeof machine_starts[0]; k++) {
+            const size_t size = strlen(machine_starts[k]);
+            if (key->count >= size && memcmp(key->value.text, machine_starts[k], size) == 0)
+                for_people = false;
+        }
+        if (for_people || !best)
+            best = key;
     }
-    return second_best;
-}
-
-/* Copies the citation that describes the CRS best: that of its kind, and text for people rather
- * than for software. */
-static tz_result read_citation(tz_arena *arena, const tz_context *ctx, tz_geo *geo)
-{
-    const tz_geo_key *key = choose_citation(geo);
-    if (!key)
+    if (!best)
         return TZ_OK;
-    size_t size = tz_min_size(key->count, MAX_CITATION);
-    const char *nul = memchr(key->value.text, '\0', size);
+    size_t size = tz_min_size(best->count, MAX_CITATION);
+    const char *nul = memchr(best->value.text, '\0', size);
     if (nul)
-        size = (size_t)(nul - key->value.text);
-    geo->citation = tz_arena_text(arena, key->value.text, size);
+        size = (size_t)(nul - best->value.text);
+    geo->citation = tz_arena_text(arena, best->value.text, size);
     return geo->citation ? TZ_OK : tz_fail_nomem(ctx, size + 1);
-}
-
-static tz_result read_epoch(const tz_context *ctx, tz_geo *geo)
-{
-    double epoch = tz_geo_double(geo, TZ_KEY_COORDINATE_EPOCH, NAN);
-    if (tz_geo_find_key(geo, TZ_KEY_COORDINATE_EPOCH) && !isfinite(epoch))
-        return TZ_WARN_GEO(ctx, tz_at_geo_keys(), "key CoordinateEpochGeoKey (%u) is not a number",
-                           TZ_KEY_COORDINATE_EPOCH);
-    geo->coordinate_epoch = epoch;
-    return TZ_OK;
 }
 
 tz_result tz_geo_interpret_keys(tz_arena *arena, const tz_context *ctx, tz_geo *geo)
 {
-    TZ_TRY(read_raster_type(ctx, geo));
-    TZ_TRY(read_model_type(ctx, geo));
+    /* One of these says something about a CRS; units, citations and types alone do not. */
+    static const uint16_t crs_keys[] = {
+        TZ_KEY_GEODETIC_CRS,    TZ_KEY_DATUM,         TZ_KEY_ELLIPSOID,
+        TZ_KEY_SEMI_MAJOR_AXIS, TZ_KEY_PROJECTED_CRS, TZ_KEY_PROJECTION,
+        TZ_KEY_PROJ_METHOD,     TZ_KEY_VERTICAL,      TZ_KEY_VERTICAL_DATUM};
+    const uint16_t raster_type = tz_geo_short(geo, TZ_KEY_RASTER_TYPE, 0);
+    const uint16_t model_type = tz_geo_short(geo, TZ_KEY_MODEL_TYPE, 0);
+    const double epoch = tz_geo_double(geo, TZ_KEY_COORDINATE_EPOCH, NAN);
+    /* 0 and 32767 say nothing about the raster, and need no warning. */
+    if (raster_type == TZ_RASTER_PIXEL_IS_AREA || raster_type == TZ_RASTER_PIXEL_IS_POINT)
+        geo->raster_type = (tz_raster_type)raster_type;
+    else if (raster_type != 0 && raster_type < TZ_GEO_USER_DEFINED)
+        TZ_TRY(warn_reserved_value(ctx, TZ_KEY_RASTER_TYPE, raster_type));
+    if (model_type > TZ_MODEL_GEOCENTRIC && model_type < TZ_GEO_USER_DEFINED)
+        TZ_TRY(warn_reserved_value(ctx, TZ_KEY_MODEL_TYPE, model_type));
+    else
+        geo->model_type = model_type;
     TZ_TRY(read_horizontal_code(ctx, geo));
     TZ_TRY(read_vertical_code(ctx, geo));
-    TZ_TRY(read_epoch(ctx, geo));
+    if (tz_geo_find_key(geo, TZ_KEY_COORDINATE_EPOCH) && !isfinite(epoch))
+        TZ_TRY(TZ_WARN_GEO(ctx, tz_at_geo_keys(), "key CoordinateEpochGeoKey (%u) is not a number",
+                           TZ_KEY_COORDINATE_EPOCH));
+    else
+        geo->coordinate_epoch = epoch;
     TZ_TRY(check_key_requirements(ctx, geo));
-    geo->has_crs = describes_crs(geo);
+    for (size_t i = 0; i < sizeof crs_keys / sizeof crs_keys[0] && !geo->has_crs; i++)
+        geo->has_crs = tz_geo_has_key(geo, crs_keys[i]);
     return read_citation(arena, ctx, geo);
 }

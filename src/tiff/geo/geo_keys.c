@@ -11,6 +11,7 @@
  * are almost always ascending, so that duplicates are found by looking at the last key. The first
  * key that is out of order starts a bit set of all ids, and the list is sorted at the end. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/minmax.h"
@@ -88,18 +89,8 @@ static const known_key known_keys[] = {
 
 static const known_key *find_known_key(uint16_t id)
 {
-    size_t first = 0;
-    size_t end = sizeof known_keys / sizeof known_keys[0];
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-        if (known_keys[middle].id == id)
-            return &known_keys[middle];
-        if (known_keys[middle].id < id)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return NULL;
+    return bsearch(&id, known_keys, sizeof known_keys / sizeof known_keys[0], sizeof known_keys[0],
+                   tz_compare_numbers);
 }
 
 const char *tz_geo_key_name(uint16_t id)
@@ -133,28 +124,23 @@ typedef struct key_reader {
 
 enum { SEEN_WORDS = 1024 };
 
-/* Returns the size of a text without the closing bar and the NULs around it. */
-static uint32_t trimmed_text_size(const char *text, uint32_t size)
-{
-    while (size > 0 && text[size - 1] == '\0')
-        size--;
-    if (size > 0 && text[size - 1] == '|')
-        size--;
-    while (size > 0 && text[size - 1] == '\0')
-        size--;
-    return size;
-}
-
+/* Sets the text of a key without the closing bar and the NULs around it. */
 static tz_result read_key_text(const key_reader *reader, const char *text, tz_geo_key *key)
 {
+    const tz_location location = tz_at_tag(TZ_TAG_GEO_ASCII, TZ_NONE);
     uint32_t size = key->count;
+    while (size > 0 && text[size - 1] == '\0')
+        size--;
+    const bool has_bar = size > 0 && text[size - 1] == '|';
+    size -= has_bar;
+    while (size > 0 && text[size - 1] == '\0')
+        size--;
     key->value.text = text;
-    key->count = trimmed_text_size(text, size);
-    tz_location location = tz_at_tag(TZ_TAG_GEO_ASCII, TZ_NONE);
-    if (size == 0 || memchr(text + key->count, '|', size - key->count) == NULL)
+    key->count = size;
+    if (!has_bar)
         TZ_TRY(TZ_WARN_GEO(reader->ctx, location, "the text of key %s (%u) does not end in '|'",
                            tz_geo_key_label(key->id), key->id));
-    if (key->count > 0 && memchr(text, '\0', key->count))
+    if (size > 0 && memchr(text, '\0', size))
         TZ_TRY(TZ_WARN_GEO(reader->ctx, location, "the text of key %s (%u) has a NUL inside",
                            tz_geo_key_label(key->id), key->id));
     return TZ_OK;
@@ -200,22 +186,6 @@ static tz_result read_key_from_array(const key_reader *reader, const uint16_t *e
     return TZ_OK;
 }
 
-static tz_result read_key(const key_reader *reader, const uint16_t *entry, tz_geo_key *key,
-                          bool *usable)
-{
-    *usable = false;
-    *key = (tz_geo_key){.id = entry[0], .type = TZ_TYPE_SHORT, .count = 1};
-    if (entry[1] != 0)
-        return read_key_from_array(reader, entry, key, usable);
-    if (entry[2] != 1)
-        return TZ_WARN_GEO(reader->ctx, tz_expecting(tz_at_geo_keys(), 1, entry[2]),
-                           "key %s (%u) is stored in the directory, where a key has one value",
-                           tz_geo_key_label(key->id), key->id);
-    key->value.shorts = &entry[3];
-    *usable = true;
-    return TZ_OK;
-}
-
 /* ---- the directory ---- */
 
 static bool mark_seen(uint64_t *seen, uint16_t id)
@@ -240,13 +210,22 @@ static bool is_duplicate_key(key_reader *reader, uint16_t id)
     return mark_seen(reader->seen, id);
 }
 
+/* Reads the four numbers of an entry and appends its key, unless its values cannot be used. */
 static tz_result add_key(key_reader *reader, const uint16_t *entry)
 {
-    tz_geo_key key;
-    bool usable;
-    TZ_TRY(read_key(reader, entry, &key, &usable));
-    if (!usable)
-        return TZ_OK;
+    tz_geo_key key = {.id = entry[0], .type = TZ_TYPE_SHORT, .count = 1};
+    if (entry[1] != 0) {
+        bool usable = false;
+        TZ_TRY(read_key_from_array(reader, entry, &key, &usable));
+        if (!usable)
+            return TZ_OK;
+    } else if (entry[2] != 1) {
+        return TZ_WARN_GEO(reader->ctx, tz_expecting(tz_at_geo_keys(), 1, entry[2]),
+                           "key %s (%u) is stored in the directory, where a key has one value",
+                           tz_geo_key_label(key.id), key.id);
+    } else {
+        key.value.shorts = &entry[3];
+    }
     if (is_duplicate_key(reader, key.id))
         return TZ_WARN_GEO(reader->ctx, tz_at_geo_keys(),
                            "key %s (%u) is there more than once; the first one counts",
@@ -261,44 +240,40 @@ static tz_result add_key(key_reader *reader, const uint16_t *entry)
                        key.id);
 }
 
-/* Shell sort: no memory, fast on the sorted lists that nearly all files have, and never quadratic
- * on the others. Ids differ, so it need not be stable. */
-static void sort_keys(tz_geo_key *keys, uint32_t count)
+/* Reads count entries into a list in arena, which is sorted if the file's is not. */
+static tz_result read_keys(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
+                           uint32_t count, tz_geo *out)
 {
-    uint32_t gap = 1;
-    while (gap < count / 3)
-        gap = 3 * gap + 1;
-    for (; gap > 0; gap /= 3) {
-        for (uint32_t i = gap; i < count; i++) {
-            tz_geo_key key = keys[i];
-            uint32_t at = i;
-            for (; at >= gap && keys[at - gap].id > key.id; at -= gap)
-                keys[at] = keys[at - gap];
-            keys[at] = key;
-        }
-    }
+    uint64_t seen[SEEN_WORDS]; /* initialised at the first key that is out of order */
+    key_reader reader = {.tags = tags, .ctx = ctx, .seen = seen};
+    tz_geo_key *keys = tz_arena_array(arena, count, sizeof *keys);
+    if (!keys)
+        return tz_fail_nomem(ctx, (uint64_t)count * sizeof *keys);
+    reader.keys = keys;
+    for (uint32_t i = 0; i < count; i++)
+        TZ_TRY(add_key(&reader, tags->directory + TZ_GEO_KEY_HEADER_VALUES +
+                                    (size_t)i * TZ_GEO_KEY_ENTRY_VALUES));
+    out->keys = keys;
+    out->key_count = reader.count;
+    uint32_t late = 1;
+    while (late < reader.count && keys[late].id > keys[late - 1].id)
+        late++;
+    if (late >= reader.count)
+        return TZ_OK;
+    const uint16_t id = keys[late].id;
+    qsort(keys, reader.count, sizeof *keys, tz_compare_numbers);
+    return TZ_WARN_GEO(ctx, tz_at_geo_keys(),
+                       "the keys are not in ascending order: %s (%u) comes late",
+                       tz_geo_key_label(id), id);
 }
 
-static tz_result sort_if_needed(const key_reader *reader)
+tz_result tz_geo_parse_keys(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
+                            tz_geo *out)
 {
-    for (uint32_t i = 1; i < reader->count; i++) {
-        if (reader->keys[i].id > reader->keys[i - 1].id)
-            continue;
-        uint16_t id = reader->keys[i].id;
-        sort_keys(reader->keys, reader->count);
-        return TZ_WARN_GEO(reader->ctx, tz_at_geo_keys(),
-                           "the keys are not in ascending order: %s (%u) comes late",
-                           tz_geo_key_label(id), id);
-    }
-    return TZ_OK;
-}
-
-/* *usable is false if the entries after the header cannot be read. */
-static tz_result check_key_directory_header(const tz_geo_tags *tags, const tz_context *ctx,
-                                            bool *usable)
-{
-    const uint16_t *header = tags->directory;
-    *usable = false;
+    const uint16_t *header = tags->directory; /* version, revision, minor revision, keys */
+    *out = (tz_geo){.coordinate_epoch = NAN};
+    if (!header)
+        return TZ_OK;
     if (tags->directory_count < TZ_GEO_KEY_HEADER_VALUES)
         return TZ_WARN_GEO(
             ctx, tz_expecting(tz_at_geo_keys(), TZ_GEO_KEY_HEADER_VALUES, tags->directory_count),
@@ -306,69 +281,26 @@ static tz_result check_key_directory_header(const tz_geo_tags *tags, const tz_co
     if (header[0] != 1)
         return TZ_WARN_GEO(ctx, tz_expecting(tz_at_geo_keys(), 1, header[0]),
                            "the version of the key directory must be 1; its keys are ignored");
-    *usable = true;
     if (header[1] != 1 || header[2] > 1)
-        return TZ_WARN_GEO(ctx, tz_at_geo_keys(),
+        TZ_TRY(TZ_WARN_GEO(ctx, tz_at_geo_keys(),
                            "revision %u.%u of the keys is not known; they are read like 1.1",
-                           header[1], header[2]);
-    return TZ_OK;
-}
-
-/* Counts the entries that are complete. */
-static tz_result count_whole_keys(const tz_geo_tags *tags, const tz_context *ctx, uint32_t *out)
-{
-    uint32_t stated = tags->directory[3];
-    uint64_t whole = (tags->directory_count - TZ_GEO_KEY_HEADER_VALUES) / TZ_GEO_KEY_ENTRY_VALUES;
-    *out = (uint32_t)tz_min(whole, stated);
-    if (whole < stated)
+                           header[1], header[2]));
+    const uint64_t values = tags->directory_count - TZ_GEO_KEY_HEADER_VALUES;
+    const uint64_t whole = values / TZ_GEO_KEY_ENTRY_VALUES;
+    const uint32_t count = (uint32_t)tz_min(whole, header[3]);
+    if (whole < header[3])
         TZ_TRY(TZ_WARN_GEO(
             ctx,
             tz_expecting(tz_at_geo_keys(),
-                         TZ_GEO_KEY_HEADER_VALUES + (uint64_t)TZ_GEO_KEY_ENTRY_VALUES * stated,
+                         TZ_GEO_KEY_HEADER_VALUES + (uint64_t)TZ_GEO_KEY_ENTRY_VALUES * header[3],
                          tags->directory_count),
-            "the key directory is too short for its %u keys", stated));
-    tz_error err;
-    tz_context limit_ctx = *ctx;
-    limit_ctx.err = &err;
-    if (tz_check_limit(&limit_ctx, offsetof(tz_limits, max_geo_keys), tz_at_geo_keys(), *out,
-                       "GeoKeys") == TZ_OK)
-        return TZ_OK;
-    *out = 0;
-    return tz_warn_from_error(ctx, &err, "max_geo_keys");
-}
-
-static tz_result read_keys(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
-                           uint32_t count, tz_geo *out)
-{
-    uint64_t seen[SEEN_WORDS]; /* initialised at the first key that is out of order */
-    key_reader reader = {.tags = tags, .ctx = ctx, .seen = seen};
-    reader.keys = tz_arena_array(arena, count, sizeof *reader.keys);
-    if (!reader.keys)
-        return tz_fail_nomem(ctx, (uint64_t)count * sizeof *reader.keys);
-    for (uint32_t i = 0; i < count; i++)
-        TZ_TRY(add_key(&reader, tags->directory + TZ_GEO_KEY_HEADER_VALUES +
-                                    (size_t)i * TZ_GEO_KEY_ENTRY_VALUES));
-    TZ_TRY(sort_if_needed(&reader));
-    out->keys = reader.keys;
-    out->key_count = reader.count;
-    return TZ_OK;
-}
-
-tz_result tz_geo_parse_keys(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
-                            tz_geo *out)
-{
-    *out = (tz_geo){.coordinate_epoch = NAN};
-    if (!tags->directory)
-        return TZ_OK;
-    bool usable;
-    uint32_t count;
-    TZ_TRY(check_key_directory_header(tags, ctx, &usable));
-    if (!usable)
-        return TZ_OK;
-    TZ_TRY(count_whole_keys(tags, ctx, &count));
-    out->key_revision = tags->directory[1];
-    out->key_minor = tags->directory[2];
-    if (count > 0)
+            "the key directory is too short for its %u keys", header[3]));
+    bool allowed = count > 0;
+    TZ_TRY(tz_check_soft_limit(ctx, offsetof(tz_limits, max_geo_keys), tz_at_geo_keys(), count,
+                               "GeoKeys", "max_geo_keys", &allowed));
+    out->key_revision = header[1];
+    out->key_minor = header[2];
+    if (allowed)
         TZ_TRY(read_keys(tags, arena, ctx, count, out));
     return tz_geo_interpret_keys(arena, ctx, out);
 }
@@ -395,18 +327,9 @@ tz_result tz_geo_require_crs(const tz_geo *geo, const tz_context *ctx)
 
 const tz_geo_key *tz_geo_find_key(const tz_geo *geo, uint16_t id)
 {
-    uint32_t first = 0;
-    uint32_t end = geo->key_count;
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-        if (geo->keys[middle].id == id)
-            return &geo->keys[middle];
-        if (geo->keys[middle].id < id)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return NULL;
+    return geo->key_count > 0
+               ? bsearch(&id, geo->keys, geo->key_count, sizeof *geo->keys, tz_compare_numbers)
+               : NULL;
 }
 
 bool tz_geo_has_key(const tz_geo *geo, uint16_t id)

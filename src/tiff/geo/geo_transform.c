@@ -13,12 +13,12 @@
 #include "tiff/geo/geo.h"
 #include "tiff/tags.h"
 
-static bool all_finite(const double *values, size_t count)
+size_t tz_count_finite(const double *values, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(values[i]))
-            return false;
-    return true;
+    size_t finite = 0;
+    while (finite < count && isfinite(values[finite]))
+        finite++;
+    return finite;
 }
 
 static tz_result warn_count(const tz_context *ctx, uint16_t tag, uint64_t expected, uint64_t found)
@@ -43,7 +43,7 @@ static tz_result set_geo_transform(const tz_context *ctx, uint16_t tag, const do
         shifted[0] -= t[1] * 0.5 + t[2] * 0.5;
         shifted[3] -= t[4] * 0.5 + t[5] * 0.5;
     }
-    if (!all_finite(shifted, 6) || !isfinite(determinant))
+    if (tz_count_finite(shifted, 6) < 6 || !isfinite(determinant))
         return warn_not_finite(ctx, tag);
     /* The determinant of tiny pixels may underflow to 0; an upright image of them is not singular.
      */
@@ -70,7 +70,7 @@ static tz_result read_scale_and_tiepoint(const tz_geo_tags *tags, const tz_conte
         TZ_TRY(warn_count(ctx, TZ_TAG_PIXEL_SCALE, TZ_SCALE_VALUES, tags->scale_count));
     if (tags->scale_count < 2)
         return TZ_OK;
-    if (!all_finite(tags->scale, 2))
+    if (tz_count_finite(tags->scale, 2) < 2)
         return warn_not_finite(ctx, TZ_TAG_PIXEL_SCALE);
     if (tags->scale[0] == 0 || tags->scale[1] == 0)
         return TZ_WARN_GEO(ctx, at_scale, "the pixel scale is zero");
@@ -130,7 +130,7 @@ static tz_result read_gcps(const tz_geo_tags *tags, const tz_context *ctx, tz_ge
         return TZ_OK;
     tz_gcp *list = (tz_gcp *)(void *)(uintptr_t)tags->tiepoints; /* see tz_geo_tags */
     for (uint32_t i = 0; i < count; i++) {
-        if (!all_finite(&list[i].column, TZ_TIEPOINT_VALUES)) {
+        if (tz_count_finite(&list[i].column, TZ_TIEPOINT_VALUES) < TZ_TIEPOINT_VALUES) {
             TZ_TRY(warn_not_finite(ctx, TZ_TAG_TIEPOINTS));
             continue;
         }
@@ -146,34 +146,24 @@ static tz_result read_gcps(const tz_geo_tags *tags, const tz_context *ctx, tz_ge
     return TZ_OK;
 }
 
-static tz_result check_tiepoint_count(const tz_geo_tags *tags, const tz_context *ctx)
+tz_result tz_geo_parse_transform(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
 {
-    uint64_t count = tags->tiepoint_count;
-    if (!tags->tiepoints || (count > 0 && count % TZ_TIEPOINT_VALUES == 0))
-        return TZ_OK;
-    uint64_t whole = tz_ceil_div(count > 0 ? count : 1, TZ_TIEPOINT_VALUES);
-    if (!tz_mul(whole, TZ_TIEPOINT_VALUES, &whole))
-        whole = TZ_NONE;
-    return warn_count(ctx, TZ_TAG_TIEPOINTS, whole, count);
-}
-
-static tz_result read_rpc(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
-{
+    const uint64_t count = tags->tiepoint_count;
+    if (tags->tiepoints && (count == 0 || count % TZ_TIEPOINT_VALUES != 0)) {
+        uint64_t whole = tz_ceil_div(count > 0 ? count : 1, TZ_TIEPOINT_VALUES);
+        if (!tz_mul(whole, TZ_TIEPOINT_VALUES, &whole))
+            whole = TZ_NONE;
+        TZ_TRY(warn_count(ctx, TZ_TAG_TIEPOINTS, whole, count));
+    }
+    TZ_TRY(read_scale_and_tiepoint(tags, ctx, out));
+    TZ_TRY(read_matrix(tags, ctx, out));
+    TZ_TRY(read_gcps(tags, ctx, out));
     if (!tags->rpc)
         return TZ_OK;
     if (tags->rpc_count != TZ_RPC_VALUES)
         return warn_count(ctx, TZ_TAG_RPC, TZ_RPC_VALUES, tags->rpc_count);
-    if (!all_finite(tags->rpc, TZ_RPC_VALUES))
+    if (tz_count_finite(tags->rpc, TZ_RPC_VALUES) < TZ_RPC_VALUES)
         return warn_not_finite(ctx, TZ_TAG_RPC);
     out->rpc = tags->rpc;
     return TZ_OK;
-}
-
-tz_result tz_geo_parse_transform(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
-{
-    TZ_TRY(check_tiepoint_count(tags, ctx));
-    TZ_TRY(read_scale_and_tiepoint(tags, ctx, out));
-    TZ_TRY(read_matrix(tags, ctx, out));
-    TZ_TRY(read_gcps(tags, ctx, out));
-    return read_rpc(tags, ctx, out);
 }

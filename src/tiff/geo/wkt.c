@@ -33,30 +33,23 @@ void tz_wkt_deinit(tz_wkt *wkt)
     wkt->size = wkt->capacity = 0;
 }
 
-static bool reserve_wkt_bytes(tz_wkt *wkt, size_t size)
-{
-    if (size > MAX_WKT_SIZE - wkt->size - 1) {
-        wkt->result = TZ_FAIL_GEO(wkt->ctx, tz_at_geo_keys(),
-                                  "the text of the CRS is longer than %d bytes", MAX_WKT_SIZE);
-        return false;
-    }
-    if (wkt->size + size + 1 <= wkt->capacity)
-        return true;
-    size_t capacity = 2 * (wkt->size + size + 1);
-    char *text = tz_realloc_array(wkt->text, capacity, 1);
-    if (!text) {
-        wkt->result = tz_fail_nomem(wkt->ctx, capacity);
-        return false;
-    }
-    wkt->text = text;
-    wkt->capacity = capacity;
-    return true;
-}
-
 static void add_wkt_bytes(tz_wkt *wkt, const char *text, size_t size)
 {
-    if (wkt->result != TZ_OK || !reserve_wkt_bytes(wkt, size))
+    if (wkt->result == TZ_OK && size > MAX_WKT_SIZE - wkt->size - 1)
+        wkt->result = TZ_FAIL_GEO(wkt->ctx, tz_at_geo_keys(),
+                                  "the text of the CRS is longer than %d bytes", MAX_WKT_SIZE);
+    if (wkt->result != TZ_OK)
         return;
+    if (wkt->size + size + 1 > wkt->capacity) {
+        const size_t capacity = 2 * (wkt->size + size + 1);
+        char *larger = tz_realloc_array(wkt->text, capacity, 1);
+        if (!larger) {
+            wkt->result = tz_fail_nomem(wkt->ctx, capacity);
+            return;
+        }
+        wkt->text = larger;
+        wkt->capacity = capacity;
+    }
     memcpy(wkt->text + wkt->size, text, size);
     wkt->size += size;
     wkt->text[wkt->size] = '\0';

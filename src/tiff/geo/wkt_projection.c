@@ -109,38 +109,16 @@ typedef struct projection_method {
     method_parameter parameters[7];
 } projection_method;
 
-#define NATURAL_ORIGIN                                                                             \
-    {8801, ROLE_LATITUDE},                                                                         \
-    {                                                                                              \
-        8802, ROLE_LONGITUDE                                                                       \
-    }
-#define FALSE_ORIGIN                                                                               \
-    {8821, ROLE_LATITUDE},                                                                         \
-    {                                                                                              \
-        8822, ROLE_LONGITUDE                                                                       \
-    }
-#define CENTRE                                                                                     \
-    {8811, ROLE_LATITUDE},                                                                         \
-    {                                                                                              \
-        8812, ROLE_LONGITUDE                                                                       \
-    }
-#define PARALLELS                                                                                  \
-    {8823, ROLE_PARALLEL_1},                                                                       \
-    {                                                                                              \
-        8824, ROLE_PARALLEL_2                                                                      \
-    }
-#define SCALE                                                                                      \
-    {                                                                                              \
-        8805, ROLE_SCALE                                                                           \
-    }
-#define EAST_NORTH                                                                                 \
-    {8806, ROLE_EASTING},                                                                          \
-    {                                                                                              \
-        8807, ROLE_NORTHING                                                                        \
-    }
+/* clang-format off */
+/* Parameters that several methods share. */
+#define NATURAL_ORIGIN {8801, ROLE_LATITUDE}, {8802, ROLE_LONGITUDE}
+#define FALSE_ORIGIN   {8821, ROLE_LATITUDE}, {8822, ROLE_LONGITUDE}
+#define CENTRE         {8811, ROLE_LATITUDE}, {8812, ROLE_LONGITUDE}
+#define PARALLELS      {8823, ROLE_PARALLEL_1}, {8824, ROLE_PARALLEL_2}
+#define SCALE          {8805, ROLE_SCALE}
+#define EAST_NORTH     {8806, ROLE_EASTING}, {8807, ROLE_NORTHING}
 
 /* Missing are 2 (Alaska modified) and 6 (spherical oblique Mercator), which have no WKT. */
-/* clang-format off */
 static const projection_method methods[] = {
     {1, ALWAYS, 9807, "Transverse Mercator", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
     {3, ALWAYS, 9812, "Hotine Oblique Mercator (variant A)",
@@ -191,14 +169,6 @@ static const projection_method methods[] = {
 
 /* ---- parameters ---- */
 
-static const char *parameter_name(uint16_t code)
-{
-    for (size_t i = 0; i < sizeof parameter_names / sizeof parameter_names[0]; i++)
-        if (parameter_names[i].code == code)
-            return parameter_names[i].name;
-    return "unknown";
-}
-
 /* The first of a role's keys that is present as a DOUBLE; 0: none. */
 static uint16_t role_key(const tz_geo *geo, role_id id)
 {
@@ -216,30 +186,30 @@ static double role_value(const tz_geo *geo, role_id id)
     return key != 0 ? tz_geo_double(geo, key, roles[id].fallback) : roles[id].fallback;
 }
 
-static void add_parameter_unit(tz_wkt *wkt, unit_kind unit, bool is_default)
+/* A value that no key gives is in degrees, whatever the unit of the file's angles. */
+static void add_parameter(tz_wkt *wkt, const method_parameter *row)
 {
+    const unit_kind unit = roles[row->role].unit;
+    uint16_t key = role_key(wkt->geo, row->role);
+    double value = role_value(wkt->geo, row->role);
+    size_t name = 0;
+    if (row->role == ROLE_LATITUDE_IF_SET && value == 0)
+        return;
+    while (parameter_names[name].code != row->code)
+        name++; /* every parameter of `methods` has a name */
+    tz_wkt_addf(wkt, ",PARAMETER[\"%s\",", parameter_names[name].name);
+    tz_wkt_add_number(wkt, key != 0 ? key : roles[row->role].keys[0], value);
+    tz_wkt_add(wkt, ",");
     if (unit == UNIT_SCALE)
         tz_wkt_add(wkt, "SCALEUNIT[\"unity\",1]");
     else if (unit == UNIT_LENGTH)
         tz_wkt_add_length_unit(wkt, TZ_KEY_PROJ_LINEAR_UNITS, TZ_KEY_PROJ_LINEAR_UNIT_SIZE);
-    else if (is_default)
+    else if (key == 0)
         tz_wkt_add(wkt, TZ_WKT_DEGREE);
     else if (unit == UNIT_AZIMUTH)
         tz_wkt_add_azimuth_unit(wkt);
     else
         tz_wkt_add_angle_unit(wkt);
-}
-
-static void add_parameter(tz_wkt *wkt, const method_parameter *row)
-{
-    uint16_t key = role_key(wkt->geo, row->role);
-    double value = role_value(wkt->geo, row->role);
-    if (row->role == ROLE_LATITUDE_IF_SET && value == 0)
-        return;
-    tz_wkt_addf(wkt, ",PARAMETER[\"%s\",", parameter_name(row->code));
-    tz_wkt_add_number(wkt, key != 0 ? key : roles[row->role].keys[0], value);
-    tz_wkt_add(wkt, ",");
-    add_parameter_unit(wkt, roles[row->role].unit, key == 0);
     tz_wkt_addf(wkt, ",ID[\"EPSG\",%u]]", row->code);
 }
 

@@ -93,26 +93,6 @@ static tz_result check_options(const tz_write_options *options, const tz_context
     return TZ_OK;
 }
 
-static tz_result copy_spool_directory(tz_image *image, const tz_context *ctx)
-{
-    const char *given = image->options.spool_directory;
-    void *copy = NULL;
-    TZ_TRY(tz_image_copy_array(image, given, given ? strlen(given) + 1 : 0, 1, "spool_directory",
-                               ctx, &copy));
-    image->options.spool_directory = copy;
-    return TZ_OK;
-}
-
-static tz_result resolve_orientation(tz_image *image, const tz_context *ctx)
-{
-    uint16_t *orientation = &image->spec.orientation;
-    if (*orientation == 0)
-        *orientation = 1;
-    if (*orientation > 8)
-        return TZ_FAIL_ARG(ctx, "the orientation is %u; it must be 1 to 8", *orientation);
-    return TZ_OK;
-}
-
 /* ---- type ---- */
 
 static uint16_t natural_bits(tz_dtype dtype)
@@ -240,11 +220,11 @@ tz_result tz_image_init(tz_image *out, const tz_image_spec *spec, const tz_write
                         const tz_context *ctx)
 {
     static tz_result (*const steps[])(tz_image *, const tz_context *) = {
-        copy_spool_directory,      resolve_orientation,         tz_image_resolve_type,
-        tz_image_resolve_colors,   tz_image_resolve_codec,      tz_image_resolve_tiles,
-        tz_image_resolve_encoding, tz_image_resolve_nodata,     tz_image_resolve_geo,
-        tz_image_resolve_metadata, tz_image_resolve_extra_tags,
+        tz_image_resolve_type,  tz_image_resolve_colors,   tz_image_resolve_codec,
+        tz_image_resolve_tiles, tz_image_resolve_encoding, tz_image_resolve_nodata,
+        tz_image_resolve_geo,   tz_image_resolve_metadata, tz_image_resolve_extra_tags,
     };
+    void *copy = NULL;
     *out = (tz_image){.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
     if (!spec)
         return TZ_FAIL_ARG(ctx, "there is no specification of the image");
@@ -259,6 +239,15 @@ tz_result tz_image_init(tz_image *out, const tz_image_spec *spec, const tz_write
     TZ_TRY(check_options(&out->options, ctx));
     tz_context within = *ctx;
     within.limits = &out->options.limits;
+    const char *spool = out->options.spool_directory;
+    TZ_TRY(tz_image_copy_array(out, spool, spool ? strlen(spool) + 1 : 0, 1, "spool_directory",
+                               &within, &copy));
+    out->options.spool_directory = copy;
+    if (out->spec.orientation == 0)
+        out->spec.orientation = 1;
+    if (out->spec.orientation > 8)
+        return TZ_FAIL_ARG(&within, "the orientation is %u; it must be 1 to 8",
+                           out->spec.orientation);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
         TZ_TRY(steps[i](out, &within));
     return TZ_OK;

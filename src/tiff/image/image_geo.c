@@ -6,7 +6,7 @@
  * and a matrix otherwise. Its numbers are chosen so that readers get the very same transform back:
  * with PixelIsPoint they subtract half a pixel, so that the number stored is the one from which the
  * subtraction gives the corner. The three arrays of the key tags are filled by the same function
- * that counts them. */
+ * that counts them, first for the limits of the format and then for the memory. */
 #include <math.h>
 #include <string.h>
 
@@ -22,10 +22,10 @@ enum {
 static tz_result check_all_finite(const double *values, size_t count, const char *what,
                                   const tz_context *ctx)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(values[i]))
-            return TZ_FAIL_ARG(ctx, "%s: number %zu is infinite or not a number", what, i);
-    return TZ_OK;
+    const size_t finite = tz_count_finite(values, count);
+    if (finite == count)
+        return TZ_OK;
+    return TZ_FAIL_ARG(ctx, "%s: number %zu is infinite or not a number", what, finite);
 }
 
 /* ---- transform, control points, RPC ---- */
@@ -48,59 +48,70 @@ static bool is_invertible(const double *t)
     return tz_geo_parse_transform(&tags, &quiet, &read) == TZ_OK && read.has_transform;
 }
 
-static tz_result check_geo_transform(const tz_geo *geo, const tz_context *ctx)
+/* ---- the arrays of the key tags ---- */
+
+/* The three arrays, first counted, then filled. Memory is NULL while counting. Counts have 64 bits,
+ * because those of keys that are given have 32 each. */
+typedef struct key_arrays {
+    uint16_t *directory;
+    uint64_t directory_count;
+    double *doubles;
+    uint64_t double_count;
+    char *text;
+    uint64_t text_size;
+} key_arrays;
+
+/* Copies to the end of an array and returns the index of the copy. */
+static uint16_t append_key_values(void *array, uint64_t *used, const void *values, uint32_t count,
+                                  size_t size)
 {
-    if (!geo->has_transform)
-        return TZ_OK;
-    if (geo->gcp_count > 0)
-        return TZ_FAIL_ARG(ctx, "a transform and control points exclude each other");
-    TZ_TRY(check_all_finite(geo->transform, 6, "spec->geo->transform", ctx));
-    if (is_invertible(geo->transform))
-        return TZ_OK;
-    return TZ_FAIL_ARG(ctx, "the transform maps the image to a line or a point");
+    const uint64_t at = *used;
+    if (array && count > 0)
+        memcpy((char *)array + at * size, values, count * size);
+    *used += count;
+    return (uint16_t)at;
+}
+
+/* Puts the keys into the arrays. An entry has the value itself, if it is one SHORT, or the tag and
+ * the index of its values; SHORTs of a longer value follow the last entry. */
+static void put_keys(key_arrays *out, const tz_geo *geo)
+{
+    out->directory_count =
+        TZ_GEO_KEY_HEADER_VALUES + (uint64_t)TZ_GEO_KEY_ENTRY_VALUES * geo->key_count;
+    for (uint32_t i = 0; i < geo->key_count; i++) {
+        const tz_geo_key *key = &geo->keys[i];
+        const bool is_text = key->type == TZ_TYPE_ASCII;
+        uint16_t tag = 0;
+        uint16_t value = 0;
+        if (is_text) {
+            tag = TZ_TAG_GEO_ASCII;
+            value = append_key_values(out->text, &out->text_size, key->value.text, key->count, 1);
+            append_key_values(out->text, &out->text_size, "|", 1, 1);
+        } else if (key->type == TZ_TYPE_DOUBLE) {
+            tag = TZ_TAG_GEO_DOUBLES;
+            value = append_key_values(out->doubles, &out->double_count, key->value.doubles,
+                                      key->count, sizeof(double));
+        } else if (key->count == 1) {
+            value = key->value.shorts[0];
+        } else {
+            tag = TZ_TAG_GEO_KEYS;
+            value = append_key_values(out->directory, &out->directory_count, key->value.shorts,
+                                      key->count, sizeof(uint16_t));
+        }
+        const uint16_t entry[TZ_GEO_KEY_ENTRY_VALUES] = {key->id, tag,
+                                                         (uint16_t)(key->count + is_text), value};
+        if (out->directory)
+            memcpy(out->directory + TZ_GEO_KEY_HEADER_VALUES + i * (sizeof entry / sizeof entry[0]),
+                   entry, sizeof entry);
+    }
 }
 
 /* ---- keys that are given ---- */
 
-/* Values that a list of keys needs in the three tags. */
-typedef struct key_sums {
-    uint64_t shorts;
-    uint64_t doubles;
-    uint64_t text;
-} key_sums;
-
-static tz_result check_given_key(const tz_geo_key *key, const tz_context *ctx)
-{
-    const bool text = key->type == TZ_TYPE_ASCII;
-    if (!text && key->type != TZ_TYPE_SHORT && key->type != TZ_TYPE_DOUBLE)
-        return TZ_FAIL_ARG(ctx, "GeoKey %u has type %u; it must be 2, 3 or 12", key->id, key->type);
-    if (!text && key->count == 0)
-        return TZ_FAIL_ARG(ctx, "GeoKey %u has no value", key->id);
-    if (text && key->count > 0 && key->value.text && memchr(key->value.text, '\0', key->count))
-        return TZ_FAIL_ARG(ctx, "the text of GeoKey %u has a NUL inside", key->id);
-    return TZ_OK;
-}
-
-static tz_result copy_given_key(tz_image *image, tz_geo_key *key, const tz_context *ctx)
-{
-    void *copy;
-    const void *data = key->type == TZ_TYPE_ASCII    ? (const void *)key->value.text
-                       : key->type == TZ_TYPE_DOUBLE ? (const void *)key->value.doubles
-                                                     : (const void *)key->value.shorts;
-    TZ_TRY(tz_image_copy_array(image, data, key->count, tz_type_size(key->type),
-                               "the value of a GeoKey", ctx, &copy));
-    if (key->type == TZ_TYPE_ASCII)
-        key->value.text = copy;
-    else if (key->type == TZ_TYPE_DOUBLE)
-        key->value.doubles = copy;
-    else
-        key->value.shorts = copy;
-    return TZ_OK;
-}
-
+/* Checks the keys, and copies them with their values. */
 static tz_result copy_given_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
 {
-    key_sums sums = {.shorts = TZ_GEO_KEY_HEADER_VALUES};
+    key_arrays size = {0};
     void *copy;
     TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_geo_keys), tz_no_location(), geo->key_count,
                           "GeoKeys"));
@@ -109,20 +120,25 @@ static tz_result copy_given_keys(tz_image *image, tz_geo *geo, const tz_context 
     tz_geo_key *keys = copy;
     geo->keys = keys;
     for (uint32_t i = 0; i < geo->key_count; i++) {
-        if (i > 0 && keys[i].id <= keys[i - 1].id)
-            return TZ_FAIL_ARG(ctx, "GeoKey %u comes after %u; they must ascend", keys[i].id,
+        tz_geo_key *key = &keys[i];
+        const bool text = key->type == TZ_TYPE_ASCII;
+        if (i > 0 && key->id <= keys[i - 1].id)
+            return TZ_FAIL_ARG(ctx, "GeoKey %u comes after %u; they must ascend", key->id,
                                keys[i - 1].id);
-        TZ_TRY(check_given_key(&keys[i], ctx));
-        TZ_TRY(copy_given_key(image, &keys[i], ctx));
-        sums.shorts += TZ_GEO_KEY_ENTRY_VALUES;
-        if (keys[i].type == TZ_TYPE_ASCII)
-            sums.text += (uint64_t)keys[i].count + 1;
-        else if (keys[i].type == TZ_TYPE_DOUBLE)
-            sums.doubles += keys[i].count;
-        else if (keys[i].count > 1)
-            sums.shorts += keys[i].count;
+        if (!text && key->type != TZ_TYPE_SHORT && key->type != TZ_TYPE_DOUBLE)
+            return TZ_FAIL_ARG(ctx, "GeoKey %u has type %u; it must be 2, 3 or 12", key->id,
+                               key->type);
+        if (!text && key->count == 0)
+            return TZ_FAIL_ARG(ctx, "GeoKey %u has no value", key->id);
+        if (text && key->count > 0 && key->value.text && memchr(key->value.text, '\0', key->count))
+            return TZ_FAIL_ARG(ctx, "the text of GeoKey %u has a NUL inside", key->id);
+        TZ_TRY(tz_image_copy_array(image, tz_geo_key_values(key), key->count,
+                                   tz_type_size(key->type), "the value of a GeoKey", ctx, &copy));
+        tz_geo_key_set_values(key, copy);
     }
-    if (sums.shorts > MAX_KEY_VALUES || sums.doubles > MAX_KEY_VALUES || sums.text > MAX_KEY_VALUES)
+    put_keys(&size, geo);
+    if (size.directory_count > MAX_KEY_VALUES || size.double_count > MAX_KEY_VALUES ||
+        size.text_size > MAX_KEY_VALUES)
         return TZ_FAIL_ARG(ctx,
                            "the GeoKeys are too long: their directory, their doubles and their "
                            "text may have %d values each",
@@ -173,38 +189,6 @@ static tz_result check_geo_agrees_with_keys(tz_image *image, tz_geo *geo, const 
 
 /* ---- generated keys ---- */
 
-typedef struct key_generator {
-    tz_image *image;
-    tz_geo_key *keys;
-    uint32_t count;
-} key_generator;
-
-static void generate_short_key(key_generator *generator, uint16_t id, uint16_t value)
-{
-    uint16_t *data = tz_arena_alloc(&generator->image->arena, sizeof *data);
-    if (data)
-        *data = value;
-    generator->keys[generator->count++] =
-        (tz_geo_key){.id = id, .type = TZ_TYPE_SHORT, .count = 1, .value.shorts = data};
-}
-
-/* A caller who sets model_type may use codes that the database does not have: they are not looked
- * up.
- */
-static tz_result resolve_model_type(tz_geo *geo, const tz_context *ctx)
-{
-    if (geo->model_type == 0 && geo->epsg_vertical != 0)
-        TZ_TRY(tz_epsg_check_vertical(geo->epsg_vertical, ctx));
-    if (geo->model_type == 0)
-        geo->model_type = tz_epsg_model_type(geo->epsg);
-    if (geo->model_type == 0)
-        return tz_epsg_fail_unusable(geo->epsg, ctx);
-    if (geo->model_type > TZ_MODEL_GEOCENTRIC)
-        return TZ_FAIL_ARG(ctx, "spec->geo->model_type is %u; it must be 1, 2 or 3",
-                           geo->model_type);
-    return TZ_OK;
-}
-
 static tz_result check_epsg_codes(const tz_geo *geo, const tz_context *ctx)
 {
     const uint16_t codes[] = {geo->epsg, geo->epsg_vertical};
@@ -222,38 +206,27 @@ static tz_result check_epsg_codes(const tz_geo *geo, const tz_context *ctx)
     return TZ_OK;
 }
 
-/* In the order of their ids. */
-static void generate_all_keys(key_generator *generator, tz_geo *geo)
-{
-    const uint16_t crs =
-        geo->model_type == TZ_MODEL_PROJECTED ? TZ_KEY_PROJECTED_CRS : TZ_KEY_GEODETIC_CRS;
-    if (geo->epsg != 0)
-        generate_short_key(generator, TZ_KEY_MODEL_TYPE, geo->model_type);
-    generate_short_key(generator, TZ_KEY_RASTER_TYPE, (uint16_t)geo->raster_type);
-    if (geo->citation)
-        generator->keys[generator->count++] = (tz_geo_key){.id = TZ_KEY_CITATION,
-                                                           .type = TZ_TYPE_ASCII,
-                                                           .count = (uint32_t)strlen(geo->citation),
-                                                           .value.text = geo->citation};
-    if (geo->epsg != 0)
-        generate_short_key(generator, crs, geo->epsg);
-    if (geo->epsg_vertical != 0)
-        generate_short_key(generator, TZ_KEY_VERTICAL, geo->epsg_vertical);
-    if (has_epoch(geo))
-        generator->keys[generator->count++] = (tz_geo_key){.id = TZ_KEY_COORDINATE_EPOCH,
-                                                           .type = TZ_TYPE_DOUBLE,
-                                                           .count = 1,
-                                                           .value.doubles = &geo->coordinate_epoch};
-}
-
+/* Makes the keys of the codes, in the order of their ids. Their values are the members of *geo,
+ * which lives as long as the image. A caller who sets model_type may use codes that the database
+ * does not have: they are not looked up. */
 static tz_result generate_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
 {
-    key_generator generator = {.image = image};
+    static const uint16_t raster_types[] = {TZ_RASTER_UNDEFINED, TZ_RASTER_PIXEL_IS_AREA,
+                                            TZ_RASTER_PIXEL_IS_POINT};
+    uint32_t count = 0;
     TZ_TRY(check_epsg_codes(geo, ctx));
     if (geo->epsg == 0 && geo->raster_type == TZ_RASTER_UNDEFINED && !geo->citation)
         return TZ_OK;
-    if (geo->epsg != 0)
-        TZ_TRY(resolve_model_type(geo, ctx));
+    if (geo->epsg != 0 && geo->model_type == 0) {
+        if (geo->epsg_vertical != 0)
+            TZ_TRY(tz_epsg_check_vertical(geo->epsg_vertical, ctx));
+        geo->model_type = tz_epsg_model_type(geo->epsg);
+        if (geo->model_type == 0)
+            return tz_epsg_fail_unusable(geo->epsg, ctx);
+    }
+    if (geo->model_type > TZ_MODEL_GEOCENTRIC)
+        return TZ_FAIL_ARG(ctx, "spec->geo->model_type is %u; it must be 1, 2 or 3",
+                           geo->model_type);
     if (geo->raster_type == TZ_RASTER_UNDEFINED)
         geo->raster_type = TZ_RASTER_PIXEL_IS_AREA;
     if (geo->citation) {
@@ -265,15 +238,31 @@ static tz_result generate_keys(tz_image *image, tz_geo *geo, const tz_context *c
         if (!geo->citation)
             return tz_fail_nomem(ctx, MAX_KEY_VALUES);
     }
-    generator.keys = tz_arena_array(&image->arena, MAX_GENERATED_KEYS, sizeof *generator.keys);
-    if (!generator.keys)
-        return tz_fail_nomem(ctx, MAX_GENERATED_KEYS * sizeof *generator.keys);
-    generate_all_keys(&generator, geo);
-    for (uint32_t i = 0; i < generator.count; i++)
-        if (!generator.keys[i].value.shorts)
-            return tz_fail_nomem(ctx, sizeof(uint16_t));
-    geo->keys = generator.keys;
-    geo->key_count = generator.count;
+    const uint16_t crs =
+        geo->model_type == TZ_MODEL_PROJECTED ? TZ_KEY_PROJECTED_CRS : TZ_KEY_GEODETIC_CRS;
+    const uint16_t *raster_type = &raster_types[geo->raster_type];
+    tz_geo_key *keys = tz_arena_array(&image->arena, MAX_GENERATED_KEYS, sizeof *keys);
+    if (!keys)
+        return tz_fail_nomem(ctx, MAX_GENERATED_KEYS * sizeof *keys);
+    if (geo->epsg != 0)
+        keys[count++] =
+            (tz_geo_key){TZ_KEY_MODEL_TYPE, TZ_TYPE_SHORT, 1, {.shorts = &geo->model_type}};
+    keys[count++] = (tz_geo_key){TZ_KEY_RASTER_TYPE, TZ_TYPE_SHORT, 1, {.shorts = raster_type}};
+    if (geo->citation)
+        keys[count++] = (tz_geo_key){TZ_KEY_CITATION,
+                                     TZ_TYPE_ASCII,
+                                     (uint32_t)strlen(geo->citation),
+                                     {.text = geo->citation}};
+    if (geo->epsg != 0)
+        keys[count++] = (tz_geo_key){crs, TZ_TYPE_SHORT, 1, {.shorts = &geo->epsg}};
+    if (geo->epsg_vertical != 0)
+        keys[count++] =
+            (tz_geo_key){TZ_KEY_VERTICAL, TZ_TYPE_SHORT, 1, {.shorts = &geo->epsg_vertical}};
+    if (has_epoch(geo))
+        keys[count++] = (tz_geo_key){
+            TZ_KEY_COORDINATE_EPOCH, TZ_TYPE_DOUBLE, 1, {.doubles = &geo->coordinate_epoch}};
+    geo->keys = keys;
+    geo->key_count = count;
     geo->key_revision = 1;
     geo->key_minor = geo->epsg_vertical != 0; /* vertical keys came with GeoTIFF 1.1 */
     return TZ_OK;
@@ -291,7 +280,13 @@ tz_result tz_image_resolve_geo(tz_image *image, const tz_context *ctx)
     if ((unsigned)geo->raster_type > TZ_RASTER_PIXEL_IS_POINT)
         return TZ_FAIL_ARG(ctx, "spec->geo->raster_type is %u, which is none of its values",
                            (unsigned)geo->raster_type);
-    TZ_TRY(check_geo_transform(geo, ctx));
+    if (geo->has_transform && geo->gcp_count > 0)
+        return TZ_FAIL_ARG(ctx, "a transform and control points exclude each other");
+    if (geo->has_transform) {
+        TZ_TRY(check_all_finite(geo->transform, 6, "spec->geo->transform", ctx));
+        if (!is_invertible(geo->transform))
+            return TZ_FAIL_ARG(ctx, "the transform maps the image to a line or a point");
+    }
     if (geo->gcp_count > MAX_GCPS)
         return TZ_FAIL_ARG(ctx, "%u control points; there may be %d at most", geo->gcp_count,
                            MAX_GCPS);
@@ -322,14 +317,6 @@ tz_result tz_image_resolve_geo(tz_image *image, const tz_context *ctx)
 
 /* ---- tags ---- */
 
-static void add_double_tag(tz_tag_list *tags, uint16_t tag, const double *values, size_t count)
-{
-    double *copy = tz_tag_list_alloc(tags, count, sizeof *copy);
-    if (copy)
-        tz_tag_list_add(tags, tag, TZ_TYPE_DOUBLE, count,
-                        memcpy(copy, values, count * sizeof *copy));
-}
-
 /* With PixelIsPoint, tags refer to pixel centres, and readers subtract half a pixel. Returns the
  * number from which they get this corner: the sum, or one of its neighbours if rounding hides it.
  */
@@ -343,104 +330,27 @@ static double unshift_corner(double corner, double half)
     return sum;
 }
 
-/* True for axes in the usual directions without a rotation, not even one of -0. */
-static bool is_north_up(const double *t)
-{
-    return t[1] > 0 && t[5] < 0 && t[2] == 0 && t[4] == 0 && !signbit(t[2]) && !signbit(t[4]);
-}
-
 static void add_transform_tags(tz_tag_list *tags, const tz_geo *geo)
 {
     const double *t = geo->transform;
+    /* Axes in the usual directions without a rotation, not even one of -0. */
+    const bool north_up =
+        t[1] > 0 && t[5] < 0 && t[2] == 0 && t[4] == 0 && !signbit(t[2]) && !signbit(t[4]);
     double x = t[0];
     double y = t[3];
     if (geo->raster_type == TZ_RASTER_PIXEL_IS_POINT) {
         x = unshift_corner(x, t[1] * 0.5 + t[2] * 0.5);
         y = unshift_corner(y, t[4] * 0.5 + t[5] * 0.5);
     }
-    if (is_north_up(t)) {
+    if (north_up) {
         const double scale[TZ_SCALE_VALUES] = {t[1], -t[5], 0};
         const double tiepoint[TZ_TIEPOINT_VALUES] = {0, 0, 0, x, y, 0};
-        add_double_tag(tags, TZ_TAG_PIXEL_SCALE, scale, TZ_SCALE_VALUES);
-        add_double_tag(tags, TZ_TAG_TIEPOINTS, tiepoint, TZ_TIEPOINT_VALUES);
+        tz_tag_list_add_copy(tags, TZ_TAG_PIXEL_SCALE, TZ_TYPE_DOUBLE, TZ_SCALE_VALUES, scale);
+        tz_tag_list_add_copy(tags, TZ_TAG_TIEPOINTS, TZ_TYPE_DOUBLE, TZ_TIEPOINT_VALUES, tiepoint);
     } else {
         double matrix[TZ_MATRIX_VALUES];
         make_geo_matrix(t, x, y, matrix);
-        add_double_tag(tags, TZ_TAG_TRANSFORMATION, matrix, TZ_MATRIX_VALUES);
-    }
-}
-
-static void add_gcp_tag(tz_tag_list *tags, const tz_geo *geo)
-{
-    tz_gcp *list = tz_tag_list_alloc(tags, geo->gcp_count, sizeof *list);
-    if (!list)
-        return;
-    memcpy(list, geo->gcps, geo->gcp_count * sizeof *list);
-    const double half = geo->raster_type == TZ_RASTER_PIXEL_IS_POINT ? 0.5 : 0;
-    for (uint32_t i = 0; i < geo->gcp_count; i++) {
-        list[i].column -= half;
-        list[i].row -= half;
-    }
-    tz_tag_list_add(tags, TZ_TAG_TIEPOINTS, TZ_TYPE_DOUBLE,
-                    (uint64_t)geo->gcp_count * TZ_TIEPOINT_VALUES, list);
-}
-
-/* The three arrays, first counted, then filled. Memory is NULL while counting. */
-typedef struct key_arrays {
-    uint16_t *directory;
-    uint32_t directory_count;
-    double *doubles;
-    uint32_t double_count;
-    char *text;
-    uint32_t text_size;
-} key_arrays;
-
-/* Copies to the end of an array and returns the index of the copy. */
-static uint16_t append_key_values(void *array, uint32_t *used, const void *values, uint32_t count,
-                                  size_t size)
-{
-    const uint32_t at = *used;
-    if (array && count > 0)
-        memcpy((char *)array + at * size, values, count * size);
-    *used += count;
-    return (uint16_t)at;
-}
-
-static void put_key_entry(key_arrays *out, const tz_geo_key *key,
-                          uint16_t entry[TZ_GEO_KEY_ENTRY_VALUES])
-{
-    uint16_t tag = 0;
-    uint16_t count = (uint16_t)key->count;
-    uint16_t value = 0;
-    if (key->type == TZ_TYPE_ASCII) {
-        tag = TZ_TAG_GEO_ASCII;
-        count++;
-        value = append_key_values(out->text, &out->text_size, key->value.text, key->count, 1);
-        append_key_values(out->text, &out->text_size, "|", 1, 1);
-    } else if (key->type == TZ_TYPE_DOUBLE) {
-        tag = TZ_TAG_GEO_DOUBLES;
-        value = append_key_values(out->doubles, &out->double_count, key->value.doubles, count,
-                                  sizeof(double));
-    } else if (count == 1) {
-        value = key->value.shorts[0];
-    } else {
-        tag = TZ_TAG_GEO_KEYS; /* after the last entry */
-        value = append_key_values(out->directory, &out->directory_count, key->value.shorts, count,
-                                  sizeof(uint16_t));
-    }
-    const uint16_t fields[TZ_GEO_KEY_ENTRY_VALUES] = {key->id, tag, count, value};
-    memcpy(entry, fields, sizeof fields);
-}
-
-static void put_key_entries(key_arrays *out, const tz_geo *geo)
-{
-    uint16_t unused[TZ_GEO_KEY_ENTRY_VALUES];
-    out->directory_count = TZ_GEO_KEY_HEADER_VALUES + TZ_GEO_KEY_ENTRY_VALUES * geo->key_count;
-    for (uint32_t i = 0; i < geo->key_count; i++) {
-        uint16_t *entry = out->directory ? out->directory + TZ_GEO_KEY_HEADER_VALUES +
-                                               (size_t)i * TZ_GEO_KEY_ENTRY_VALUES
-                                         : unused;
-        put_key_entry(out, &geo->keys[i], entry);
+        tz_tag_list_add_copy(tags, TZ_TAG_TRANSFORMATION, TZ_TYPE_DOUBLE, TZ_MATRIX_VALUES, matrix);
     }
 }
 
@@ -448,13 +358,13 @@ static void add_key_tags(tz_tag_list *tags, const tz_geo *geo)
 {
     key_arrays size = {0};
     key_arrays out = {0};
-    put_key_entries(&size, geo);
-    out.directory = tz_tag_list_alloc(tags, size.directory_count, sizeof *out.directory);
-    out.doubles = tz_tag_list_alloc(tags, size.double_count, sizeof *out.doubles);
+    put_keys(&size, geo);
+    out.directory = tz_tag_list_alloc(tags, (size_t)size.directory_count, sizeof *out.directory);
+    out.doubles = tz_tag_list_alloc(tags, (size_t)size.double_count, sizeof *out.doubles);
     out.text = tz_tag_list_alloc(tags, (size_t)size.text_size + 1, 1);
     if (tags->result != TZ_OK)
         return;
-    put_key_entries(&out, geo);
+    put_keys(&out, geo);
     out.directory[0] = 1; /* the version of the directory */
     out.directory[1] = geo->key_revision;
     out.directory[2] = geo->key_minor;
@@ -463,8 +373,7 @@ static void add_key_tags(tz_tag_list *tags, const tz_geo *geo)
     if (out.double_count > 0)
         tz_tag_list_add(tags, TZ_TAG_GEO_DOUBLES, TZ_TYPE_DOUBLE, out.double_count, out.doubles);
     if (out.text_size > 0)
-        tz_tag_list_add(tags, TZ_TAG_GEO_ASCII, TZ_TYPE_ASCII, (uint64_t)out.text_size + 1,
-                        out.text);
+        tz_tag_list_add(tags, TZ_TAG_GEO_ASCII, TZ_TYPE_ASCII, out.text_size + 1, out.text);
 }
 
 /* A directory without keys is written if a file had one. */
@@ -472,10 +381,19 @@ void tz_image_add_geo_tags(tz_tag_list *tags, const tz_geo *geo)
 {
     if (!geo)
         return;
-    if (geo->has_transform)
+    if (geo->has_transform) {
         add_transform_tags(tags, geo);
-    else if (geo->gcp_count > 0)
-        add_gcp_tag(tags, geo);
+    } else if (geo->gcp_count > 0) {
+        const double half = geo->raster_type == TZ_RASTER_PIXEL_IS_POINT ? 0.5 : 0;
+        tz_gcp *list = tz_tag_list_alloc(tags, geo->gcp_count, sizeof *list);
+        for (uint32_t i = 0; list && i < geo->gcp_count; i++) {
+            list[i] = geo->gcps[i];
+            list[i].column -= half;
+            list[i].row -= half;
+        }
+        tz_tag_list_add(tags, TZ_TAG_TIEPOINTS, TZ_TYPE_DOUBLE,
+                        (uint64_t)geo->gcp_count * TZ_TIEPOINT_VALUES, list);
+    }
     if (geo->key_revision != 0)
         add_key_tags(tags, geo);
     if (geo->rpc)

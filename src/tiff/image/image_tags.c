@@ -31,11 +31,6 @@ void *tz_tag_list_alloc(tz_tag_list *tags, size_t count, size_t size)
     return memory;
 }
 
-static int compare_tag_values(const void *a, const void *b)
-{
-    return ((const tz_tag_value *)a)->tag - ((const tz_tag_value *)b)->tag;
-}
-
 void tz_tag_list_add(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64_t count,
                      const void *data)
 {
@@ -162,7 +157,7 @@ tz_result tz_image_build_tags(tz_image_tags *out, const tz_image *image, tz_ifd_
         add_image_tags(&tags, image, kind, statistics, jpeg_tables);
     if (tags.result != TZ_OK)
         return tags.result;
-    qsort(tags.list, tags.count, sizeof *tags.list, compare_tag_values);
+    qsort(tags.list, tags.count, sizeof *tags.list, tz_compare_numbers);
     *out = (tz_image_tags){.list = tags.list, .count = tags.count};
     return TZ_OK;
 }
@@ -208,7 +203,7 @@ tz_result tz_image_resolve_extra_tags(tz_image *image, const tz_context *ctx)
     tz_tag_value *tags = copy;
     spec->tags = tags;
     if (tags)
-        qsort(tags, spec->tag_count, sizeof *tags, compare_tag_values);
+        qsort(tags, spec->tag_count, sizeof *tags, tz_compare_numbers);
     for (uint32_t i = 0; i < spec->tag_count; i++) {
         if (i > 0 && tags[i].tag == tags[i - 1].tag)
             return TZ_FAIL_ARG_TAG(ctx, tags[i].tag, "it is given more than once");

@@ -52,26 +52,18 @@ static tz_result copy_spec_type(spec_holder *holder)
     return TZ_OK;
 }
 
-/* Returns grey, with the other bands as extra samples, for colours that cannot be written. */
+/* Returns grey, with the other bands as extra samples, for colours that cannot be written, or for
+ * which bands or a colour map are missing. YCbCr that is not of JPEG cannot be written. */
 static tz_photometric writable_photometric(const tz_info *info)
 {
     const uint16_t number = tz_delivered_photometric(info);
-    if (info->bands < tz_photometric_channels(number))
+    if (number > TZ_PHOTOMETRIC_ITULAB || !tz_photometric_name(number) ||
+        number == TZ_PHOTOMETRIC_MASK || number == TZ_PHOTOMETRIC_YCBCR ||
+        (number == TZ_PHOTOMETRIC_PALETTE && !info->color_map) ||
+        info->bands < tz_photometric_channels(number))
         return TZ_PHOTOMETRIC_MIN_IS_BLACK;
-    switch (number) {
-    case TZ_PHOTOMETRIC_NUMBER_MIN_IS_WHITE:
-        return TZ_PHOTOMETRIC_MIN_IS_WHITE;
-    case TZ_PHOTOMETRIC_PALETTE:
-        return info->color_map ? TZ_PHOTOMETRIC_PALETTE : TZ_PHOTOMETRIC_MIN_IS_BLACK;
-    case TZ_PHOTOMETRIC_RGB:
-    case TZ_PHOTOMETRIC_CMYK:
-    case TZ_PHOTOMETRIC_CIELAB:
-    case TZ_PHOTOMETRIC_ICCLAB:
-    case TZ_PHOTOMETRIC_ITULAB:
-        return (tz_photometric)number;
-    default:
-        return TZ_PHOTOMETRIC_MIN_IS_BLACK;
-    }
+    return number == TZ_PHOTOMETRIC_NUMBER_MIN_IS_WHITE ? TZ_PHOTOMETRIC_MIN_IS_WHITE
+                                                        : (tz_photometric)number;
 }
 
 /* Extra samples are the last bands, also if the file describes fewer or more of them. */
