@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+/* The readers combine single bytes, so that p needs no alignment and the machine's own byte order
+ * does not matter. Compilers make one load of them. */
 static inline uint16_t tz_read_endian_u16(const uint8_t *p, bool big_endian)
 {
     const unsigned value = big_endian ? (unsigned)p[0] << 8 | p[1] : (unsigned)p[1] << 8 | p[0];
@@ -29,7 +31,7 @@ static inline uint64_t tz_read_endian_u64(const uint8_t *p, bool big_endian)
 }
 
 /* Converts count values of width bytes (1, 2, 4 or 8) from the file's byte order to the machine's.
- */
+ * The same serves for writing, because reversing bytes is its own inverse. */
 static inline void tz_to_host_order(void *values, uint64_t count, unsigned width, bool big_endian)
 {
     const uint16_t probe = 1;

@@ -28,6 +28,11 @@ static tz_result check_header_size(const tz_container *container, uint64_t neede
                              (unsigned)container->size);
 }
 
+/* classic TIFF: "II" or "MM", 42, and the offset of the first directory in 4 bytes
+ * BigTIFF:      "II" or "MM", 43, 8 (bytes of an offset), 0, and the offset in 8 bytes
+ *
+ * Numbers are in the byte order that the first two bytes declare. Anything else is not a TIFF, and
+ * the error shows the bytes: often they name the format that it is. */
 static tz_result parse_header(const tz_reader *reader, tz_container *container,
                               const tz_context *ctx)
 {
@@ -64,6 +69,7 @@ static tz_result parse_header(const tz_reader *reader, tz_container *container,
 
 /* ---- reader ---- */
 
+/* All reads of opening pass here and are counted: tz_info.reads and bytes_read come from it. */
 static tz_result fetch_from_source(tz_reader *reader, uint64_t offset, size_t size, void *dst,
                                    const tz_context *ctx)
 {
@@ -99,6 +105,7 @@ void tz_reader_close(tz_reader *reader)
     reader->blocks = NULL;
 }
 
+/* Most files never need the blocks: they are allocated at the first read outside the front. */
 static tz_result alloc_reader_blocks(tz_reader *reader, const tz_context *ctx)
 {
     if (!reader->blocks)
@@ -108,7 +115,8 @@ static tz_result alloc_reader_blocks(tz_reader *reader, const tz_context *ctx)
     return TZ_OK;
 }
 
-/* Returns the block that starts at start, from memory or from the file. */
+/* Returns the block that starts at start, from memory or from the file. Blocks replace each other
+ * in turn. A slot is empty while it is read, so that a failed read leaves nothing to be found. */
 static tz_result find_block(tz_reader *reader, uint64_t start, const uint8_t **out,
                             const tz_context *ctx)
 {
@@ -142,6 +150,7 @@ static tz_result check_and_count_read(tz_reader *reader, uint64_t offset, uint64
     return TZ_OK;
 }
 
+/* A piece takes the memory of all blocks, which are forgotten. */
 tz_result tz_reader_read_some(tz_reader *reader, uint64_t offset, uint64_t *size,
                               const uint8_t **out, const tz_context *ctx)
 {

@@ -17,6 +17,8 @@
 #define TZ_MAX_CONTAINERS 3 /* the file, .ovr, .msk */
 #define TZ_MAX_SIDECARS   4 /* .ovr, .msk, .aux.xml, a world file */
 
+/* A container is opened when its file is found, and closed with the handle. Level numbers of the
+ * public interface are indices into level_tables; TZ_MASK_OF selects mask_tables. */
 struct tz_file {
     tz_info info;
     tz_limits limits;

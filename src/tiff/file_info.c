@@ -42,6 +42,7 @@ tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *c
 
 /* ---- bands ---- */
 
+/* Colours of the first bands by photometric interpretation; others have undefined colours. */
 typedef struct photometric_colors {
     uint16_t photometric;
     uint8_t count;
@@ -65,6 +66,7 @@ uint16_t tz_delivered_photometric(const tz_info *info)
                                                              : info->photometric;
 }
 
+/* Colours come from the interpretation, then from ExtraSamples. */
 static tz_color band_color(const tz_info *info, uint32_t band)
 {
     const uint16_t photometric = tz_delivered_photometric(info);
@@ -87,6 +89,7 @@ static tz_color band_color(const tz_info *info, uint32_t band)
     return TZ_COLOR_UNDEFINED;
 }
 
+/* Reads a number of a band that GDAL stores as an item with a role. */
 static bool band_number(const tz_file *file, const char *role, uint32_t band, double *out)
 {
     const char *text = tz_metadata_find_role(&file->metadata, role, (int32_t)band);
@@ -131,6 +134,8 @@ tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index, t
     return tz_source_check(file->containers[0].source, &ctx);
 }
 
+/* RATIONALs stay two LONGs each: words are converted to the machine's byte order, not values. The
+ * tag may be the caller's own, so that its extent is checked again. */
 tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst, size_t size, tz_error *err)
 {
     const tz_context ctx = tz_file_context(file, err);

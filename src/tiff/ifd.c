@@ -47,6 +47,7 @@ bool tz_ifd_has(const tz_ifd *ifd, uint16_t tag)
     return row && is_seen(ifd, row);
 }
 
+/* Any tag of tiles makes an image tiled: a writer may have left out one of them. */
 bool tz_ifd_is_tiled(const tz_ifd *ifd)
 {
     return tz_ifd_has(ifd, TZ_TAG_TILE_WIDTH) || tz_ifd_has(ifd, TZ_TAG_TILE_LENGTH) ||
@@ -77,6 +78,8 @@ void tz_ifd_entry_parse(const tz_container *container, const uint8_t *bytes, uin
         out->size <= capacity ? entry_offset + field : read_offset_field(container, bytes + field);
 }
 
+/* Trusts nothing: the offset must be outside the header, the number within the limit, and all
+ * entries inside the file. Reads of single entries need no further checks then. */
 tz_result tz_ifd_read_entry_count(tz_reader *reader, uint64_t offset, const tz_context *ctx,
                                   uint64_t *count)
 {
@@ -132,6 +135,7 @@ tz_result tz_ifd_read_entry(tz_reader *reader, uint64_t offset, uint64_t index,
                           ctx, out);
 }
 
+/* Reads all entries with few reads, for callers who look at every one of them (validate). */
 tz_result tz_ifd_read_entries(tz_reader *reader, uint64_t offset, tz_arena *arena,
                               const tz_context *ctx, tz_ifd_entry **out, uint32_t *count,
                               uint64_t *end)
@@ -162,6 +166,7 @@ tz_result tz_ifd_read_entries(tz_reader *reader, uint64_t offset, tz_arena *aren
 
 /* ---- integers ---- */
 
+/* Widens an integer to 64 bits. Signed types are accepted for numbers that are not negative. */
 bool tz_tag_integer_at(const uint8_t *p, uint16_t type, bool big_endian, uint64_t *out)
 {
     switch (tz_type_size(type)) {
@@ -202,6 +207,8 @@ static tz_location at_entry(const tz_ifd_entry *entry)
     return tz_at_tag(entry->tag, entry->entry_offset);
 }
 
+/* Checks the type and the number of values. The message names the type that the standard asks for,
+ * not all that are accepted. */
 static tz_result check_entry_type(const tz_tag_row *row, const tz_ifd_entry *entry,
                                   const tz_context *ctx)
 {
@@ -226,7 +233,8 @@ static tz_result check_entry_type(const tz_tag_row *row, const tz_ifd_entry *ent
     return TZ_OK;
 }
 
-/* Checks that the data lies in the file, outside the header, and within the limit of a tag. */
+/* Checks that the data lies in the file, outside the header, and within the limit of a tag. Tile
+ * tables have no limit, because they are never loaded as a whole. */
 static tz_result check_entry_extent(const tz_tag_row *row, const tz_ifd_entry *entry,
                                     tz_reader *reader, const tz_context *ctx)
 {
@@ -334,7 +342,8 @@ static tz_result read_ifd_entries(tz_ifd *ifd, tz_reader *reader, uint64_t first
     return TZ_OK;
 }
 
-/* Reads one number per sample: the first counts, the others must agree. */
+/* Reads one number per sample: the first counts, the others must agree. Many directories that share
+ * one long array would each read it, so that the bytes of all of them together are bounded. */
 static tz_result read_per_sample(tz_ifd *ifd, tz_reader *reader, const tz_tag_ref *value,
                                  uint16_t tag, uint16_t *first, const tz_context *ctx)
 {

@@ -41,6 +41,9 @@ typedef struct tz_old_jpeg {
     uint16_t restart_interval;
 } tz_old_jpeg;
 
+/* A directory, after reading. Numbers have the value of the file or the standard's default; a
+ * tz_tag_ref has count 0 if its tag is missing or defective. tz_ifd_has distinguishes a default
+ * from a value. The names of members are those of the tags, with `sizes` for byte counts. */
 typedef struct tz_ifd {
     uint64_t offset;
     uint64_t next; /* 0: the last of its chain */

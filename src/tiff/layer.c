@@ -24,6 +24,8 @@ typedef struct dtype_row {
     tz_dtype dtype;
 } dtype_row;
 
+/* Samples are delivered in the narrowest type that holds them. Depths without a row, such as
+ * integers of 33 to 63 bits, are not read; a float of 24 bits is widened. */
 static const dtype_row dtype_rows[] = {
     {TZ_SAMPLE_FORMAT_UINT, 1, 8, TZ_DTYPE_UINT8},
     {TZ_SAMPLE_FORMAT_UINT, 9, 16, TZ_DTYPE_UINT16},
@@ -67,6 +69,8 @@ uint32_t tz_ifd_subfile_type(const tz_ifd *ifd)
 
 /* ---- sizes ---- */
 
+/* Returns the bytes of rows in one plane of a tile, each padded to a whole byte; TZ_NONE if they do
+ * not fit 64 bits. */
 static uint64_t layer_row_bytes(const tz_layer *layer, uint64_t rows)
 {
     const tz_level *shape = &layer->shape;
@@ -94,6 +98,7 @@ uint64_t tz_layer_tile_bytes(const tz_layer *layer, uint64_t tile)
 /* Evaluates to a warning that costs the pixels. */
 #define MARK_UNREADABLE(layer, warning) ((layer)->shape.readable = false, (warning))
 
+/* Finds the type of the samples. Samples that differ in depth or format are not read. */
 static tz_result check_sample_type(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
 {
     const tz_location at_bits = tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, ifd->offset);
@@ -118,6 +123,9 @@ static tz_result check_sample_type(tz_layer *layer, const tz_ifd *ifd, const tz_
     return TZ_OK;
 }
 
+/* Checks codec, predictor and colours. A codec may be known and not built in; the message names it.
+ * An unknown photometric interpretation does not cost the pixels: samples are delivered as they
+ * are. */
 static tz_result check_layer_codec(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
 {
     const char *name = tz_compression_name(ifd->compression);
@@ -141,6 +149,7 @@ static tz_result check_layer_codec(tz_layer *layer, const tz_ifd *ifd, const tz_
         "unknown photometric interpretation %u", ifd->photometric);
 }
 
+/* Reads the factors of YCbCr; without the tag they are 2 and 2. */
 static tz_result check_subsampling(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
                                    const tz_context *ctx)
 {
@@ -180,6 +189,7 @@ static tz_result check_tile_shape(const tz_layer *layer, const tz_ifd *ifd, cons
         "tile sizes must be multiples of 16");
 }
 
+/* A tile is the unit of memory when pixels are read, so that its size is checked here, once. */
 static tz_result check_tile_byte_limit(tz_layer *layer, const tz_ifd *ifd, const tz_context *ctx)
 {
     const uint16_t tag = layer->shape.tiled ? TZ_TAG_TILE_WIDTH : TZ_TAG_ROWS_PER_STRIP;
@@ -260,6 +270,8 @@ static tz_result use_jpeg_interchange(tz_layer *layer, const tz_ifd *ifd, tz_rea
                           "tile offsets are missing; JPEGInterchangeFormat counts");
 }
 
+/* Chooses the tables of offsets and sizes, and checks their lengths. Their values are not read
+ * before a tile is (tile_table.c). */
 static tz_result set_layer_tables(tz_layer *layer, const tz_ifd *ifd, tz_reader *reader,
                                   const tz_context *ctx)
 {

@@ -23,7 +23,8 @@ typedef struct tz_level_tables {
     uint8_t container; /* index into tz_file.containers */
 } tz_level_tables;
 
-/* One grid of tiles. */
+/* One grid of tiles: the image itself, an overview, or the mask of either. The public half is in
+ * tz_info, the other half beside it in the handle. */
 typedef struct tz_layer {
     tz_level shape;
     tz_level_tables tables;

@@ -19,6 +19,7 @@
 
 enum { MAX_NODATA_SIZE = 256 };
 
+/* The arguments that all steps share. ctx has a receiver of errors that makes warnings of them. */
 typedef struct tag_loader {
     tz_file *file;
     const tz_ifd *ifd;
@@ -76,6 +77,7 @@ static tz_result load_tag_array(tag_loader *loader, const tz_tag_ref *value, uin
     return TZ_OK;
 }
 
+/* Loads an array of DOUBLEs, or of FLOATs, which are widened; *count is 0 if there is none. */
 static tz_result load_tag_doubles(tag_loader *loader, const tz_tag_ref *value, uint16_t tag,
                                   const double **out, uint64_t *count)
 {
@@ -99,6 +101,7 @@ static tz_result load_tag_doubles(tag_loader *loader, const tz_tag_ref *value, u
     return TZ_OK;
 }
 
+/* Loads all georeferencing tags before any is parsed: keys refer to two of the others. */
 static tz_result load_geo(tag_loader *loader)
 {
     const tz_ifd *ifd = loader->ifd;
@@ -128,6 +131,7 @@ static tz_result load_geo(tag_loader *loader)
     return tz_geo_parse(&tags, &loader->file->arena, &ctx, &loader->file->info.geo);
 }
 
+/* The text ends at its first NUL. A text that fills the buffer is longer than any number. */
 static tz_result load_nodata(tag_loader *loader)
 {
     const tz_tag_ref *value = &loader->ifd->nodata;
@@ -221,6 +225,8 @@ static tz_result load_color_map(tag_loader *loader)
                        tz_photometric_name(photometric));
 }
 
+/* Kinds that are not known count as unspecified. A list that is longer than the image has bands
+ * says nothing about them, and is ignored. */
 static tz_result load_extra_samples(tag_loader *loader)
 {
     const tz_tag_ref *value = &loader->ifd->extra_samples;
@@ -272,6 +278,7 @@ static tz_result check_inks(tag_loader *loader)
         "fewer ink names than inks");
 }
 
+/* A factor that is too large becomes 0; layer.c refuses to read such pixels. */
 static tz_result load_subsampling(tag_loader *loader)
 {
     for (uint64_t i = 0; i < loader->ifd->subsampling.count && i < 2; i++) {

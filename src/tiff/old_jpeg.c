@@ -35,6 +35,8 @@ enum {
 /* Offsets in a frame header, with its marker. */
 enum { AT_HEIGHT = 5, AT_WIDTH = 7, AT_COMPONENTS = 10 };
 
+/* The parts of the stream, as they are found. Their order in the file does not matter: they are put
+ * together at the end. */
 typedef struct assembled_headers {
     const tz_layer *layer;
     const tz_context *ctx;
@@ -85,7 +87,8 @@ static tz_result reserve_table_bytes(assembled_headers *h, size_t size, tz_locat
 
 /* ---- headers in a stream ---- */
 
-/* Stores a frame or scan header of size bytes, with its marker, at offset. */
+/* Stores a frame or scan header of size bytes, with its marker, at offset. The smallest scan
+ * header, that of one component, has 10 bytes; a frame header is never shorter. */
 static tz_result store_header(assembled_headers *h, uint16_t tag, uint64_t offset, size_t size,
                               uint8_t *to, size_t capacity, size_t *used)
 {
@@ -98,6 +101,8 @@ static tz_result store_header(assembled_headers *h, uint16_t tag, uint64_t offse
     return read_header_bytes(h, tag, offset, size, to);
 }
 
+/* Copies tables and headers, notes the restart interval, and skips comments and application data.
+ * Other markers do not belong before a scan. */
 static tz_result read_old_jpeg_segment(assembled_headers *h, uint16_t tag, uint8_t marker,
                                        uint64_t offset, size_t size)
 {
@@ -128,7 +133,8 @@ static tz_result read_old_jpeg_segment(assembled_headers *h, uint16_t tag, uint8
     }
 }
 
-/* Reads the segments at offset, up to the first scan header or to data. */
+/* Reads the segments at offset, up to the first scan header or to data. A fill byte 0xFF before a
+ * marker is skipped alone; a stuffed or restart marker is already data. */
 static tz_result read_old_jpeg_segments(assembled_headers *h, uint16_t tag, uint64_t offset,
                                         uint64_t size)
 {
@@ -198,6 +204,7 @@ tz_result tz_old_jpeg_extent(const tz_old_jpeg *old, tz_reader *reader, const tz
         "reaches past the end of the file; the rest of it is taken");
 }
 
+/* Reads headers from JPEGInterchangeFormat and then from the first tile, as one stream. */
 static tz_result read_stream_headers(assembled_headers *h, const tz_file *file, uint32_t level)
 {
     tz_tile_span spans[2] = {{0, 0}, {0, 0}};
@@ -228,7 +235,8 @@ static tz_result read_stream_headers(assembled_headers *h, const tz_file *file, 
 
 /* ---- a frame header of a stream ---- */
 
-/* Number of MCUs in a row of the frame at this width. */
+/* Number of MCUs in a row of the frame at this width. An MCU of a lossless frame (SOF3) has samples
+ * in the place of blocks of 8 x 8. */
 static uint64_t mcus_across(const assembled_headers *h, uint32_t width)
 {
     unsigned max_sampling = 1;
@@ -263,6 +271,8 @@ static tz_result adapt_frame(assembled_headers *h)
 
 /* ---- headers from tags ---- */
 
+/* Puts a marker and the length of its segment, which counts its own two bytes but not the marker.
+ */
 static uint8_t *put_marker(uint8_t *to, uint8_t marker, size_t size)
 {
     const uint8_t bytes[] = {0xFF, marker, (uint8_t)((size + 2) >> 8), (uint8_t)(size + 2)};
@@ -337,6 +347,8 @@ static tz_result read_common_value(assembled_headers *h, const tz_tag_ref *value
     return TZ_OK;
 }
 
+/* Makes a frame and a scan header from the tags. Component i has the id i + 1. A lossless scan has
+ * its predictor and point transform in the bytes of spectral selection and approximation. */
 static tz_result build_headers_from_tags(assembled_headers *h)
 {
     const tz_layer *layer = h->layer;

@@ -18,6 +18,7 @@
 #include "tiff/page.h"
 #include "tiff/tags.h"
 
+/* The state of opening. ctx names the file, or the sidecar that is being read. */
 typedef struct opening {
     tz_file *file;
     tz_open_options options;
@@ -30,6 +31,8 @@ typedef struct opening {
 
 /* ---- the main file ---- */
 
+/* Walks the chain of the file, and then the SubIFDs of the chosen page; those of other pages belong
+ * to them. Both walks share the set of visited offsets, so that a directory counts once. */
 static tz_result read_main_ifds(opening *open)
 {
     tz_container *main = &open->file->containers[0];
@@ -103,6 +106,8 @@ static tz_result read_sidecar(opening *open, uint8_t sidecar, const char *suffix
 
 /* ---- from directories to info ---- */
 
+/* Arranges the layers of the page as levels and masks. The arrays of masks exist only if there are
+ * candidates, and are shown only if one was assigned. */
 static tz_result make_levels(opening *open)
 {
     tz_file *file = open->file;
@@ -155,6 +160,7 @@ static tz_result load_sidecar_descriptions(opening *open)
                                            : TZ_OK;
 }
 
+/* Sets the facts that the descriptive tags are checked against. */
 static void set_image_info(tz_file *file, const tz_ifd *ifd)
 {
     tz_info *info = &file->info;
@@ -173,6 +179,8 @@ static void set_image_info(tz_file *file, const tz_ifd *ifd)
     info->geo.coordinate_epoch = NAN;
 }
 
+/* Sets the facts that are final only at the end: reads, warnings, and the pages, whose memory moves
+ * to the handle. */
 static void set_file_info(opening *open)
 {
     tz_file *file = open->file;
@@ -216,6 +224,8 @@ static tz_result find_linked_ifd(opening *open, const tz_tag_ref *value, uint16_
     return TZ_OK;
 }
 
+/* The steps of opening, in the order in which they depend on each other. The sidecars with levels
+ * come before the levels are arranged, those that describe the image after its own tags. */
 static tz_result read_file_structure(opening *open)
 {
     tz_file *file = open->file;
@@ -242,7 +252,7 @@ static tz_result read_file_structure(opening *open)
 
 /* ---- the handle ---- */
 
-/* A tz_file and its cache, in one block. */
+/* A tz_file and its cache, in one block: an open file costs few allocations. */
 typedef struct file_handle {
     tz_file file;
     tz_table_cache cache;

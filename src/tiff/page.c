@@ -29,6 +29,7 @@ void tz_page_ifds_deinit(tz_page_ifds *page_ifds)
 
 /* ---- collecting ---- */
 
+/* Records a full-resolution image, whichever page is chosen: tz_info lists all of them. */
 static tz_result append_page(tz_page_ifds *page_ifds, const tz_ifd *ifd, const tz_context *ctx)
 {
     if (page_ifds->page_count == page_ifds->page_capacity) {
@@ -49,6 +50,7 @@ static tz_result append_page(tz_page_ifds *page_ifds, const tz_ifd *ifd, const t
     return TZ_OK;
 }
 
+/* Appends a layer of the chosen page, unless there are more than the limit allows. */
 static tz_result append_layer(tz_page_ifds *page_ifds, const tz_ifd *ifd, const tz_context *ctx)
 {
     bool allowed = true;
@@ -74,7 +76,13 @@ static tz_result append_layer(tz_page_ifds *page_ifds, const tz_ifd *ifd, const 
     return TZ_OK;
 }
 
-/* Adds a directory as a page, as a layer of the chosen page, or as both. */
+/* Adds a directory as a page, as a layer of the chosen page, or as both:
+ *
+ *   list       without a mark              marked as reduced or mask
+ *   chain      a page of its own           a layer of the page before it
+ *   SubIFDs    another image: left out     a layer of the chosen page
+ *   sidecar    a layer of the page         the same; those of .msk are always masks
+ */
 static tz_result add_ifd(tz_page_ifds *page_ifds, tz_ifd_list list, const tz_ifd *ifd,
                          const tz_context *ctx)
 {
@@ -111,6 +119,7 @@ static tz_result add_ifd(tz_page_ifds *page_ifds, tz_ifd_list list, const tz_ifd
 
 /* ---- the set of visited offsets ---- */
 
+/* Returns the slot of an offset, or the empty one in which it would be. */
 static size_t find_offset_slot(const tz_offset_set *set, uint64_t offset)
 {
     /* Fibonacci hashing: offsets that differ by constant steps spread out. */
@@ -195,6 +204,8 @@ static tz_result check_ifd_loop(tz_ifd_walk *walk, uint64_t *next)
                        "directory loop at offset %" PRIu64, offset);
 }
 
+/* The chain is complete only if an offset of 0 ends it: a loop or a directory that cannot be read
+ * may have cut off images, and a page that is not found is then an error of the file. */
 tz_result tz_ifd_walk_chain(tz_ifd_walk *walk, uint64_t first)
 {
     uint64_t offset = first;
@@ -282,6 +293,7 @@ static tz_result visit_next_sub_ifd(tz_ifd_walk *walk, sub_ifd_stack *stack)
     return ifd.sub_ifds.count > 0 ? push_sub_ifd_list(walk, stack, &ifd.sub_ifds) : TZ_OK;
 }
 
+/* The stack has a list for each depth; directories are visited in the order of a recursion. */
 tz_result tz_ifd_walk_sub_ifds(tz_ifd_walk *walk, const tz_tag_ref *sub_ifds)
 {
     sub_ifd_stack stack = {0};
@@ -365,6 +377,7 @@ static tz_result add_overview(const tz_layer *layer, tz_page_pyramid *pyramid,
     return TZ_OK;
 }
 
+/* Assigns a mask to the level of its size. A mask has one band of 1 or 8 bits. */
 static tz_result assign_mask(const tz_layer *mask, tz_page_pyramid *pyramid, const tz_context *ctx)
 {
     const tz_context location = context_at_layer(mask, ctx);

@@ -9,6 +9,8 @@
 #include "tiff/ifd.h"
 #include "tiff/layer.h"
 
+/* The directories that matter to one page, collected while the files are walked. Only one page is
+ * opened at a time: of the others a tz_page is kept, and nothing else. */
 typedef struct tz_page_ifds {
     uint32_t page; /* number of the chosen one */
     tz_reader *reader;

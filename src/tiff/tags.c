@@ -191,6 +191,7 @@ const char *tz_tag_name(uint16_t tag)
     return row ? row->name : NULL;
 }
 
+/* Derived from the set of types: a set has one usual member, the one that the standard names. */
 uint16_t tz_tag_usual_type(const tz_tag_row *row)
 {
     if (row->types == TZ_TYPES_REAL)
@@ -202,6 +203,7 @@ uint16_t tz_tag_usual_type(const tz_tag_row *row)
 
 /* ---- field types ---- */
 
+/* By number; gaps (14, 15 and others) have no name and size 0, and are unknown types. */
 static const struct {
     const char *name;
     uint8_t size;

@@ -68,6 +68,8 @@ static tz_result read_cached_pages(tz_table_cache *cache, tz_source *source, uin
     return TZ_OK;
 }
 
+/* A handle that is busy is not waited for: the caller reads the file itself. So does a caller who
+ * gets no memory for the pages. */
 tz_result tz_table_cache_read(tz_table_cache *cache, tz_source *source, uint64_t source_size,
                               unsigned container, uint64_t offset, size_t size, uint8_t *dst,
                               const tz_context *ctx)
@@ -204,7 +206,8 @@ static uint64_t size_by_layout(const table_reader *table, uint64_t tile, uint64_
     return tz_min(end - offset, tz_codec_max_stored(bytes));
 }
 
-/* Finds the offset of the next tile that has one; TZ_NONE: none of the next NEAR_TILES has. */
+/* Finds the offset of the next tile that has one; TZ_NONE: none of the next NEAR_TILES has. Sparse
+ * tiles have none, and long runs of them are not searched: the end of the file bounds the size. */
 static tz_result find_next_offset(const table_reader *table, uint64_t tile, uint64_t *next)
 {
     enum { NEAR_TILES = 64 };
@@ -269,7 +272,8 @@ tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *la
     return read_tile_spans(&table, first, count, out);
 }
 
-/* Sets the size from the leader of a COG, if leader and trailer are both plausible. */
+/* Sets the size from the leader of a COG, if leader and trailer are both plausible. The leader is
+ * always little-endian: GDAL writes it so in files of either byte order. */
 static tz_result size_from_leader(const table_reader *table, uint64_t tile, tz_tile_span *span)
 {
     uint8_t leader[4];
@@ -320,6 +324,7 @@ static tz_result repair_strip_size(const table_reader *table, uint64_t tile, tz_
                           "the size of a strip cannot be right; taken from the layout");
 }
 
+/* A tile without offset and size is sparse: no pixels are stored, and none are read. */
 tz_result tz_tile_check_span(const tz_file *file, uint32_t level, const tz_layer *layer,
                              uint64_t tile, tz_tile_span *span, tz_warnings *warnings,
                              tz_error *err)
@@ -372,6 +377,8 @@ static bool is_span_inside(const table_reader *table, const tz_tile_span *span)
     return span->offset == 0 || tz_inside(table->container, span->offset, tz_max(span->size, 1));
 }
 
+/* Looks at the last page of the table only: the last tiles lie at the end of nearly every file, so
+ * that one read finds a file that was cut off. */
 tz_result tz_level_check_end(const tz_file *file, uint32_t level, tz_error *err)
 {
     tz_layer layer;
@@ -401,6 +408,7 @@ tz_result tz_level_check_end(const tz_file *file, uint32_t level, tz_error *err)
     return TZ_OK;
 }
 
+/* Adds up the table page by page, so that memory does not depend on the number of tiles. */
 tz_result tz_level_stored_size(const tz_file *file, uint32_t level, uint64_t *bytes,
                                uint64_t *sparse_tiles, tz_error *err)
 {

@@ -44,6 +44,7 @@ static const aux_element aux_band_elements[] = {
     {NULL, NULL, NULL},
 };
 
+/* Begins an item if the element is one of the rows; other elements (histograms, masks) are skipped. */
 static void start_aux_element_item(tz_metadata_parser *parser, const aux_element *rows,
                                    const char *element, int32_t band)
 {
@@ -73,7 +74,8 @@ static void start_aux_metadata(tz_metadata_parser *parser, const char **attribut
     parser->item_is_document = strcmp(format, "xml") == 0;
 }
 
-/* Adds a control point as one item: column, row, x, y and z. Only z may be missing. */
+/* Adds a control point as one item: column, row, x, y and z. Only z may be missing. The item of a
+ * point with a missing attribute is undone by cutting the pool at its start. */
 static void add_aux_gcp(tz_metadata_parser *parser, const char **attributes)
 {
     static const char *const names[] = {"Pixel", "Line", "X", "Y", "Z"};
@@ -128,6 +130,8 @@ static void start_aux_image_element(tz_metadata_parser *parser, const char *name
     }
 }
 
+/* Depth 1 is PAMDataset, 2 an element of the image or a band, 3 an element of a band, an item of
+ * metadata or a control point, and 4 an item of a band's metadata. */
 void tz_aux_start_element(tz_metadata_parser *parser, const char *name, const char **attributes)
 {
     const tz_aux_section section = parser->section;
@@ -185,6 +189,7 @@ static bool parse_numbers(const char *text, double *out, size_t count)
     return text[strspn(text, " \t\r\n,")] == '\0';
 }
 
+/* A transform replaces that of the image and its control points: only one of the two can count. */
 static tz_result apply_transform(aux_reader *reader)
 {
     tz_geo *geo = &reader->file->info.geo;
@@ -206,6 +211,8 @@ static tz_result apply_transform(aux_reader *reader)
     return TZ_OK;
 }
 
+/* Control points are used only if neither the image nor the file has a transform. Points that are
+ * not numbers are left out one by one. */
 static tz_result apply_gcps(aux_reader *reader)
 {
     tz_geo *geo = &reader->file->info.geo;
@@ -241,6 +248,8 @@ static tz_result apply_gcps(aux_reader *reader)
     return TZ_OK;
 }
 
+/* The CRS of the control points wins if they are used. Text that has no code leaves the image's own
+ * CRS, with the warning of tz_geo_set_crs. */
 static tz_result apply_crs(aux_reader *reader)
 {
     tz_file *file = reader->file;

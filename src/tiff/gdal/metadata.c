@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Metadata that was read: access to its items, and merging two lists of them. */
+ * Metadata that was read: access to its items, and merging two lists of them.
+ *
+ * A list is one block with strings and entries, as metadata.h describes it. Entries are sorted by
+ * band, so that the items of one band are found by bisection. Merging makes a new block with both
+ * pools of strings one after the other; of two items with the same identity, that of the second
+ * list stays. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +17,7 @@ void tz_metadata_deinit(tz_metadata *metadata)
     *metadata = (tz_metadata){0};
 }
 
+/* The value follows the NUL of the name, so that an entry needs no offset for it. */
 bool tz_metadata_get_item(const tz_metadata *metadata, uint32_t index, tz_metadata_item *out)
 {
     if (index >= metadata->count)
@@ -78,6 +84,8 @@ static merged_item merged_item_at(const tz_metadata *metadata, uint32_t index, b
                          .more = more};
 }
 
+/* Items are the same if they have the same band and role, or, without a role, the same domain and
+ * name. Items with a role have names that only repeat it (SCALE, OFFSET). */
 static int compare_identity(const merged_item *x, const merged_item *y)
 {
     if (x->entry->band != y->entry->band)
@@ -121,6 +129,8 @@ static uint32_t keep_winning_entries(const merged_item *items, uint32_t count,
     return kept;
 }
 
+/* Nothing changes if *more has no items for the file. Offsets have 32 bits, which bounds both pools
+ * together. */
 tz_result tz_metadata_merge(tz_metadata *into, const tz_metadata *more, uint32_t *added,
                             uint32_t *of_bands, const tz_context *ctx)
 {

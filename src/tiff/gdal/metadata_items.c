@@ -47,7 +47,8 @@ bool tz_metadata_exceeds(tz_metadata_parser *parser, size_t limit_offset, uint64
 
 /* ---- the block ---- */
 
-/* False only if the layout of metadata_parser.h is wrong, or after the metadata was dropped. */
+/* Entries grow from the end of the block towards the strings. False only if the reckoning of
+ * metadata_parser.h is wrong, or after the metadata was dropped. */
 static bool has_free_bytes(tz_metadata_parser *parser, size_t size)
 {
     if (parser->dropped)
@@ -107,6 +108,7 @@ const char *tz_metadata_attribute(const char **attributes, const char *name)
     return NULL;
 }
 
+/* Stores the name right away: item_start remembers its offset, for undoing the item. */
 void tz_metadata_begin_item(tz_metadata_parser *parser, const char *name, uint32_t domain,
                             const char *role, int32_t band)
 {
@@ -122,6 +124,7 @@ void tz_metadata_begin_item(tz_metadata_parser *parser, const char *name, uint32
     parser->value = parser->pool_size;
 }
 
+/* An item without a name says nothing. `sample` is the band, counted from 0. */
 void tz_metadata_begin_tag_item(tz_metadata_parser *parser, const char **attributes)
 {
     const char *name = tz_metadata_attribute(attributes, "name");
@@ -181,6 +184,7 @@ void tz_metadata_end_item(tz_metadata_parser *parser)
 
 /* ---- escapes ---- */
 
+/* Writes a character as UTF-8 and returns its bytes. */
 static size_t encode_utf8(char *out, uint32_t c)
 {
     if (c < 0x80) {
@@ -234,6 +238,7 @@ static uint32_t read_entity(const char *text, const char *limit, const char **en
     return 0;
 }
 
+/* The text shrinks, so that it can be done in place: out never overtakes in. */
 size_t tz_xml_unescape(char *text, size_t size)
 {
     const char *limit = text + size;

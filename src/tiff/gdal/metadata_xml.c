@@ -39,6 +39,7 @@ typedef union block_header {
     max_align_t align;
 } block_header;
 
+/* Refuses more than the budget, and notes the reason: expat reports both as "out of memory". */
 static void *resize_expat_block(block_header *head, size_t old, size_t size)
 {
     if (size > MAX_EXPAT_BYTES || current->held - old + size > MAX_EXPAT_BYTES) {
@@ -84,6 +85,7 @@ static void stop_if_dropped(const tz_metadata_parser *parser)
         XML_StopParser(parser->xml, XML_FALSE);
 }
 
+/* The depth is checked before anything else, so that it bounds the work for hostile XML. */
 static void XMLCALL on_element_start(void *user, const XML_Char *name, const XML_Char **attributes)
 {
     tz_metadata_parser *parser = user;
@@ -141,6 +143,7 @@ static void XMLCALL on_markup(void *user, const XML_Char *text, int size)
     stop_if_dropped(parser);
 }
 
+/* Entities can only be declared in a document type. Without one, none can expand. */
 static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char *system_id,
                                const XML_Char *public_id, int has_internal_subset)
 {
@@ -246,6 +249,7 @@ tz_result tz_metadata_begin_aux(tz_metadata_parser **out, uint64_t size, uint32_
     return begin_parser(out, true, size, bands, ctx);
 }
 
+/* The first piece decides how the text is read. A NUL ends the text, as GDAL's own reading does. */
 tz_result tz_metadata_feed(tz_metadata_parser *parser, const char *bytes, size_t size)
 {
     if (parser->result != TZ_OK)

@@ -103,7 +103,8 @@ static tz_result parse_nodata_number(const char *text, const tz_context *ctx, do
 
 /* ---- number to type ---- */
 
-/* "-9999.0" and "1e3" are integers as well; up to 2^53 a double has them exactly. */
+/* "-9999.0" and "1e3" are integers as well; up to 2^53 a double has them exactly. False if the value
+ * is not whole or out of the range of the type. */
 static bool keep_whole_double(double value, const type_range *range, tz_nodata *out)
 {
     const double exact = 9007199254740992.0;
@@ -144,6 +145,8 @@ static double round_to_float(double value)
     return copysign(fabs(value) < FLT_MAX + half_step ? FLT_MAX : INFINITY, value);
 }
 
+/* Integers are tried first, exactly. A number that the type cannot have is kept as a double: callers
+ * see the file's value, and no pixel is equal to it. */
 tz_result tz_nodata_parse(const char *text, tz_dtype dtype, const tz_context *ctx, tz_nodata *out)
 {
     if ((unsigned)dtype >= sizeof type_ranges / sizeof type_ranges[0])
@@ -224,6 +227,7 @@ bool tz_nodata_parse_exact(const char *text, tz_dtype dtype, uint16_t bits, tz_n
     return out->value.i >= -half && out->value.i < half;
 }
 
+/* Takes the way of a reader: format the value, parse the text, and compare. */
 bool tz_nodata_fit_type(const tz_nodata *given, tz_dtype dtype, uint16_t bits, tz_nodata *out)
 {
     char text[TZ_NODATA_TEXT_SIZE];

@@ -83,6 +83,7 @@ tz_result tz_sidecar_find(const char *path, uint32_t sidecar, tz_arena *arena,
     return TZ_OK;
 }
 
+/* In the order of the bits TZ_VALUE_. */
 const char *tz_sidecar_value_name(uint32_t value)
 {
     static const char *const names[] = {"transform", "crs",   "control points", "nodata",
@@ -93,6 +94,7 @@ const char *tz_sidecar_value_name(uint32_t value)
     return "unknown";
 }
 
+/* The list has room for one use of each kind of sidecar, and is allocated at the first. */
 tz_result tz_sidecar_add_use(tz_file *file, uint32_t sidecar, uint32_t values, const char *path,
                              const tz_context *ctx)
 {
@@ -151,7 +153,8 @@ static tz_result load_aux_file(tz_file *file, tz_source *source, const char *pat
 
 /* ---- world files ---- */
 
-/* Reads the next number of the text; some files have decimal commas. */
+/* Reads the next number of the text; some files have decimal commas, and some have words after the
+ * number in a line. */
 static bool next_number(const char **at, const char *end, double *out)
 {
     char word[64];
@@ -191,6 +194,7 @@ tz_result tz_world_parse(const char *text, size_t size, const tz_context *ctx, d
     return TZ_OK;
 }
 
+/* A world file is the last choice: an image with a transform of its own ignores it. */
 static tz_result load_world_file(tz_file *file, tz_source *source, const char *path,
                                  const tz_context *ctx)
 {

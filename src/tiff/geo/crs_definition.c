@@ -46,6 +46,8 @@ static void add_citation_name(tz_wkt *wkt, const char *field, const uint16_t key
     tz_wkt_add_name(wkt, text, size);
 }
 
+/* The geographic CRS that a projected one is based on. Its name is in the geodetic citation only.
+ */
 static void add_base_crs(tz_wkt *wkt)
 {
     uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_GEODETIC_CRS, 0);
@@ -61,6 +63,7 @@ static void add_base_crs(tz_wkt *wkt)
     tz_wkt_add(wkt, "]");
 }
 
+/* A projected CRS: its base, the conversion, and axes in the unit of the file. */
 static void add_projected(tz_wkt *wkt)
 {
     static const uint16_t keys[2] = {TZ_KEY_PROJECTED_CITATION, TZ_KEY_CITATION};
@@ -123,6 +126,8 @@ static const tz_geo_key *find_to_wgs84(const tz_geo *geo)
     return tz_geo_is_code(tz_geo_short(geo, TZ_KEY_GEODETIC_CRS, 0)) ? NULL : key;
 }
 
+/* Closes SOURCECRS[, and adds WGS 84 as the target with the Helmert parameters of the key: three
+ * translations, or seven in the convention of position vectors, as GDAL writes them. */
 static void add_to_wgs84(tz_wkt *wkt, const tz_geo_key *key)
 {
     static const struct {
@@ -188,7 +193,8 @@ static void add_component_name(tz_wkt *wkt, const tz_wkt *component)
         tz_wkt_addf(wkt, "%.*s", (int)(end - start - 1), start + 1);
 }
 
-/* Its name is that of GTCitation, or the names of both parts. */
+/* Its name is that of GTCitation, or the names of both parts. The parts are built apart, because
+ * their names come before them in the text. */
 static void add_compound(tz_wkt *wkt)
 {
     const char *text;
@@ -243,6 +249,8 @@ static const char *find_pe_string(const tz_geo *geo, size_t *size)
     return NULL;
 }
 
+/* Takes the first of these that the keys allow: the text of ArcGIS, codes, or WKT. A code is left
+ * to PROJ as it is, so that its database and not the file decides the details. */
 tz_result tz_geo_crs_definition(const tz_geo *geo, const tz_context *ctx, char **out)
 {
     tz_wkt text = {.geo = geo, .ctx = ctx};

@@ -196,6 +196,8 @@ static int identify_epsg_code(PJ_CONTEXT *proj, const PJ *crs)
     return code;
 }
 
+/* Copies name and WKT out of PROJ, and finds the code, which a CRS built of keys has to be
+ * identified by. */
 static tz_result set_crs_texts(tz_crs *crs, const tz_context *ctx)
 {
     /* A CRS that is bound to WGS 84 has its name and code in its source. */
@@ -237,6 +239,7 @@ static PJ *create_lonlat_transform(const tz_crs *crs)
     return operation;
 }
 
+/* Everything that was made so far is released by tz_crs_close, which accepts a half-open handle. */
 tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx)
 {
     if (!geo->has_crs)
@@ -291,6 +294,7 @@ int tz_crs_epsg(const tz_crs *crs)
     return crs->epsg;
 }
 
+/* Height 0, and no time: transforms that depend on either are not asked for. */
 tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, double *lat,
                            tz_error *err)
 {
@@ -447,6 +451,8 @@ static bool is_wkt(const char *text)
     return size >= 4 && (text[size] == '[' || text[size] == '(');
 }
 
+/* Replaces all that said something about the CRS. Codes are enough: image_geo.c makes keys of them
+ * when the image is written. */
 static void set_crs_codes(tz_geo *geo, const crs_codes *codes)
 {
     geo->keys = NULL;
@@ -488,6 +494,7 @@ static tz_result set_pe_string(tz_geo *geo, const char *wkt, tz_arena *arena, co
     return TZ_OK;
 }
 
+/* Text that is not WKT and not "EPSG:N" never reaches PROJ. */
 tz_result tz_geo_set_crs(tz_geo *geo, const char *text, tz_arena *arena, const tz_context *ctx,
                          bool *known)
 {

@@ -113,6 +113,8 @@ const char *tz_geo_key_label(uint16_t id)
 
 /* ---- one key ---- */
 
+/* The state of reading a directory. seen lies on the stack of read_keys: 8 KiB that most files
+ * never touch. */
 typedef struct key_reader {
     const tz_geo_tags *tags;
     const tz_context *ctx;
@@ -267,6 +269,8 @@ static tz_result read_keys(const tz_geo_tags *tags, tz_arena *arena, const tz_co
                        tz_geo_key_label(id), id);
 }
 
+/* A directory whose header cannot be used has no keys. One that is shorter than it says keeps those
+ * that are whole. */
 tz_result tz_geo_parse_keys(const tz_geo_tags *tags, tz_arena *arena, const tz_context *ctx,
                             tz_geo *out)
 {
@@ -332,6 +336,7 @@ const tz_geo_key *tz_geo_find_key(const tz_geo *geo, uint16_t id)
                : NULL;
 }
 
+/* A SHORT of 0 is "undefined" in the standard, which is the same as no key. */
 bool tz_geo_has_key(const tz_geo *geo, uint16_t id)
 {
     const tz_geo_key *key = tz_geo_find_key(geo, id);

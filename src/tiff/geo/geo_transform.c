@@ -95,6 +95,8 @@ static tz_result read_scale_and_tiepoint(const tz_geo_tags *tags, const tz_conte
 
 /* ---- matrix ---- */
 
+/* Rows and columns of z are ignored: pixels have two coordinates. Writers that store both a matrix
+ * and a scale contradict the standard. */
 static tz_result read_matrix(const tz_geo_tags *tags, const tz_context *ctx, tz_geo *out)
 {
     const double *m = tags->matrix;

@@ -33,6 +33,7 @@ void tz_wkt_deinit(tz_wkt *wkt)
     wkt->size = wkt->capacity = 0;
 }
 
+/* The bound is checked before memory is asked for; the buffer doubles. */
 static void add_wkt_bytes(tz_wkt *wkt, const char *text, size_t size)
 {
     if (wkt->result == TZ_OK && size > MAX_WKT_SIZE - wkt->size - 1)
@@ -122,6 +123,7 @@ void tz_wkt_add_epsg(tz_wkt *wkt, tz_epsg_kind kind, uint16_t code)
 
 /* ---- names ---- */
 
+/* strstr for text without a closing NUL. */
 static const char *find_text(const char *text, size_t size, const char *what)
 {
     size_t length = strlen(what);
@@ -201,6 +203,8 @@ static void add_unit_from_code(tz_wkt *wkt, uint16_t code)
     tz_wkt_add_epsg(wkt, TZ_EPSG_UNIT, code);
 }
 
+/* A user-defined unit has its size in another key; size_key 0 means that there is none, and then
+ * the number is missing, which is an error. */
 static void add_unit_from_key(tz_wkt *wkt, const char *keyword, uint16_t code, uint16_t size_key)
 {
     if (code != TZ_GEO_USER_DEFINED) {
@@ -213,12 +217,14 @@ static void add_unit_from_key(tz_wkt *wkt, const char *keyword, uint16_t code, u
     tz_wkt_add(wkt, "]");
 }
 
+/* Without a key the unit is the metre, as with GDAL. */
 void tz_wkt_add_length_unit(tz_wkt *wkt, uint16_t units_key, uint16_t size_key)
 {
     uint16_t code = tz_geo_short(wkt->geo, units_key, 0);
     add_unit_from_key(wkt, "LENGTHUNIT", code != 0 ? code : 9001, size_key);
 }
 
+/* Without a key the unit is that of the CRS the angles belong to, or the degree. */
 void tz_wkt_add_angle_unit(tz_wkt *wkt)
 {
     uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_GEOG_ANGULAR_UNITS, 0);
@@ -272,6 +278,7 @@ static void add_ellipsoid(tz_wkt *wkt)
     tz_wkt_add(wkt, "]");
 }
 
+/* Without a code and a longitude the meridian is that of Greenwich. */
 static void add_prime_meridian(tz_wkt *wkt)
 {
     uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_PRIME_MERIDIAN, 0);

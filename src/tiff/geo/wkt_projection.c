@@ -37,6 +37,8 @@ typedef struct role {
     unit_kind unit;
 } role;
 
+/* ROLE_LATITUDE_IF_SET is a latitude that is left out if it is 0: PROJ knows the method without it.
+ */
 static const role roles[] = {
     [ROLE_NONE] = {{0}, 0, UNIT_SCALE},
     [ROLE_LATITUDE] = {{TZ_KEY_NAT_ORIGIN_LAT, TZ_KEY_FALSE_ORIGIN_LAT, TZ_KEY_CENTER_LAT},
@@ -67,6 +69,7 @@ static const role roles[] = {
                        UNIT_LENGTH},
 };
 
+/* EPSG's codes and names of parameters. PROJ finds a parameter by its code, people by its name. */
 static const struct {
     uint16_t code;
     const char *name;
@@ -180,6 +183,7 @@ static uint16_t role_key(const tz_geo *geo, role_id id)
     return 0;
 }
 
+/* The value of a role, or its default if no key gives one. */
 static double role_value(const tz_geo *geo, role_id id)
 {
     uint16_t key = role_key(geo, id);
@@ -227,6 +231,7 @@ static bool variant_applies(const tz_geo *geo, variant which)
     return true;
 }
 
+/* The first row of the method whose variant applies; rows with a condition come first. */
 static const projection_method *find_method(const tz_geo *geo)
 {
     uint16_t id = tz_geo_short(geo, TZ_KEY_PROJ_METHOD, 0);
@@ -236,6 +241,7 @@ static const projection_method *find_method(const tz_geo *geo)
     return NULL;
 }
 
+/* A code of EPSG names a complete conversion; otherwise the method and its parameters are added. */
 void tz_wkt_add_conversion(tz_wkt *wkt)
 {
     uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_PROJECTION, 0);

@@ -40,7 +40,7 @@ typedef struct tile_table {
 
 /* ---- sizes ---- */
 
-/* A sum that stays TZ_NONE once it does not fit. */
+/* A sum that stays TZ_NONE once it does not fit. Sizes are checked as a whole at the end. */
 static uint64_t add_or_none(uint64_t a, uint64_t b)
 {
     uint64_t sum;
@@ -72,6 +72,7 @@ static uint64_t value_bytes(const tz_tag_value *tag)
     return multiply_or_none(tag->count, tz_type_size(tag->type));
 }
 
+/* Returns the bytes of a directory without values: number of entries, entries, next offset. */
 static uint64_t entries_bytes(const tz_emit_ifd *directory, const format_sizes *sizes)
 {
     const uint64_t entries = (uint64_t)directory->tag_count + TABLES_PER_IFD;
@@ -200,6 +201,7 @@ static void put_alignment(emit_output *o)
     put_zeros(o, align_size(at) - at);
 }
 
+/* A RATIONAL is two words of 4 bytes: words, not values, are turned to the file's byte order. */
 static void put_tag_values(emit_output *o, const tz_tag_value *tag)
 {
     const unsigned word = tz_type_word_size(tag->type);
@@ -260,7 +262,8 @@ static void put_ifd_entries(emit_output *o, const tz_emit_ifd *directory, uint64
     }
 }
 
-/* *tables is the offset of the directory's tables, and moves past them. */
+/* Puts the entries, and after them the values that do not fit an entry, in the order of the tags.
+ * *tables is the offset of the directory's tables, and moves past them. */
 static void put_ifd(emit_output *o, const tz_emit_ifd *directory, bool last, uint64_t *tables)
 {
     const uint64_t at = o->flushed + o->used;

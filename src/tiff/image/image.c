@@ -25,6 +25,7 @@ enum {
     TILE_SIZE_MULTIPLE = 16,
     DCT_ROWS = 8
 };
+/* Bytes of decoded pixels in a strip: as many whole rows as fit, at least one. */
 #define DEFAULT_STRIP_BYTES 65536u
 
 /* ---- options ---- */
@@ -64,6 +65,7 @@ typedef struct enum_check {
     const char *name;
 } enum_check;
 
+/* Checks options by themselves, before any of them is used. */
 static tz_result check_options(const tz_write_options *options, const tz_context *ctx)
 {
     const enum_check checks[] = {
@@ -100,7 +102,8 @@ static uint16_t natural_bits(tz_dtype dtype)
     return (uint16_t)(tz_dtype_size(dtype) * 8);
 }
 
-/* Returns the SampleFormat of a type; 0 if there is no such type. */
+/* Returns the SampleFormat of a type; 0 if there is no such type. The table of reading (layer.c) is
+ * asked for each format, so that there is no second table to keep. */
 static uint16_t sample_format_of(tz_dtype dtype)
 {
     static const uint16_t formats[] = {TZ_SAMPLE_FORMAT_UINT, TZ_SAMPLE_FORMAT_INT,
@@ -112,6 +115,8 @@ static uint16_t sample_format_of(tz_dtype dtype)
     return 0;
 }
 
+/* Checks size, bands and type, and decides how bands are stored. Integers may have fewer bits than
+ * their type; other samples have all of them. */
 tz_result tz_image_resolve_type(tz_image *image, const tz_context *ctx)
 {
     tz_image_spec *spec = &image->spec;
@@ -147,6 +152,7 @@ uint64_t tz_image_rows_bytes(const tz_image *image, uint64_t rows)
     return tz_mul(tz_ceil_div(bits, 8), rows, &bytes) ? bytes : TZ_NONE;
 }
 
+/* The standard asks for multiples of 16. Square tiles are GDAL's rule for a COG. */
 static tz_result resolve_tile_size(tz_image *image, const tz_context *ctx)
 {
     const tz_write_options *options = &image->options;

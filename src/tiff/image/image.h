@@ -7,6 +7,8 @@
 #include "base/arena.h"
 #include "codec/codec.h"
 
+/* One level to be written. An overview is a tz_image of its own, with the specification of the
+ * image and a smaller size. */
 typedef struct tz_image {
     /* Pointers lead to arena; bits_per_sample, orientation, nodata and extra_samples are resolved.
      */

@@ -36,6 +36,7 @@ static uint16_t default_predictor(const tz_image *image)
                : TZ_PREDICTOR_NONE;
 }
 
+/* Finds the encoder, and the predictor if the codec takes one: 0 chooses it by the samples. */
 tz_result tz_image_resolve_codec(tz_image *image, const tz_context *ctx)
 {
     const tz_compression compression = image->options.compression;
@@ -99,6 +100,7 @@ static tz_result warn_unused_options(const tz_image *image, const tz_context *ct
     return TZ_OK;
 }
 
+/* Fills in the defaults that depend on the codec. */
 static tz_encode_options encode_choice_from_options(const tz_write_options *options)
 {
     const tz_codec *codec = tz_codec_find((uint16_t)options->compression);
@@ -118,6 +120,7 @@ static tz_encode_options encode_choice_from_options(const tz_write_options *opti
     };
 }
 
+/* Byte counts of tiles have 32 bits in the file, and in ifd_emit.c. */
 static tz_result check_encoded_bound(const tz_encoder *encoder, const tz_tile_format *format,
                                      const tz_encode_options *choice, const tz_context *ctx)
 {
@@ -210,6 +213,8 @@ static tz_result resolve_discard_bits(tz_image *image, const tz_context *ctx)
     return TZ_OK;
 }
 
+/* Describes a whole tile for the encoder, and asks it if it takes such tiles with such options. The
+ * alpha that a codec encodes apart is the last band, if it is not premultiplied. */
 tz_result tz_image_resolve_encoding(tz_image *image, const tz_context *ctx)
 {
     const tz_image_spec *spec = &image->spec;

@@ -148,6 +148,7 @@ static tz_result copy_given_keys(tz_image *image, tz_geo *geo, const tz_context 
 
 /* ---- keys and the codes beside them ---- */
 
+/* A member that is 0 says nothing; any other value must be the one that the keys give. */
 static tz_result check_agrees_with_keys(const char *member, unsigned given, unsigned by_keys,
                                         const tz_context *ctx)
 {
@@ -162,6 +163,8 @@ static bool has_epoch(const tz_geo *geo)
     return !isnan(geo->coordinate_epoch) && geo->coordinate_epoch != 0;
 }
 
+/* Interprets the keys as a reader would, and takes over the raster type and the citation: the tags
+ * of the transform depend on the former. */
 static tz_result check_geo_agrees_with_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
 {
     tz_context quiet = *ctx; /* readers warn of odd keys; the writer does not */
@@ -189,6 +192,7 @@ static tz_result check_geo_agrees_with_keys(tz_image *image, tz_geo *geo, const 
 
 /* ---- generated keys ---- */
 
+/* Without keys, the codes are all that is known of the CRS. */
 static tz_result check_epsg_codes(const tz_geo *geo, const tz_context *ctx)
 {
     const uint16_t codes[] = {geo->epsg, geo->epsg_vertical};
@@ -268,6 +272,8 @@ static tz_result generate_keys(tz_image *image, tz_geo *geo, const tz_context *c
     return TZ_OK;
 }
 
+/* Copies tz_geo and everything it points to, and makes sure that it has keys. A tz_geo that says
+ * nothing is dropped, so that no tag is written for it. */
 tz_result tz_image_resolve_geo(tz_image *image, const tz_context *ctx)
 {
     void *copy;
@@ -354,6 +360,8 @@ static void add_transform_tags(tz_tag_list *tags, const tz_geo *geo)
     }
 }
 
+/* Counts, allocates and fills the three arrays. Text is stored without a NUL for each key: a bar
+ * ends it, and one NUL ends the tag. */
 static void add_key_tags(tz_tag_list *tags, const tz_geo *geo)
 {
     key_arrays size = {0};

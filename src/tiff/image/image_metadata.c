@@ -41,6 +41,7 @@ static bool is_xml_text(const char *text, bool lines)
 
 /* ---- XML ---- */
 
+/* A document that is counted or written, by the same calls. */
 typedef struct xml_output {
     char *out; /* NULL: only count */
     uint64_t size;
@@ -82,6 +83,7 @@ static void put_xml_attribute(xml_output *x, const char *name, const char *value
     put_xml(x, "\"");
 }
 
+/* Puts an item with its attributes in GDAL's order. Empty attributes are left out. */
 static void put_metadata_item(xml_output *x, const tz_metadata_item *item)
 {
     char sample[16];
@@ -116,6 +118,7 @@ static const char *const statistics_names[] = {
 
 enum { STATISTICS_PER_BAND = 5, MAX_STATISTIC_BYTES = 96 }; /* of a band, and bytes of one as XML */
 
+/* Items of a band that statistics replace: those of the source would contradict the new pixels. */
 static bool is_statistics_item(const tz_metadata_item *item)
 {
     if (item->domain[0] != '\0' || item->band < 0)
@@ -166,6 +169,7 @@ static void put_band_items(xml_output *x, const tz_image *image, int32_t band, b
     }
 }
 
+/* Items are sorted by band, so that one pass puts each band's items before its statistics. */
 static void put_metadata_document(xml_output *x, const tz_image *image,
                                   const tz_statistics *statistics)
 {

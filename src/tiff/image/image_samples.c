@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The meaning of samples in an image to be written: photometric interpretation, extra samples,
  * colour map and nodata. Each step checks the specification, fills in defaults, and replaces
- * pointers by copies in the image's arena. */
+ * pointers by copies in the image's arena.
+ *
+ * The first bands are the channels of the interpretation, and all others are extra samples: their
+ * number must be right, because readers find alpha and unspecified bands by counting from the
+ * end. */
 #include <math.h>
 #include <string.h>
 
@@ -39,6 +43,7 @@ static tz_result resolve_photometric(tz_image *image, const tz_context *ctx)
     return TZ_OK;
 }
 
+/* Rows come as RGB, and the JPEG codec converts them. Factors that are not given are 2. */
 static tz_result resolve_ycbcr(tz_image *image, const tz_context *ctx)
 {
     const tz_image_spec *spec = &image->spec;
@@ -63,6 +68,7 @@ static tz_result resolve_ycbcr(tz_image *image, const tz_context *ctx)
 
 /* ---- extra samples and colour map ---- */
 
+/* Without a list, the one band after RGB is alpha, and any others are unspecified. */
 static tz_result resolve_extra_samples(tz_image *image, const tz_context *ctx)
 {
     tz_image_spec *spec = &image->spec;
@@ -92,6 +98,8 @@ static tz_result resolve_extra_samples(tz_image *image, const tz_context *ctx)
     return TZ_OK;
 }
 
+/* The map has an entry for every value that samples of this depth can have: all reds, then all
+ * greens, then all blues. */
 static tz_result resolve_color_map(tz_image *image, const tz_context *ctx)
 {
     tz_image_spec *spec = &image->spec;
@@ -126,6 +134,7 @@ tz_result tz_image_resolve_colors(tz_image *image, const tz_context *ctx)
 
 /* ---- nodata ---- */
 
+/* NaN is equal to NaN here. Signed and unsigned integers differ in kind. */
 static bool is_equal_nodata(const tz_nodata *a, const tz_nodata *b)
 {
     if (a->kind != b->kind)

@@ -31,6 +31,8 @@ void *tz_tag_list_alloc(tz_tag_list *tags, size_t count, size_t size)
     return memory;
 }
 
+/* The list doubles in the arena, which does not take back the old one; the first capacity is enough
+ * for nearly all directories. */
 void tz_tag_list_add(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64_t count,
                      const void *data)
 {
@@ -119,6 +121,8 @@ static void add_image_tags(tz_tag_list *tags, const tz_image *image, tz_ifd_kind
                         spec->tags[i].data);
 }
 
+/* The numbers begin as those of a mask: one bit and one sample, with its own codec. An image or
+ * overview then replaces them. */
 tz_result tz_image_build_tags(tz_image_tags *out, const tz_image *image, tz_ifd_kind kind,
                               const tz_statistics *statistics, const tz_bytes *jpeg_tables,
                               tz_arena *arena, const tz_context *ctx)
@@ -192,6 +196,7 @@ static tz_result check_extra_tag(const tz_tag_value *tag, const tz_context *ctx)
     return TZ_OK;
 }
 
+/* The limit counts the generated tags too, since readers count all entries of a directory. */
 tz_result tz_image_resolve_extra_tags(tz_image *image, const tz_context *ctx)
 {
     tz_image_spec *spec = &image->spec;

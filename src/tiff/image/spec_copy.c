@@ -15,6 +15,7 @@
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
+/* The allocation that tz_spec_of returns: the specification, and all that it points to. */
 typedef struct spec_holder {
     tz_image_spec spec; /* the first member: the caller has a pointer to it */
     tz_geo geo;
@@ -144,6 +145,8 @@ static tz_result copy_geo_keys(spec_holder *holder)
     return TZ_OK;
 }
 
+/* Copies the georeferencing, unless the file has none. Keys are copied as they are, also those that
+ * this library does not understand. */
 static tz_result copy_spec_geo(spec_holder *holder)
 {
     const tz_geo *from = &holder->file->info.geo;
