@@ -49,8 +49,8 @@ tz_context tz_file_context(const tz_file *file, tz_error *err);
  * or not, becomes RGB. */
 uint16_t tz_delivered_photometric(const tz_info *info);
 
-/* load_tags.c: fills the parts of info that come from the descriptive tags of the base directory.
- */
+/* load_tags.c: fills the parts of info that come from the descriptive tags of the directory. Their
+ * defects are warnings. */
 tz_result tz_file_load_tags(tz_file *file, const tz_ifd *ifd, tz_reader *reader,
                             const tz_context *ctx);
 

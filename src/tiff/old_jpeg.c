@@ -271,8 +271,8 @@ static tz_result adapt_frame(assembled_headers *h)
 
 /* ---- headers from tags ---- */
 
-/* Puts a marker and the length of its segment, which counts its own two bytes but not the marker.
- */
+/* Puts a marker and the length of its segment. The length counts its own two bytes, and not those
+ * of the marker. */
 static uint8_t *put_marker(uint8_t *to, uint8_t marker, size_t size)
 {
     const uint8_t bytes[] = {0xFF, marker, (uint8_t)((size + 2) >> 8), (uint8_t)(size + 2)};

@@ -245,8 +245,8 @@ typedef struct sub_ifd_stack {
     size_t capacity;
 } sub_ifd_stack;
 
-/* Pushes a list of SubIFDs, unless they are nested too deeply: then it is left out with a warning.
- */
+/* Pushes a list of SubIFDs. One that is nested too deeply is left out with a warning, and the walk
+ * goes on with the list around it. */
 static tz_result push_sub_ifd_list(tz_ifd_walk *walk, sub_ifd_stack *stack, const tz_tag_ref *list)
 {
     tz_context ctx = *walk->ctx;

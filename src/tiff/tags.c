@@ -39,7 +39,7 @@ enum {
     .write = TZ_WRITE_##kind, .number = offsetof(tz_ifd_numbers, member), .omit = (omitted)
 
 /* clang-format off */
-/* Ascending by tag: looked up by bisection. The columns are the tag, who gives it when a file is
+/* Ascending by tag: looked up by bisection. The columns are the tag, its origin when a file is
  * written, its name, and its flags; then the member of tz_ifd with the types and the counts that
  * are accepted, and the member of tz_ifd_numbers with the value that is not written. */
 static const tz_tag_row tag_rows[] = {
@@ -84,7 +84,7 @@ static const tz_tag_row tag_rows[] = {
     TAG(301, PLAIN, "TransferFunction"), TAG(305, PLAIN, "Software"),
     TAG(306, PLAIN, "DateTime"), TAG(315, PLAIN, "Artist"), TAG(316, PLAIN, "HostComputer"),
     {TZ_TAG_PREDICTOR, GENERATED, "Predictor", STRUCTURAL,
-     READ(U16, predictor, INTEGER, 1, 1), WRITE(SHORT, predictor, 1)},
+     READ(U16, predictor, INTEGER, 1, 1), WRITE(SHORT, predictor, TZ_PREDICTOR_NONE)},
     TAG(318, PLAIN, "WhitePoint"), TAG(319, PLAIN, "PrimaryChromaticities"),
     {TZ_TAG_COLOR_MAP, GENERATED, "ColorMap", 0, READ(REF, color_map, SHORT_ONLY, 1, 0)},
     TAG(321, PLAIN, "HalftoneHints"),

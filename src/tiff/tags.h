@@ -101,7 +101,7 @@ enum {
     (TZ_TYPE_BIT(TZ_TYPE_ASCII) | TZ_TYPE_BIT(TZ_TYPE_BYTE) | TZ_TYPE_BIT(TZ_TYPE_UNDEFINED))
 #define TZ_TYPES_BYTES (TZ_TYPES_TEXT | TZ_TYPE_BIT(TZ_TYPE_SBYTE))
 
-/* Who gives a tag of a file that is written. */
+/* The origin of a tag in a file that is written. */
 typedef enum tz_tag_role {
     TZ_TAG_ROLE_PLAIN,     /* the caller, or the file it is copied from */
     TZ_TAG_ROLE_GENERATED, /* the writer, from the specification or the options; never copied */

@@ -44,7 +44,8 @@ static const aux_element aux_band_elements[] = {
     {NULL, NULL, NULL},
 };
 
-/* Begins an item if the element is one of the rows; other elements (histograms, masks) are skipped. */
+/* Begins an item if the element is one of the rows. Others, such as histograms and colour tables,
+ * are skipped: tz_info has no member for them. */
 static void start_aux_element_item(tz_metadata_parser *parser, const aux_element *rows,
                                    const char *element, int32_t band)
 {
@@ -61,8 +62,8 @@ static void add_aux_item(tz_metadata_parser *parser, const char *role, const cha
     tz_metadata_end_item(parser);
 }
 
-/* A Metadata element has items, or is one document: XML or JSON, named as GDAL names it in the tag.
- */
+/* A Metadata element has items, or it is one document, XML or JSON. The document becomes one item,
+ * named as GDAL names it in the tag. */
 static void start_aux_metadata(tz_metadata_parser *parser, const char **attributes, int32_t band)
 {
     const char *domain = tz_metadata_attribute(attributes, "domain");

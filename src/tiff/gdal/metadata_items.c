@@ -39,9 +39,9 @@ bool tz_metadata_exceeds(tz_metadata_parser *parser, size_t limit_offset, uint64
     uint64_t limit;
     memcpy(&limit, (const char *)parser->ctx.limits + limit_offset, sizeof limit);
     if (value > limit) /* the location is looked up only then: this runs for every element */
-        tz_metadata_drop(parser, tz_check_soft_limit(&parser->ctx, limit_offset,
-                                                     tz_metadata_at(parser), value, what, what,
-                                                     &(bool){true}));
+        tz_metadata_drop(parser,
+                         tz_check_soft_limit(&parser->ctx, limit_offset, tz_metadata_at(parser),
+                                             value, what, what, &(bool){true}));
     return value > limit;
 }
 
@@ -136,10 +136,10 @@ void tz_metadata_begin_tag_item(tz_metadata_parser *parser, const char **attribu
         return;
     if (sample && (!tz_parse_uint64(sample, &band) || band >= parser->bands)) {
         tz_metadata_drop_if_failed(
-            parser, TZ_METADATA_WARN(
-                        parser,
-                        "an item is for sample '%.32s', and the image has %lu; it is left out",
-                        sample, (unsigned long)parser->bands));
+            parser,
+            TZ_METADATA_WARN(parser,
+                             "an item is for sample '%.32s', and the image has %lu; it is left out",
+                             sample, (unsigned long)parser->bands));
         return;
     }
     const uint32_t offset = tz_metadata_intern(parser, domain ? domain : "");

@@ -103,8 +103,8 @@ static tz_result parse_nodata_number(const char *text, const tz_context *ctx, do
 
 /* ---- number to type ---- */
 
-/* "-9999.0" and "1e3" are integers as well; up to 2^53 a double has them exactly. False if the value
- * is not whole or out of the range of the type. */
+/* "-9999.0" and "1e3" are integers as well; up to 2^53 a double has them exactly. False if the
+ * value is not whole or out of the range of the type. */
 static bool keep_whole_double(double value, const type_range *range, tz_nodata *out)
 {
     const double exact = 9007199254740992.0;
@@ -145,8 +145,8 @@ static double round_to_float(double value)
     return copysign(fabs(value) < FLT_MAX + half_step ? FLT_MAX : INFINITY, value);
 }
 
-/* Integers are tried first, exactly. A number that the type cannot have is kept as a double: callers
- * see the file's value, and no pixel is equal to it. */
+/* Integers are tried first, exactly. A number that the type cannot have is kept as a double:
+ * callers see the file's value, and no pixel is equal to it. */
 tz_result tz_nodata_parse(const char *text, tz_dtype dtype, const tz_context *ctx, tz_nodata *out)
 {
     if ((unsigned)dtype >= sizeof type_ranges / sizeof type_ranges[0])

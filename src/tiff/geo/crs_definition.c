@@ -46,8 +46,8 @@ static void add_citation_name(tz_wkt *wkt, const char *field, const uint16_t key
     tz_wkt_add_name(wkt, text, size);
 }
 
-/* The geographic CRS that a projected one is based on. Its name is in the geodetic citation only.
- */
+/* The geographic CRS of a projected one. Only the geodetic citation names it: the general one has
+ * the name of the projected CRS. */
 static void add_base_crs(tz_wkt *wkt)
 {
     uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_GEODETIC_CRS, 0);
@@ -81,8 +81,8 @@ static void add_projected(tz_wkt *wkt)
     tz_wkt_add(wkt, "]");
 }
 
-/* A geographic CRS has angles, a geocentric one lengths along three axes from the Earth's centre.
- */
+/* A geographic CRS has angles; a geocentric one has lengths, along three axes from the centre of
+ * the Earth. */
 static void add_geodetic(tz_wkt *wkt, bool geocentric)
 {
     static const uint16_t keys[2] = {TZ_KEY_GEODETIC_CITATION, TZ_KEY_CITATION};

@@ -97,8 +97,8 @@ static const struct {
     [TZ_EPSG_UNIT_OF_CRS] = {PJ_CATEGORY_CRS, "geographic CRS"},
 };
 
-/* Adds a unit; false if PROJ does not give all of it. code: its code of EPSG, NULL to leave it out.
- */
+/* Adds a unit; false if PROJ does not give all of it. code is that of EPSG; NULL leaves it out, as
+ * for angles. */
 static bool add_unit(tz_wkt *wkt, const char *keyword, const char *name, double factor,
                      uint16_t key, const char *code)
 {
@@ -252,8 +252,8 @@ tz_result tz_epsg_fail_unusable(uint16_t code, const tz_context *ctx)
     return result;
 }
 
-/* A geographic CRS of three dimensions passes as well: GeoTIFF gives ellipsoidal heights that way.
- */
+/* A geographic CRS of three dimensions passes as well: GeoTIFF gives heights above the ellipsoid
+ * in that way. */
 tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx)
 {
     PJ_CONTEXT *proj = tz_proj_create_context();

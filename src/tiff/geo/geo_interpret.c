@@ -77,8 +77,8 @@ bool tz_geo_is_vertical_usable(const tz_geo *geo)
            tz_geo_short(geo, TZ_KEY_VERTICAL_UNITS, 0) <= TZ_GEO_USER_DEFINED;
 }
 
-/* Vertical keys are used together or not at all: a private code in one makes the others guesswork.
- */
+/* Vertical keys are used together or not at all: a private code in one of them makes guesswork of
+ * the others. */
 static tz_result read_vertical_code(const tz_context *ctx, tz_geo *geo)
 {
     uint16_t code, datum, unit;

@@ -37,8 +37,8 @@ typedef struct role {
     unit_kind unit;
 } role;
 
-/* ROLE_LATITUDE_IF_SET is a latitude that is left out if it is 0: PROJ knows the method without it.
- */
+/* ROLE_LATITUDE_IF_SET is a latitude that is left out if it is 0, because most definitions of its
+ * method do not have it. */
 static const role roles[] = {
     [ROLE_NONE] = {{0}, 0, UNIT_SCALE},
     [ROLE_LATITUDE] = {{TZ_KEY_NAT_ORIGIN_LAT, TZ_KEY_FALSE_ORIGIN_LAT, TZ_KEY_CENTER_LAT},

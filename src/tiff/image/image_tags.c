@@ -86,8 +86,8 @@ void tz_tag_list_add_copy(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64
 
 /* ---- tags of a directory ---- */
 
-/* Adds the tags of an image or overview that are not single numbers. Only the image has metadata.
- */
+/* Adds the tags of an image or overview that are not single numbers. Metadata is written with the
+ * image only, and holds for its overviews too. */
 static void add_image_tags(tz_tag_list *tags, const tz_image *image, tz_ifd_kind kind,
                            const tz_statistics *statistics, const tz_bytes *jpeg_tables)
 {

@@ -221,8 +221,8 @@ static tz_result copy_extra_tag(spec_holder *holder, const tz_tag *tag, tz_tag_v
     return TZ_OK;
 }
 
-/* Copies the tags that say the same in another file. Of a tag that occurs twice the first counts.
- */
+/* Copies the tags that say the same in another file. If a tag occurs twice, the first counts, as
+ * it does in reading. */
 static tz_result copy_extra_tags(spec_holder *holder)
 {
     const tz_level *level = &holder->file->info.levels[0];
