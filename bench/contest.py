@@ -23,7 +23,7 @@ class Failed(Exception):
 
 
 class Player:
-    """A process that does what it is told to, line by line; see reader.h and writer.h."""
+    """A process that carries out requests, line by line; see reader.h and writer.h."""
 
     def __init__(self, name, command, env=None, one_count=False):
         self.name = name

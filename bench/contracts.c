@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What batches save: the calls that reads and writes make, as the fakes of libcuda and of the
+ * The saving by batches: the calls that reads and writes make, as the fakes of libcuda and of the
  * libraries on top of it record them, beside the same work done tile by tile through the same table
  * of a driver. The clock is virtual (tests/support/device/virtual_clock.h has the prices): calls
  * move it, and the same each time.
@@ -157,7 +157,7 @@ static void bench_direct_reads(void)
 
 enum { BAD = 1000 };
 
-/* What is behind the wait that tells of them. */
+/* Sums the steps after the wait that ends them. */
 static vclock_sum sum_of_second(void)
 {
     cuda_fake_control second = *direct_cuda;
@@ -199,7 +199,7 @@ static void bench_direct(void)
     (void)direct_end_all(NULL);
 }
 
-/* ---- pictures ---- */
+/* ---- codestreams ---- */
 
 static const contract_size codestreams = {1000, 40, 25};
 

@@ -33,7 +33,7 @@ def pack(kind, values):
 
 
 def directory(tags, at, big, following):
-    """The bytes of a directory at offset `at`, its data right behind it. A tag with a number in
+    """The bytes of a directory at offset `at`, its data right after it. A tag with a number in
     place of values has its data there already: (tag, type, count, offset)."""
     head, word, entry = ("<Q", 8, 20) if big else ("<H", 4, 12)
     letter = "Q" if big else "I"

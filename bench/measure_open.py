@@ -23,7 +23,7 @@ COUNTED_OPENS = 100
 
 
 class Reader:
-    """A process that opens files when it is told to; see opener.h."""
+    """A process that opens files on request; see opener.h."""
 
     def __init__(self, name, command, list_path, env):
         self.name = name

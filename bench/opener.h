@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What is asked of every file. */
+/* The facts that every file is asked for. */
 typedef struct opened {
     uint64_t pixels; /* width * height * bands */
     uint64_t bits;   /* of a pixel of one band */

@@ -40,7 +40,7 @@ typedef struct window_read {
     uint8_t *into;
 } window_read;
 
-/* What a program fills in. Functions give NULL or false after failed(...). */
+/* Members that a program fills in. Functions return NULL or false after failed(...). */
 typedef struct reader {
     void *(*open)(const char *path, unsigned threads, shape *what);
     bool (*read)(void *file, const window *where, bool by_pixel, unsigned threads, uint8_t *into);
@@ -250,7 +250,7 @@ static bool answer_list(const reader *r, const request *q, stopwatch *time, size
     void *file = keep_open ? r->open(list.reads[0].path, q->threads, &what) : NULL;
     if (keep_open && file == NULL)
         return false;
-    /* What a reader loads when it first needs it belongs to opening. */
+    /* A table that a reader loads when it first needs it belongs to opening. */
     bool done = !keep_open || r->read(file, &list.reads[0].window, by_pixel, q->threads, buffer);
     const stopwatch start = start_watch();
     for (unsigned i = 0; done && i < q->repeats; i++) {

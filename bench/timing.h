@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the programs that read and those that write share: why something failed, the clock, the
+ * Shared by the programs that read and those that write: why something failed, the clock, the
  * memory that pixels are in. */
 #ifndef TZ_BENCH_TIMING_H
 #define TZ_BENCH_TIMING_H

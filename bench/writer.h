@@ -38,7 +38,7 @@ typedef struct job {
     size_t sample_size;
 } job;
 
-/* What a program fills in. Functions give NULL or false after failed(...). */
+/* Members that a program fills in. Functions return NULL or false after failed(...). */
 typedef struct writer {
     void *(*create)(const job *what);
     bool (*write)(void *file, const job *what, uint32_t row, uint32_t rows, const uint8_t *pixels);
@@ -101,7 +101,7 @@ static bool parse_job(char *line, job *what)
            failed("an incomplete job");
 }
 
-/* Of a .npy file: its header says in two bytes how long the rest of it is. */
+/* Reads a .npy file: its header has the length of its rest in two bytes. */
 static bool read_npy(FILE *file, size_t *size)
 {
     enum { HEAD = 10 };

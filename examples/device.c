@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads the first band of a file into the memory of a device, hands it on as a DLPack tensor, and
- * tells what was done where: device FILE [opencl:0]. */
+ * reports who did the work: device FILE [opencl:0]. */
 #include <stdio.h>
 #include <terrazzo/dlpack.h>
 #include <terrazzo/terrazzo.h>
@@ -25,7 +25,7 @@ static tz_result read_band(const tz_file *file, tz_device *device, tz_buffer *in
     return result;
 }
 
-/* What another library would do with the tensor: look at it, and delete it in the end. */
+/* Uses the tensor as another library would: looks at it, and deletes it in the end. */
 static void use_tensor(tz_dl_managed *tensor)
 {
     const tz_dl_tensor *t = &tensor->tensor;

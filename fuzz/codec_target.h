@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What every fuzz target of a codec does: the first four bytes of the input choose the tile, the
+ * The core of every fuzz target of a codec: the first four bytes of the input choose the tile, the
  * rest is its compressed data. The tile is decoded three times, over different bytes around it,
  * with a state that has decoded other tiles and with a new one: all that is promised of a codec
  * must hold, and all results must be the same. */

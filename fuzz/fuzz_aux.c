@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * NAME.aux.xml and world files of any contents.
  *
- * An input is four bytes: flags, bands, size of the pieces that are fed, type of the image; and
+ * An input is four bytes: flags, bands, size of the parts that are fed, type of the image; and
  * then the file. */
 #include <math.h>
 #include <stdlib.h>

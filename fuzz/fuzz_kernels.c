@@ -16,7 +16,7 @@
 typedef uint32_t kernel_decode(const uint8_t *in, uint32_t in_size, uint8_t *out, uint32_t size,
                                void *scratch);
 
-/* What one item says and makes, and what a group does; the first is freed. */
+/* Compares the status and bytes of one work-item with those of a work-group; frees the first. */
 static void check_same_by_work_group(uint32_t status, uint32_t work_group_status,
                                      uint8_t *by_work_item, const uint8_t *by_work_group,
                                      size_t size)

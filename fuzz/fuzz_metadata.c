@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * GDAL_METADATA and GDAL_NODATA of any contents.
  *
- * An input is four bytes: flags, bands, size of the pieces that are fed, type of the image; and
+ * An input is four bytes: flags, bands, size of the parts that are fed, type of the image; and
  * then the tag. */
 #include <math.h>
 #include <stdlib.h>

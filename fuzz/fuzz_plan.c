@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Plans and heads of blobs from anywhere. The input is a plan, whose size and checksum are put
  * right; one that is accepted is saved again, asked for its blocks, and when it is small, carried
- * out: its file must open. The first byte says how much is behind the plan: that becomes the
+ * out: its file must open. The first byte says how much is after the plan: that becomes the
  * sizes in the head of one of its blobs. */
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { CHOICES = 10, MAX_BANDS = 4, MAX_SIDE = 64, SAMPLE = 16, TILE_CAPACITY = 256 };
 enum { MAX_BYTES = MAX_BANDS * MAX_SIDE * MAX_SIDE * SAMPLE };
 
-/* What the last bytes ask for. */
+/* The request in the last bytes of the input. */
 typedef struct read_wish {
     tz_item item;
     tz_read_options how;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The script of make test-gpu: with fakes in place of NVIDIA's driver and libraries it runs and its report has all
-rows; without a driver, or with one that does not work, it says why it did nothing, and that is no failure.
+rows; without a driver, or with one that does not work, it says why it did nothing, and that is not a failure.
 
 The argument is the folder of the test programs, the command beside it."""
 
@@ -31,7 +31,7 @@ def run(out, programs, *words, **libraries):
 
 
 def rows_of(report, heading):
-    """The cells of the table behind a heading, without its head."""
+    """The cells of the table after a heading, without its head."""
     part = report.split(f"### {heading}\n", 1)[-1].split("\n#", 1)[0]
     lines = [line for line in part.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
@@ -65,7 +65,7 @@ def check_rows(tap, report):
     tap.check("and GDAL, but of codecs that it lacks", all(map(is_number, gdal)), gdal)
     calls = {(row[0], row[1]): row for row in rows_of(report, "Calls of one read to the device, and of one write from it")}
     told = [calls.get(("read", codec), [""] * 12) for codec in ("deflate", "lzw")]
-    tap.check("calls are told", told[0][-1] == "nvCOMP 6.0.0" and told[1][7] not in ("", "0"), calls)
+    tap.check("calls are reported", told[0][-1] == "nvCOMP 6.0.0" and told[1][7] not in ("", "0"), calls)
 
 
 def check_fakes(tap, out, programs):
@@ -73,24 +73,24 @@ def check_fakes(tap, out, programs):
     code, printed, report = run(out, programs, "--size", "48", "--rounds", "1", "--stress", "4", "--programs",
                                 "test_(device_(io|stress|memory_limit|faults)|gpu_(card|memory))$", **fakes)
     tap.check("on fakes all goes well", code == 0, printed)
-    tap.check("the device is told", "| Fake of CUDA 0 |" in report and "CUDA 13.0, compute capability 7.5" in report)
+    tap.check("the device is reported", "| Fake of CUDA 0 |" in report and "CUDA 13.0, compute capability 7.5" in report)
     for name in list(FAKES)[1:]:
-        tap.check(f"{fakes[name].name} is told", f"| {fakes[name]} |" in report, report)
+        tap.check(f"{fakes[name].name} is reported", f"| {fakes[name]} |" in report, report)
     first = report.split("## First", 1)[-1].split("##", 1)[0]
     tap.check("what only a card can show comes first", report.index("## First") < report.index("## The device")
               and "| the card | 14 | 0 | 0 |" in report and "takes the PTX of all" in first and "auto: cuda:0" in first
               and "ZSTD: nvCOMP 6.0.0 is right, also of frames without" in first
               and "nvJPEG 13.2.3 is right, and interpolates" in first and "nvJPEG2000 0.11.0 is right" in first
               and "at most 0 from libjpeg" in first and printed.index("kernels: ") < printed.index("parity: "), report)
-    tap.check("what happens where memory is short is told there", "a strip of 9 MiB: decoded by the CPU" in first
+    tap.check("behaviour with little memory is reported there", "a strip of 9 MiB: decoded by the CPU" in first
               and "a card without memory: " in first and "device_buffer_bytes of 1000: " in first
               and "bytes of the card are free" in first and "4 GiB of Deflate are expected" in first, report)
-    tap.check("how bytes come to the device is told there, too", "reads of a file: 32 by the host in 4 rounds" in first
+    tap.check("transfers of bytes to the device are reported there, too", "reads of a file: 32 by the host in 4 rounds" in first
               and "cuFile: " in first and "pieces of pinned memory: 1 in all reads, 0 in the last" in first, report)
-    tap.check("tests are told", "| parity | 2 | 0 | 1 |" in report and "| stress | 1 | 0 | 0 |" in report
-              and "| once more with nvCOMP | 1 | 0 | 0 |" in report
-              and "| once more with all libraries | 1 | 0 | 0 |" in report, report)
-    tap.check("what is left out is told", "Left out: 1 programs" in report and "test_device_faults" in report, report)
+    tap.check("tests are reported", "| parity | 2 | 0 | 1 |" in report and "| stress | 1 | 0 | 0 |" in report
+              and "| again with nvCOMP | 1 | 0 | 0 |" in report
+              and "| again with all libraries | 1 | 0 | 0 |" in report, report)
+    tap.check("programs that are left out are reported", "Left out: 1 programs" in report and "test_device_faults" in report, report)
     check_rows(tap, report)
     os.environ["TERRAZZO_TEST_CUDA_VERSION"] = "12040"
     code, printed, report = run(out, programs, "--programs", "test_gpu_card$", "--no-measure", **fakes)
@@ -98,7 +98,7 @@ def check_fakes(tap, out, programs):
     tap.check("R550 takes the kernels", code == 0 and "- kernels: CUDA 12.4, compute capability 7.5 takes the PTX" in report,
               printed)
     code, printed, report = run(out, programs, "--stress", "0", "--programs", "test_device_stress$", "--no-measure", **fakes)
-    tap.check("a test that fails is told", code == 1 and "| stress | 0 | 1 | 0 |" in report
+    tap.check("a test that fails is reported", code == 1 and "| stress | 0 | 1 | 0 |" in report
               and "- failed: test_device_stress." in report, printed)
 
 

@@ -20,7 +20,7 @@ from tap import Tap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CUDA = [("nvidia-cuda-runtime", "13.0.96"), ("nvidia-cuda-crt", "13.0.88")]
-# release: package, its folder, the library in it, version as it tells it
+# release: package, its folder, the library in it, version as it reports it
 NVCOMP = {
     "6.0": (("nvidia-libnvcomp-cu13", "6.0.0.12"), "nvidia/libnvcomp", "lib64/libnvcomp.so.6", 6000),
     "5.3": (("nvidia-libnvcomp-cu13", "5.3.0.16"), "nvidia/libnvcomp", "lib64/libnvcomp.so.5", 5300),
@@ -148,7 +148,7 @@ def check_library(check, name):
     word, package, include, library, expected = LIBRARIES[name]
     place = check.places[package]
     check.headers(name, f"{word}_headers.c", [place / include])
-    # cuFile keeps a log in the working directory unless it is told where
+    # cuFile keeps a log in the working directory unless an option says where
     env = {**os.environ, "CUFILE_LOGFILE_PATH": str(check.folder / "cufile.log")}
     for who, path in (("", place / library), ("the fake ", check.programs / f"lib{word}_fake.so")):
         done = run([check.programs / "nvidia_answers", word, path], env=env)
@@ -157,7 +157,7 @@ def check_library(check, name):
                         done.stdout + done.stderr)
         wrong = [f"{question}: {answers.get(question)}, expected {expected.get(question)}"
                  for question in {**expected, **answers} if answers.get(question) != expected.get(question)]
-        check.tap.check(f"{name}: {who}tells its version and answers", not wrong, "\n".join(wrong))
+        check.tap.check(f"{name}: {who}reports its version and answers", not wrong, "\n".join(wrong))
 
 
 def is_installed(name):

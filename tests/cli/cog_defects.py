@@ -205,7 +205,7 @@ def trailer(cog):
 
 
 def short_tile(cog, trailer):
-    """A tile of two bytes, with this behind it."""
+    """A tile of two bytes, with this after it."""
     offset, _ = cog.tile(IMAGE, 0)
     cog.set_tile(IMAGE, 0, size=2)
     cog.put(offset - 4, "I", 2)

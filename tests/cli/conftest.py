@@ -66,7 +66,7 @@ def call(*arguments, env=None, **options):
 
 
 def without_rare_codec(stderr):
-    """What was told, but for the warning that GDAL does not have the codec."""
+    """The messages, without the warning that GDAL does not have the codec."""
     return "".join(line for line in stderr.splitlines(keepends=True) if "GDAL" not in line or "read it" not in line)
 
 
@@ -84,7 +84,7 @@ def run():
 
 @pytest.fixture
 def info():
-    """Runs `terrazzo info --json`, which must succeed, and returns what it tells."""
+    """Runs `terrazzo info --json`, which must succeed, and returns its report."""
     def run_info(*arguments):
         done = call("info", "--json", *arguments)
         assert done.returncode == 0, done.stderr

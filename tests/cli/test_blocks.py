@@ -25,7 +25,7 @@ def sha256(path):
 
 
 def told(done):
-    """What a command told as JSON, which its schema must know."""
+    """Returns the JSON report of a command, which its schema must accept."""
     answer = json.loads(done.stdout)
     error = jsonschema.exceptions.best_match(VALIDATOR.iter_errors(answer))
     assert error is None, error
@@ -226,10 +226,10 @@ def test_raw_pixels_of_another_number(run, image, plan, tmp_path, size, message)
     assert not (tmp_path / "blob").exists()
 
 
-# What is told ------------------------------------------------------------------------------------
+# Reports -----------------------------------------------------------------------------------------
 
 
-def test_json_tells_where_everything_is(run, image, tmp_path, by_one):
+def test_json_says_where_everything_is(run, image, tmp_path, by_one):
     path = image(nodata=-9999.0)
     plan_path, front = str(tmp_path / "plan"), str(tmp_path / "front")
     answer = told(run("plan-cog", "--json", *SMALL, "--stats", "--block-tiles", "3", path, plan_path))

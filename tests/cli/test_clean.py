@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""terrazzo clean: what writes that were killed left behind, and nothing else."""
+"""terrazzo clean: removes files that interrupted writes left, and nothing else."""
 
 import fcntl
 import json
@@ -102,7 +102,7 @@ def test_wrong_usage(run, arguments, message):
 
 
 @pytest.mark.parametrize("place", ["missing", "file"])
-def test_a_place_that_is_no_folder(run, tmp_path, place):
+def test_a_path_that_is_not_a_folder(run, tmp_path, place):
     (tmp_path / "file").write_text("mine")
     done = run("clean", str(tmp_path / place))
     assert done.returncode == 1 and done.stderr.startswith("error: ")

@@ -402,7 +402,7 @@ def test_statistics(cog, raster, tmp_path):
     assert tags(["STATISTICS=NO"]) == {"OTHER": "x"}
 
 
-def test_statistics_are_made_anew_when_bands_change(cog, raster):
+def test_statistics_are_computed_again_when_bands_change(cog, raster):
     array = pixels_of("uint8", 4, 64, 64)
     array[-1] = 255
     path = raster(array, alpha="yes", **PLACE)

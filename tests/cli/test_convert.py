@@ -31,7 +31,7 @@ def check(text):
 
 
 def pixels_of(dtype, bands, height=70, width=100):
-    """Neighbours differ little, as in pictures and terrain."""
+    """Neighbours differ little, as in photographs and terrain."""
     random = np.random.default_rng(1)
     steps = random.integers(-1, 2, (bands, height, width)).cumsum(axis=2)
     return (steps + 100).astype(dtype)

@@ -74,7 +74,7 @@ def test_one_byte_at_a_time(tmp_path):
     np.testing.assert_array_equal(read(tmp_path / "b.tif"), array)
 
 
-def test_rows_with_a_place_on_earth(tmp_path):
+def test_rows_with_georeference(tmp_path):
     done = convert_bytes(bytes(100), "--shape", "10x10", "--dtype", "uint8", "--epsg", "32632",
                          "--transform", "500000,30,0,5200000,0,-30", "--nodata", "255", "-",
                          tmp_path / "b.tif")
@@ -168,7 +168,7 @@ def test_names_that_start_with_a_dash(run, plain, tmp_path):
 
 @pytest.mark.parametrize("command", WRITERS)
 @pytest.mark.parametrize("out", ["missing/b.tif", "a.tif/b.tif", "x" * 300 + ".tif", "folder"])
-def test_a_place_that_cannot_be_written(run, plain, tmp_path, command, out):
+def test_a_directory_that_cannot_be_written(run, plain, tmp_path, command, out):
     (tmp_path / "folder").mkdir()
     done = run(command, "--overwrite", plain, str(tmp_path / out))
     assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith("error: ")
@@ -271,7 +271,7 @@ def test_an_interrupt_while_waiting_for_input(tmp_path):
 
 
 @pytest.mark.parametrize("command", WRITERS)
-def test_progress_tells_rate_and_time_left(huge, tmp_path, command):
+def test_progress_shows_rate_and_time_left(huge, tmp_path, command):
     master, slave = pty.openpty()
     child = subprocess.Popen([COMMAND, command, "--no-sync", "-j1", huge, tmp_path / "b.tif"], stdout=slave,
                              stderr=slave, env=plain_environment())

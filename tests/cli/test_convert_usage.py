@@ -145,7 +145,7 @@ def test_defaults_of_another_codec_need_no_warning(run, plain, tmp_path):
 
 
 def check_creation_options(run, command, until, least, refused):
-    """The manual page has the creation options that help has, and tells those that are refused."""
+    """The manual page has the creation options that help has, and lists those that are refused."""
     text = run(command, "-h").stdout
     in_help = re.findall(r"^  ([A-Z][A-Z_]+) ", text[text.index("Creation options"):], re.MULTILINE)
     page = (ROOT / "doc" / "terrazzo.1").read_text()

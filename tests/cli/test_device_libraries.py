@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """NVIDIA's libraries in read, convert and cog, as fakes on the fake of libcuda: what they are asked to do by
-options, and what is told of it."""
+options, and the report about it."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def read(run, tmp_path):
-    """What is told of a read on the device; its pixels are those of the CPU."""
+    """Returns the report of a read on the device; its pixels are those of the CPU."""
     def read_twice(path, *options):
         answers = []
         for number, words in enumerate(([], [*CUDA, *options])):
@@ -67,7 +67,7 @@ def read(run, tmp_path):
 @pytest.mark.parametrize("options, library", [
     (("COMPRESS=JPEG",), "nvJPEG "), (("COMPRESS=JPEG", "PHOTOMETRIC=YCBCR"), "nvJPEG "),
     (("COMPRESS=JPEG2000", "JPEG2000_LOSSLESS=NO"), "nvJPEG2000 ")])
-def test_lossy_pictures_are_to_be_asked_for(read, made, run, tmp_path, options, library):
+def test_lossy_codestreams_are_to_be_asked_for(read, made, run, tmp_path, options, library):
     """Decoders differ by rounding: without the option the CPU decodes."""
     path = made(*options)
     without = read(path, *PICTURES)
@@ -78,7 +78,7 @@ def test_lossy_pictures_are_to_be_asked_for(read, made, run, tmp_path, options, 
     assert done.returncode == 1 and not (tmp_path / "strict.raw").exists()
 
 
-def test_pictures_without_loss(read, made):
+def test_codestreams_without_loss(read, made):
     use = read(made("COMPRESS=JPEG2000"), *PICTURES, "--strict-device")
     assert use["library"].startswith("nvJPEG2000 ") and (use["library_calls"], use["tiles"]) == (1, 4)
 

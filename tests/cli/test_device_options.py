@@ -103,7 +103,7 @@ def test_the_cpu_by_name(run, words, command):
 
 
 def test_auto_without_a_gpu(run, words, command, tmp_path):
-    """The CPU works, and why is told."""
+    """The CPU works, and the report says why."""
     missing = str(tmp_path / "none.so")
     done = run(*words(command, "--json", "--device", "auto", "--cuda-library", missing, "--opencl-library", missing))
     answer = json.loads(done.stdout)

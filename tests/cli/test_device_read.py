@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""terrazzo read and plan on a device: the bytes of the CPU, and what is told of the way."""
+"""terrazzo read and plan on a device: the bytes of the CPU, and the report."""
 
 import json
 import pathlib
@@ -19,7 +19,7 @@ TILE = ["TILED=YES", "BLOCKXSIZE=64", "BLOCKYSIZE=64"]
 
 
 def pixels_of(dtype, bands):
-    """Neighbours differ little, as in pictures and terrain."""
+    """Neighbours differ little, as in photographs and terrain."""
     steps = np.random.default_rng(1).integers(-1, 2, (HEIGHT, WIDTH, bands)).cumsum(axis=1)
     return (steps + 100).astype(dtype)
 
@@ -45,7 +45,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def read(run, on_device, pocl, tmp_path):
-    """Reads on the device and by the CPU, which must give the same bytes; what is told of the first."""
+    """Reads on the device and by the CPU, which must give the same bytes; returns the report of the first."""
     def read_twice(path, *options, more=()):
         answers = []
         for number, device in enumerate(([], ["--device", pocl, *more])):
@@ -88,7 +88,7 @@ def test_options_of_read(read, made, words):
     read(made("uint8", 3, ("COMPRESS=LZW", "PREDICTOR=2")), *words)
 
 
-def test_uncompressed_tiles_are_placed(read, made, pocl):
+def test_uncompressed_tiles_are_converted(read, made, pocl):
     use = read(made("uint16", 1, ()))["device"]
     assert use["id"] == pocl and use["tiles"] == 0 and use["launches"] > 0
 
@@ -140,7 +140,7 @@ def test_page(run, made, on_device, pocl, tmp_path):
 
 
 def test_nvcomp_of_an_environment(run, made, tmp_path):
-    """It is found where Python's packages put it, decodes, and is told; without it, nothing else is different."""
+    """It is found where Python's packages put it, decodes, and is reported; without it, nothing else is different."""
     folder = tmp_path / "lib/python3.11/site-packages/nvidia/libnvcomp/lib64"
     folder.mkdir(parents=True)
     (folder / "libnvcomp.so.6").symlink_to(FAKES / "libnvcomp_fake_6.so")

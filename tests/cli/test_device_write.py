@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""terrazzo cog and convert on a device: the file that the CPU writes, and what is told of the way."""
+"""terrazzo cog and convert on a device: the file that the CPU writes, and the report."""
 
 import json
 import pathlib
@@ -17,7 +17,7 @@ HEIGHT, WIDTH = 300, 410
 
 
 def pixels_of(dtype, bands):
-    """Neighbours differ little, as in pictures and terrain."""
+    """Neighbours differ little, as in photographs and terrain."""
     steps = np.random.default_rng(2).integers(-1, 2, (HEIGHT, WIDTH, bands)).cumsum(axis=1)
     return (steps + 100).astype(dtype)
 
@@ -47,7 +47,7 @@ def co(options):
 
 @pytest.fixture
 def write(run, on_device, pocl, tmp_path):
-    """Writes with the device and by the CPU, which must give the same bytes; what is told of the first."""
+    """Writes with the device and by the CPU, which must give the same bytes; returns the report of the first."""
     def write_twice(command, path, options, more=()):
         answers = []
         for number, device in enumerate(([], ["--device", pocl, *more])):
@@ -101,7 +101,7 @@ def test_the_usual_level_of_a_device(run, source, on_device, pocl, tmp_path, com
 
 
 def test_an_encoder_that_no_device_has(write, source, pocl, run, on_device, tmp_path):
-    """The CPU encodes, and it is told why; the source is decoded by the device all the same."""
+    """The CPU encodes, and the report says why; the source is decoded by the device all the same."""
     options = [*TILED, "COMPRESS=ZSTD"]
     answer = write("convert", source(), options)
     assert answer["write_device"]["id"] is None and "zstd" in answer["write_device"]["reason"].lower()

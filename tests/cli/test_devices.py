@@ -20,7 +20,7 @@ NO_CUDA = ("--cuda-library", "libno-cuda.so.1")
 
 @pytest.fixture
 def devices(run, on_device):
-    """Runs `terrazzo devices --json`, which must succeed, and returns what it tells."""
+    """Runs `terrazzo devices --json`, which must succeed, and returns its report."""
     def run_devices(*arguments, **variables):
         done = run("devices", "--json", *NO_CUDA, *arguments, env=on_device(**variables))
         assert (done.returncode, done.stderr) == (0, "")

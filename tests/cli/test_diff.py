@@ -34,7 +34,7 @@ def check(answer):
 
 
 def diff(*arguments):
-    """What `terrazzo diff --json` tells; the exit code and the page must agree with it."""
+    """Returns the report of `terrazzo diff --json`; the exit code and the page must agree with it."""
     done = call("diff", "--json", *arguments)
     answer = check(json.loads(done.stdout))
     assert (done.returncode, done.stderr) == (0 if answer["equal"] else 3, "")

@@ -125,7 +125,7 @@ def domains(metadata):
 
 
 def comparable(answer):
-    """What gdalinfo and terrazzo both tell. WKT depends on the version of PROJ's database."""
+    """Members that gdalinfo and terrazzo both have. WKT depends on the version of PROJ's database."""
     answer = without(answer, "stac", "terrazzo", "extent")
     for holder in (answer, answer.get("gcps", {})):
         if "coordinateSystem" in holder:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people type, and what they are told: codes of EPSG, folders in place of files, plans of files that exist."""
+"""Things that people type, and the answers: codes of EPSG, folders instead of files, plans of files that exist."""
 
 import json
 
@@ -88,7 +88,7 @@ def test_view_of_a_window_that_is_outside_names_no_option_of_others(run, plain):
 @pytest.mark.parametrize("command", [
     ["read"], ["read", "--overwrite", "--json"], ["convert"], ["convert", "--dry-run"], ["cog", "--overwrite"],
     ["cog", "--epsg", "4326"], ["plan-cog"], ["assemble", "--overwrite"], ["encode-block"]])
-def test_a_folder_as_out_is_the_first_thing_told(run, tmp_path, command, out):
+def test_a_folder_as_out_is_the_first_thing_reported(run, tmp_path, command, out):
     (tmp_path / "folder").mkdir()
     before = {"encode-block": ["no plan", "0", "0", "no file"]}.get(command[0], ["no file"])
     after = ["no blob"] if command[0] == "assemble" else []

@@ -89,7 +89,7 @@ def test_verbose_shortens_nothing(run, save, features):
     assert full.count("x" * 100) == 50 and "more items" not in full
 
 
-def test_bands_alike_are_told_once(run, save, features):
+def test_bands_alike_are_listed_once(run, save, features):
     needs(features, "expat")
     items = [(f'name="UNITTYPE" sample="{i}" role="unittype"', "K") for i in range(1, 39)]
     path = save([Image(4, 4, bands=40, tags=[(262, SHORT, [1]), (338, SHORT, [0] * 39),
@@ -243,7 +243,7 @@ def test_what_is_no_tiff(run, save, content, cause):
     assert run("info", path).stdout == ""
 
 
-def test_truncated_file_names_the_place(run, save):
+def test_truncated_file_names_the_offset(run, save):
     data = tiff([Image(20, 10)])
     done = run("info", "--json", save(data[:60]))
     assert done.returncode == 1
@@ -253,7 +253,7 @@ def test_truncated_file_names_the_place(run, save):
 
 
 def broken(save):
-    """A file with a defect that leaves the image readable: a nodata value that is no number."""
+    """A file with a defect that leaves the image readable: a nodata value that is not a number."""
     return save([Image(20, 10, tags=[(42113, ASCII, "many")])], name="broken.tif")
 
 
@@ -331,7 +331,7 @@ def test_a_limit_is_named_and_can_be_raised(run, save):
 
 
 def test_unreadable_tile_table_is_a_warning_and_with_tiles_an_error(run, save):
-    """The table claims to be outside the file: sizes cannot be told, the rest can."""
+    """The table claims to be outside the file: sizes are not known, the rest is."""
     data = bytearray(tiff([Image(64, 64, tile=(16, 16))]))
     entry = data.index(struct.pack("<HHI", 324, LONG, 16))
     data[entry + 8:entry + 12] = struct.pack("<I", len(data) - 4)

@@ -44,7 +44,7 @@ def halved(valid):
 
 @pytest.fixture
 def lossy(features, raster, tmp_path):
-    """Runs cog, or convert, and returns the path and what was told."""
+    """Runs cog, or convert, and returns the path and the messages."""
     def make(path, *arguments, command="cog", name="out.tif", **options):
         out = str(tmp_path / name)
         done = call(command, "--json", "--no-sync", "--overwrite", *arguments, path, out, **options)
@@ -69,7 +69,7 @@ def mask_tags(answer):
 
 @pytest.mark.parametrize("codec", LOSSY)
 @pytest.mark.parametrize("bands", [3, 1])
-def test_a_mask_takes_the_place_of_nodata(lossy, raster, tmp_path, codec, bands):
+def test_a_mask_replaces_nodata(lossy, raster, tmp_path, codec, bands):
     if codec == "webp" and bands == 1:
         return  # WebP is of three or four bands
     array = holes(bands)
@@ -136,7 +136,7 @@ def test_a_mask_of_the_source_stays(lossy, raster):
 
 @pytest.mark.parametrize("profile, valid_by_alpha", [("jpeg", True), ("webp", False)])
 def test_alpha_is_not_data(lossy, raster, tmp_path, profile, valid_by_alpha):
-    """Alpha that JPEG makes a mask of, and nodata: valid by both. Alpha that stays is no band with data."""
+    """Alpha that JPEG makes a mask of, and nodata: valid by both. Alpha that stays is not a band with data."""
     array = holes(4)
     array[3] = 255
     array[3, ::7] = 0

@@ -220,7 +220,7 @@ def test_without_a_stretch_values_are_cut_off(png, raster):
 
 
 def test_a_large_picture_is_stretched_by_an_overview(run, raster, tmp_path):
-    """Overviews that tell another range than the image: each is 1000 more than the one before."""
+    """Overviews that have another range than the image: each is 1000 more than the one before."""
     array = noise(3, 900, 1300, "uint16", 500)
     path, out = raster(array, tiled=True, blockxsize=256, blockysize=256), str(tmp_path / "out.png")
     with rasterio.open(path, "r+") as file:

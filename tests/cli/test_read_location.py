@@ -84,7 +84,7 @@ def test_the_crs(run, raster, tmp_path, features):
     assert (geo["epsg"], geo["epsg_vertical"]) == (25832, 5783)
 
 
-def test_an_image_without_a_place(run, save):
+def test_an_image_without_georeference(run, save):
     assert place(run, "plan", "--json", save([Image(6, 6)])) == {
         "transform": None, "epsg": None, "epsg_vertical": None, "wkt": None}
 

@@ -106,7 +106,7 @@ def test_permissions_are_those_of_any_new_file(gray, tmp_path, mask):
 @pytest.mark.parametrize("out, reason", [
     ("missing/b.npy", "No such file or directory"), ("folder.npy", "Is a directory"),
     ("a.tif/b.npy", "Not a directory"), ("x" * 300 + ".npy", "File name too long")])
-def test_a_place_that_cannot_be_written(run, gray, tmp_path, out, reason):
+def test_a_directory_that_cannot_be_written(run, gray, tmp_path, out, reason):
     (tmp_path / "folder.npy").mkdir()
     done = run("read", gray, str(tmp_path / out))
     assert (done.returncode, done.stdout) == (1, "")
@@ -198,7 +198,7 @@ def test_salvage(run, info, raster, tmp_path, memory):
 
 
 def test_salvage_of_many_tiles(run, save, tmp_path):
-    """More tiles than the first list has room for, and more bad ones than are told one by one."""
+    """More tiles than the first list holds, and more bad ones than are listed one by one."""
     data = tiff([Image(640, 640, tile=(16, 16))])
     path = save(data[:-256 * 100])
     done = run("read", "--salvage", "--json", path, str(tmp_path / "b.raw"))
@@ -450,7 +450,7 @@ def test_schema_is_valid():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-def test_read_tells_what_it_did(run, gray, tmp_path):
+def test_read_reports_what_it_did(run, gray, tmp_path):
     out = str(tmp_path / "b.npy")
     done = run("read", "--json", "--masked", "--window", "1,2,4,3", gray, out)
     answer = check(done.stdout)

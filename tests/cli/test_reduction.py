@@ -235,7 +235,7 @@ def test_what_is_not_reduced(tmp_path, kind):
     assert report["plan"] == plain["plan"] and report["decode"] == plain["decode"]
 
 
-def test_a_plan_tells_it(tmp_path):
+def test_a_plan_reports_it(tmp_path):
     path = str(tmp_path / "a.tif")
     write(path, picture(1, 512, 512, "uint8"), 256)
     done = call("plan", "--json", "--size", "64x64", "--reduced-tiles", path)

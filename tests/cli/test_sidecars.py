@@ -61,7 +61,7 @@ def image(tmp_path):
 
 
 def facts_of_gdal(path):
-    """With sidecars, whatever other tests of this process have told the same GDAL."""
+    """With sidecars, whatever other tests of this process have set in the same GDAL."""
     with rasterio.Env(GDAL_PAM_ENABLED="YES", GDAL_DISABLE_READDIR_ON_OPEN="FALSE"), rasterio.open(path) as file:
         points, _ = file.gcps
         return {"epsg": file.crs.to_epsg() if file.crs else file.gcps[1] and file.gcps[1].to_epsg(),

@@ -77,7 +77,7 @@ def encode(kind, value, order):
 
 
 def directory(tags, start, order, big, is_last):
-    """The bytes of one directory at byte `start`, with its tag values behind it."""
+    """The bytes of one directory at byte `start`, with its tag values after it."""
     inline, entry_size, head = (8, 20, 8) if big else (4, 12, 2)
     entries, data = b"", b""
     data_start = start + head + entry_size * len(tags) + inline

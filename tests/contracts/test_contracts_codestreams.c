@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Contracts of pictures: nvJPEG2000 decodes those of a batch side by side into one slab, and the
- * host waits for none of them but to use its state again. The number is that of xarray-spatial's
- * issue, where each was found to matter. */
+ * Contracts of codestreams: nvJPEG2000 decodes those of a batch side by side into one slab, and the
+ * host waits for none of them but to use its state again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +41,7 @@ static bool is_step(size_t index, const char *call)
     return strcmp(step_at(index)->call, call) == 0;
 }
 
-/* Where the last of a batch is. */
+/* Returns the step of the last decode of a batch. */
 static size_t last_decode(const contract_size *size)
 {
     return steps_find(contract_cuda, STEP_DECODE, size->tiles - 1);
@@ -79,7 +78,7 @@ static void check_slab(tz_device *device, const contract_size *size, const tz_re
     assert_true(step_at(at)->bytes >= report->bytes_decoded);
 }
 
-/* The host waits in the loop for nothing but the state of the picture that comes next. */
+/* The host waits in the loop for nothing but the state of the codestream that comes next. */
 static void check_loop(const contract_size *size)
 {
     size_t waits = 0;
@@ -97,7 +96,7 @@ static void check_loop(const contract_size *size)
     contract_expect(size, "waits for all", steps_blocking(contract_cuda), 0);
 }
 
-/* Behind the last picture the queue waits once for each state, the host once for the queue. */
+/* After the last codestream the queue waits once for each state, the host once for the queue. */
 static void check_join(const contract_size *size)
 {
     const size_t first = last_decode(size), behind = contract_cuda->step_count;
@@ -116,7 +115,7 @@ static void check_join(const contract_size *size)
     }
 }
 
-/* Calls that do not belong to a picture, or to its stream. */
+/* Calls that do not belong to a codestream, or to its stream. */
 static size_t other_calls(void)
 {
     return steps_asked(contract_cuda) - steps_with(contract_cuda, "nvjpeg2k") -
@@ -147,7 +146,7 @@ static void check_batch(tz_device *device, const contract_size *size, size_t *of
 }
 
 /* Whatever streams do first. */
-static void xarray_spatial_2107_one_slab_no_wait_in_the_loop_one_at_the_end(void **state)
+static void one_slab_no_wait_in_the_loop_one_at_the_end(void **state)
 {
     (void)state;
     tz_device *device = open_device();
@@ -164,7 +163,7 @@ static void xarray_spatial_2107_one_slab_no_wait_in_the_loop_one_at_the_end(void
 }
 
 /* As many as there are states: all of them are under way before the first is done. */
-static void xarray_spatial_2107_pictures_side_by_side(void **state)
+static void codestreams_side_by_side(void **state)
 {
     (void)state;
     const contract_size size = {STATES, STATES, 1};
@@ -183,7 +182,7 @@ static void xarray_spatial_2107_pictures_side_by_side(void **state)
 }
 
 /* With too little memory nothing is begun. */
-static void xarray_spatial_2107_guard_before_the_slab(void **state)
+static void the_guard_is_before_the_slab(void **state)
 {
     (void)state;
     tz_device *device = open_device();
@@ -211,9 +210,9 @@ int main(void)
 {
     codestream_load();
     const struct CMUnitTest tests[] = {
-        PICTURES(xarray_spatial_2107_one_slab_no_wait_in_the_loop_one_at_the_end),
-        PICTURES(xarray_spatial_2107_pictures_side_by_side),
-        PICTURES(xarray_spatial_2107_guard_before_the_slab),
+        PICTURES(one_slab_no_wait_in_the_loop_one_at_the_end),
+        PICTURES(codestreams_side_by_side),
+        PICTURES(the_guard_is_before_the_slab),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Contracts of files that cuFile reads straight into memory of the device: all reads are submitted
  * before the first is waited for, and what the device cannot decode comes back to the CPU in one
- * download. The numbers are those of xarray-spatial's issues, where each was found to matter. */
+ * download. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,7 +90,7 @@ static void check_memory(const contract_size *size, const bad_read *done)
     assert_int_equal(use->peak, use->memory);
 }
 
-/* Behind the wait that tells which tiles are bad; no more of the slab than cuFile filled. What is
+/* After the wait that says which tiles are bad; no more of the slab than cuFile filled. What is
  * left for the last read is too little for cuFile: the host has it. */
 static void check_second_download(const bad_tiles *f, const bad_read *done)
 {
@@ -128,7 +128,7 @@ static void check_bring_back(const decoder *d, const contract_size *size, size_t
     direct_drop(&f.image);
 }
 
-static void xarray_spatial_1552_one_download_of_bad_tiles(void **state)
+static void one_download_of_bad_tiles(void **state)
 {
     (void)state;
     for (size_t i = 0; i < DECODERS; i++) {
@@ -141,7 +141,7 @@ static void xarray_spatial_1552_one_download_of_bad_tiles(void **state)
 }
 
 /* And one for each wave, where not all tiles fit. */
-static void xarray_spatial_1552_one_download_a_wave(void **state)
+static void one_download_a_wave(void **state)
 {
     (void)state;
     const tile_stream *stream = &tile_streams[STREAM_PACKBITS];
@@ -177,15 +177,15 @@ static void check_on_device(const contract_size *size)
     direct_drop(&f.image);
 }
 
-static void xarray_spatial_1552_one_download_for_memory_of_the_device(void **state)
+static void one_download_for_device_memory(void **state)
 {
     (void)state;
     for (size_t k = 0; k < CONTRACT_SIZES; k++)
         check_on_device(&contract_sizes[k]);
 }
 
-/* Where the CPU is not to decode, they still say what is wrong with the first bad tile. */
-static void xarray_spatial_1552_strict(void **state)
+/* With strict_device the error still says what is wrong with the first bad tile. */
+static void strict_reads_name_the_first_bad_tile(void **state)
 {
     (void)state;
     for (size_t k = 1; k < CONTRACT_SIZES; k++) {
@@ -215,7 +215,7 @@ static direct_image spaced_image(const contract_size *size)
 }
 
 /* All of the file goes into one buffer, in groups of what cuFile takes at a time; what is brought
- * last first is in its place all the same. */
+ * last first is at its offset all the same. */
 static void check_submits(const contract_size *size)
 {
     direct_image image = spaced_image(size);
@@ -239,14 +239,14 @@ static void check_submits(const contract_size *size)
     direct_drop(&image);
 }
 
-static void xarray_spatial_1688_cufile_submits_before_the_first_wait(void **state)
+static void cufile_submits_before_the_first_wait(void **state)
 {
     (void)state;
     for (size_t k = 1; k < CONTRACT_SIZES; k++)
         check_submits(&contract_sizes[k]);
 }
 
-static void xarray_spatial_1688_cufile_without_tiles(void **state)
+static void cufile_without_tiles(void **state)
 {
     (void)state;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
@@ -257,8 +257,8 @@ static void xarray_spatial_1688_cufile_without_tiles(void **state)
     contract_expect(&contract_sizes[0], "calls", steps_asked(direct_cuda), 0);
 }
 
-/* What comes short counts as nothing: the host reads it, and all of that goes up together. */
-static void xarray_spatial_1688_cufile_comes_short(void **state)
+/* A short read counts as nothing: the host reads those bytes, and all of them go up together. */
+static void cufile_reads_that_come_short(void **state)
 {
     (void)state;
     for (size_t k = 1; k < CONTRACT_SIZES; k++) {
@@ -273,7 +273,7 @@ static void xarray_spatial_1688_cufile_comes_short(void **state)
 }
 
 /* On a clock: 1 ms a read, 8 at a time. */
-static void xarray_spatial_1688_cufile_six_times_as_fast_as_one_by_one(void **state)
+static void cufile_six_times_as_fast_as_one_by_one(void **state)
 {
     (void)state;
     const contract_size size = {256, 16, 16};
@@ -310,7 +310,7 @@ static void the_second_read_registers_no_memory(void **state)
     direct_drop(&image);
 }
 
-/* What lies idle is neither in the way of others nor beyond the cap. */
+/* Idle memory does not stand in the way of other requests, nor exceed the cap. */
 static void kept_memory_is_given_up_for_the_cap(void **state)
 {
     (void)state;
@@ -348,14 +348,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DIRECT(kept_memory_is_given_up_for_the_cap),
         DIRECT(the_second_read_registers_no_memory),
-        DIRECT(xarray_spatial_1552_one_download_of_bad_tiles),
-        DIRECT(xarray_spatial_1552_one_download_a_wave),
-        DIRECT(xarray_spatial_1552_one_download_for_memory_of_the_device),
-        DIRECT(xarray_spatial_1552_strict),
-        DIRECT(xarray_spatial_1688_cufile_submits_before_the_first_wait),
-        DIRECT(xarray_spatial_1688_cufile_without_tiles),
-        DIRECT(xarray_spatial_1688_cufile_comes_short),
-        DIRECT(xarray_spatial_1688_cufile_six_times_as_fast_as_one_by_one),
+        DIRECT(one_download_of_bad_tiles),
+        DIRECT(one_download_a_wave),
+        DIRECT(one_download_for_device_memory),
+        DIRECT(strict_reads_name_the_first_bad_tile),
+        DIRECT(cufile_submits_before_the_first_wait),
+        DIRECT(cufile_without_tiles),
+        DIRECT(cufile_reads_that_come_short),
+        DIRECT(cufile_six_times_as_fast_as_one_by_one),
     };
     return cmocka_run_group_tests(tests, direct_begin_all, direct_end_all);
 }

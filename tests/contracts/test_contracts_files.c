@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Contracts of how bytes come from files: all reads are submitted before the first is waited for,
- * and eight of a file on disk are under way at once.
- * The numbers are those of xarray-spatial's issues, where each was found to matter. */
+ * and eight of a file on disk are under way at once. */
 #include "support/device/contract.h"
 
 /* ---- submit before wait: every read submitted before the first wait ---- */
 
-static void xarray_spatial_1688_submits_before_the_first_wait(void **state)
+static void reads_are_submitted_before_the_first_wait(void **state)
 {
     (void)state;
     tz_device *device = contract_open((tz_device_options){0});
@@ -24,7 +23,7 @@ static void xarray_spatial_1688_submits_before_the_first_wait(void **state)
     contract_close(device);
 }
 
-static void xarray_spatial_1688_without_tiles(void **state)
+static void reads_without_tiles(void **state)
 {
     (void)state;
     tz_device *device = contract_open((tz_device_options){0});
@@ -47,7 +46,7 @@ static void expect_rounds(const contract_size *size, const gate_result *gate)
     contract_expect(size, "rounds", gate->rounds, (size->tiles + READERS - 1) / READERS);
 }
 
-static void xarray_spatial_1688_eight_reads_of_a_file_at_once(void **state)
+static void eight_reads_of_a_file_at_once(void **state)
 {
     (void)state;
     static const contract_size sizes[] = {{1, 1, 1}, {10, 5, 2}, {256, 16, 16}, {1000, 40, 25}};
@@ -64,7 +63,7 @@ static void xarray_spatial_1688_eight_reads_of_a_file_at_once(void **state)
 }
 
 /* A tile each, so each file is a request of its own. */
-static void xarray_spatial_1688_reads_of_several_files_at_once(void **state)
+static void reads_of_several_files_at_once(void **state)
 {
     (void)state;
     const contract_size one = {1, 1, 1}, all = {READERS, READERS, 1};
@@ -96,10 +95,10 @@ static void xarray_spatial_1688_reads_of_several_files_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CONTRACT(xarray_spatial_1688_submits_before_the_first_wait),
-        CONTRACT(xarray_spatial_1688_without_tiles),
-        CONTRACT(xarray_spatial_1688_eight_reads_of_a_file_at_once),
-        CONTRACT(xarray_spatial_1688_reads_of_several_files_at_once),
+        CONTRACT(reads_are_submitted_before_the_first_wait),
+        CONTRACT(reads_without_tiles),
+        CONTRACT(eight_reads_of_a_file_at_once),
+        CONTRACT(reads_of_several_files_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Contracts of reads: tiles go up to the device together, and libraries decode them there. The
- * numbers are those of xarray-spatial's issues, where each was found to matter. */
+ * Contracts of reads: tiles go up to the device together, and libraries decode them there. */
 #include "support/device/contract.h"
 
 /* Who decodes what. */
@@ -26,7 +25,7 @@ static tz_device *open_for(const decoding *d)
     return contract_open((tz_device_options){.nvcomp_library = d->nvcomp});
 }
 
-/* What a process and a device make once, modules and questions to libraries, is no part of it. */
+/* Modules and questions to libraries happen once for a process or device, and are not counted. */
 static void warm_up(const decoding *d, tz_device *device)
 {
     contract_file f = contract_file_of(&contract_sizes[1], d->compression);
@@ -56,7 +55,7 @@ static void check_one_upload(const decoding *d, tz_device *device, const contrac
     contract_file_free(&f);
 }
 
-static void xarray_spatial_1528_one_upload(void **state)
+static void one_upload(void **state)
 {
     (void)state;
     for (size_t i = 0; i < DECODINGS; i++) {
@@ -70,7 +69,7 @@ static void xarray_spatial_1528_one_upload(void **state)
 }
 
 /* And one for each wave, where not all tiles fit. */
-static void xarray_spatial_1528_one_upload_a_wave(void **state)
+static void one_upload_a_wave(void **state)
 {
     (void)state;
     tz_device *device = open_for(by_library);
@@ -106,7 +105,7 @@ static void check_one_buffer(const decoding *d, tz_device *device, const contrac
     contract_file_free(&f);
 }
 
-static void xarray_spatial_1659_one_output_buffer(void **state)
+static void one_output_buffer(void **state)
 {
     (void)state;
     for (size_t i = 0; i < DECODINGS; i++) {
@@ -122,7 +121,7 @@ static void xarray_spatial_1659_one_output_buffer(void **state)
 
 /* A library is asked for what it takes before there is anything; what it does not take never gets
  * so far. */
-static void xarray_spatial_1659_codec_before_allocation(void **state)
+static void the_codec_is_checked_before_allocation(void **state)
 {
     (void)state;
     for (size_t k = 1; k < CONTRACT_SIZES; k++) {
@@ -139,7 +138,7 @@ static void xarray_spatial_1659_codec_before_allocation(void **state)
     }
 }
 
-static void xarray_spatial_1659_other_codecs(void **state)
+static void one_output_buffer_with_other_codecs(void **state)
 {
     (void)state;
     tz_device *device = open_for(by_library);
@@ -219,7 +218,7 @@ static void check_no_room(const decoding *d, tz_device *device)
     contract_file_free(&f);
 }
 
-static void xarray_spatial_1659_guard_on_the_sum(void **state)
+static void the_guard_is_on_the_sum(void **state)
 {
     (void)state;
     tz_device *device = open_for(by_library);
@@ -265,12 +264,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CONTRACT(the_second_read_pins_nothing),
-        CONTRACT(xarray_spatial_1528_one_upload),
-        CONTRACT(xarray_spatial_1528_one_upload_a_wave),
-        CONTRACT(xarray_spatial_1659_one_output_buffer),
-        CONTRACT(xarray_spatial_1659_codec_before_allocation),
-        CONTRACT(xarray_spatial_1659_other_codecs),
-        CONTRACT(xarray_spatial_1659_guard_on_the_sum),
+        CONTRACT(one_upload),
+        CONTRACT(one_upload_a_wave),
+        CONTRACT(one_output_buffer),
+        CONTRACT(the_codec_is_checked_before_allocation),
+        CONTRACT(one_output_buffer_with_other_codecs),
+        CONTRACT(the_guard_is_on_the_sum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Contracts of writes: tiles are compressed in one pool and come down packed, and the file is the
- * same however its rows are given. The numbers are those of xarray-spatial's issues, where each was
- * found to matter. */
+ * same however its rows are given. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +74,7 @@ static void check_right(const raster *r, tz_write_options options, const tz_memo
 
 /* ---- packed tiles: one pool, one read-back ---- */
 
-/* All there is before the first launch, as many pieces as for one tile. */
+/* All there is before the first launch, as many allocations as for one tile. */
 static void check_pool(const contract_size *size, const tz_write_report *report, size_t of_one)
 {
     uint64_t bytes = 0;
@@ -107,7 +106,7 @@ static void check_library(const encoding *e, tz_device *device, const contract_s
     assert_true(steps_last_allocation(contract_cuda) < steps_find(contract_cuda, STEP_LAUNCH, 0));
 }
 
-/* Results, then tiles one behind the other: not the room that they were given. */
+/* Results, then tiles one after the other: not the room that they were given. */
 static void check_read_back(const contract_size *size, const tz_write_report *report)
 {
     enum { AROUND = 32 }; /* bytes between tiles, at most */
@@ -175,7 +174,7 @@ static void check_compressed(const encoding *e, tz_device *device, const contrac
     raster_free(&r);
 }
 
-static void xarray_spatial_1712_one_pool_one_read_back_zlib_framing(void **state)
+static void one_pool_one_read_back_zlib_framing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ENCODINGS; i++) {
@@ -191,7 +190,7 @@ static void xarray_spatial_1712_one_pool_one_read_back_zlib_framing(void **state
 }
 
 /* Nothing is left to be compressed: the results come down, and no tile does. */
-static void xarray_spatial_1712_no_tiles(void **state)
+static void writes_without_tiles(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ENCODINGS; i++) {
@@ -266,7 +265,7 @@ static void check_streamed(const contract_size *size, const raster *r, tz_write_
     tz_memory_free(&eager);
 }
 
-static void xarray_spatial_3166_streamed_as_eager(void **state)
+static void streamed_rows_give_the_bytes_of_whole_images(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ENCODINGS; i++) {
@@ -283,8 +282,8 @@ static void xarray_spatial_3166_streamed_as_eager(void **state)
     }
 }
 
-/* Bands one behind the other or pixel by pixel, in the memory and in the file. */
-static void xarray_spatial_3166_bands_first_and_last(void **state)
+/* Bands one after the other or pixel by pixel, in the memory and in the file. */
+static void bands_first_and_last(void **state)
 {
     (void)state;
     const contract_size *size = &contract_sizes[2];
@@ -308,10 +307,10 @@ static void xarray_spatial_3166_bands_first_and_last(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CONTRACT(xarray_spatial_1712_one_pool_one_read_back_zlib_framing),
-        CONTRACT(xarray_spatial_1712_no_tiles),
-        CONTRACT(xarray_spatial_3166_streamed_as_eager),
-        CONTRACT(xarray_spatial_3166_bands_first_and_last),
+        CONTRACT(one_pool_one_read_back_zlib_framing),
+        CONTRACT(writes_without_tiles),
+        CONTRACT(streamed_rows_give_the_bytes_of_whole_images),
+        CONTRACT(bands_first_and_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,7 @@ int main(int argc, char **argv)
     while (fgets(path, sizeof path, stdin) != NULL) {
         path[strcspn(path, "\n")] = '\0';
         dump(path, with_crs);
-        /* After a crash the last line tells which file was the last good one. */
+        /* After a crash the last line says which file was the last good one. */
         fflush(stdout);
     }
     printf("{\"proj\":");

@@ -28,7 +28,7 @@ static tz_result read_into(const tz_file *file, tz_window window, tz_buffer into
     return tz_read(&item, &how, NULL, err);
 }
 
-/* Four windows that meet in the middle, which is no border of tiles, pixel after pixel; into
+/* Four windows that meet in the middle, which is not a border of tiles, pixel after pixel; into
  * memory that is not aligned. */
 static tz_result read_in_parts(const tz_file *file, tz_dtype dtype, uint8_t *pixels, tz_error *err)
 {

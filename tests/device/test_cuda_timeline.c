@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What libcuda is asked for by whole reads and writes, call by call: as much for a thousand tiles
+ * The calls of libcuda by whole reads and writes: as many for a thousand tiles
  * as for one, never a wait for all of a device, the next wave on its way before the last is waited
  * for; and the same pixels in whatever order streams go on. */
 #include <stdlib.h>
@@ -20,13 +20,13 @@ static int begin(void **state)
     return test_device_begin_keeping_nothing(state);
 }
 
-/* What lives when it is closed was forgotten. */
+/* Objects that are alive when the device is closed were forgotten. */
 static int end(void **state)
 {
     return test_device_end(state) != 0 || control->live != 0;
 }
 
-/* Where the stream of a step is waited for. */
+/* Returns the step that waits for the stream of a step. */
 static size_t wait_after(size_t step)
 {
     size_t at = step;

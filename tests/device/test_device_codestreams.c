@@ -144,7 +144,7 @@ static void test_decode(void **state)
             assert_int_equal(sample(y * PITCH + x), tf_pixel(tile, 0, y, x));
         assert_int_equal(sample(y * PITCH + TILE), 0xA5); /* as it was */
     }
-    /* damage that is not told */
+    /* damage that is not reported */
     memset(data + tile->size / 2, 0x11, tile->size / 2 - 4);
     assert_int_equal(decode_j2k(PITCH, TZ_NVJPEG2K_UINT8), 0);
     assert_int_equal(cu.cuStreamSynchronize(stream), 0);

@@ -213,7 +213,7 @@ static void test_guard(void **state)
     assert_int_equal(tz_device_close_checked(small, &err), TZ_OK);
 }
 
-static void test_what_is_forgotten_is_told(void **state)
+static void test_leaks_are_reported(void **state)
 {
     (void)state;
     tz_error err;
@@ -238,7 +238,7 @@ int main(void)
         cmocka_unit_test(test_counts_and_timeline),
         cmocka_unit_test(test_wrong_calls),
         cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_what_is_forgotten_is_told),
+        cmocka_unit_test(test_leaks_are_reported),
     };
     return cmocka_run_group_tests(tests, test_device_begin, test_device_end);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Rows of tiles to pixels on a device: every sample becomes what tz_row_prepare and
  * tz_row_convert make of it, whatever the formats, types, strides and values; so do the kernels as
- * plain C. One launch undoes and one places, however many there are. */
+ * plain C. One launch unpredicts and one converts, however many there are. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is given to a device that "auto" chose, and what is left to the CPU. */
+ * The choice between a device that "auto" chose and the CPU. */
 #include <math.h>
 #include <string.h>
 

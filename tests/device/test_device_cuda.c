@@ -66,7 +66,8 @@ static void check_open_fails(const tz_device_options *how, tz_result expected, c
     assert_int_equal(control->live, live);
 }
 
-/* How many calls of a function were made; of work that was done later with a '+' in front. */
+/* Returns the number of calls of a function; a '+' before the name counts work that was done later.
+ */
 static size_t count_steps(const char *name)
 {
     size_t count = 0;
@@ -321,7 +322,7 @@ static void test_the_next_image_is_not_tried(void **state)
 
 /* ---- devices that cannot be opened ---- */
 
-/* What find says of a device is not enough. */
+/* The listing opens a device before it says that it is usable. */
 static void test_usable_is_what_was_opened(void **state)
 {
     (void)state;
@@ -787,7 +788,7 @@ static void test_free_memory(void **state)
     close_checked(device);
 }
 
-/* What the pool keeps is not lost to others; and no memory is not the end. */
+/* Memory that the pool keeps is given up for others; running out of memory is not the end. */
 static void test_the_pool_gives_way(void **state)
 {
     (void)state;

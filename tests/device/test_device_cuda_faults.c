@@ -274,7 +274,7 @@ static bool is_release(const char *function)
            strstr(function, "Unload");
 }
 
-/* Where the context cannot even be made current, nothing can be released, either. */
+/* If the context cannot be made current, nothing can be released, either. */
 static bool leaks(const char *function)
 {
     return is_release(function) || strncmp(function, "cuCtxP", 6) == 0;
@@ -324,8 +324,7 @@ static void test_each_call_fails_in_turn(void **state)
     assert_int_equal(whole_life(&err), TZ_OK);
 }
 
-/* What cannot be released is left, without a word; contexts that cannot be entered or left are
- * errors. */
+/* Failed releases are ignored; contexts that cannot be entered or left are errors. */
 static void test_releases_that_fail(void **state)
 {
     (void)state;
@@ -363,7 +362,7 @@ static void test_each_allocation_fails_in_turn(void **state)
             break;
         }
         if (result == TZ_OK)
-            continue; /* counting the cores gets by without memory */
+            continue; /* counting processor cores works without memory */
         assert_int_equal(result, TZ_ERR_NOMEM);
         refused++;
     }

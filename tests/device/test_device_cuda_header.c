@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What device/cuda/cu_api.h and cu_errors.h declare is what CUDA's own header declares, and the
- * library has all of it. */
+ * Declarations of device/cuda/cu_api.h and cu_errors.h are those of CUDA's own header, and the
+ * library has all of them. */
 #ifdef CUDA_TOOLKIT
 #include <cuda.h>
 #include <dlfcn.h>

@@ -97,7 +97,7 @@ static void add_noise(streams *s, unsigned rounds)
 }
 
 /* Twice the stream, which is two frames of Zstandard for a tile of twice the size; the stream with
- * bytes behind it; and one in a tile that begins with a frame to pass over. */
+ * bytes after it; and one in a tile that begins with a frame to pass over. */
 static void add_joined(streams *s, const encoded *tile, size_t size)
 {
     static const uint8_t skippable[] = {0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 7};
@@ -159,7 +159,7 @@ static void end(streams *s)
 typedef struct layout {
     tz_decode_entry *entries;
     uint64_t table, statuses, size;
-    uint64_t scratch, scratch_size; /* behind all that goes to and fro */
+    uint64_t scratch, scratch_size; /* after all that goes to and fro */
     uint8_t *slab;
 } layout;
 
@@ -234,7 +234,7 @@ static uint8_t *decode(const layout *l, const streams *s, uint16_t compression)
     return out;
 }
 
-/* What the slab should hold; tiles with errors are as they came out. */
+/* Compares the slab with the expected bytes; tiles with errors are as they came out. */
 static void compare(const layout *l, const streams *s, const uint8_t *found)
 {
     for (uint32_t i = 0; i < s->count; i++) {

@@ -47,7 +47,7 @@ static int end(void **state)
     return 0;
 }
 
-/* What a tensor in the test device's memory says it is. */
+/* Returns the DLPack device of a tensor in the test device's memory. */
 static tz_dl_device dl_device(void)
 {
     return (tz_dl_device){test_device_is_cuda() ? TZ_DL_CUDA : TZ_DL_OPENCL, 0};
@@ -67,7 +67,7 @@ static tz_dl_tensor tensor_of(int32_t ndim, int64_t *shape, int64_t *strides)
                           .strides = strides};
 }
 
-/* Where element (i, j, k) of a tensor is, by the standard's words. */
+/* Returns the address of element (i, j, k) of a tensor, as the standard defines it. */
 static uint8_t *element(const tz_dl_tensor *t, const int64_t at[3])
 {
     int64_t index = 0;
@@ -376,7 +376,7 @@ static void cannot(const tz_buffer *b, const tz_dlpack_options *how, tz_result e
     assert_null(managed);
 }
 
-static void test_what_cannot_be_told(void **state)
+static void test_errors_that_cannot_be_reported(void **state)
 {
     (void)state;
     tz_error err;
@@ -596,7 +596,7 @@ int main(void)
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_versions_and_read_only),
         cmocka_unit_test(test_round_trips),
-        cmocka_unit_test(test_what_cannot_be_told),
+        cmocka_unit_test(test_errors_that_cannot_be_reported),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_memory_of_the_callers_as_a_buffer),
         cmocka_unit_test(test_device_memory_as_a_tensor),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Pictures that the CUDA driver gives to nvJPEG and nvJPEG2000 to be encoded, on the fakes:
- * streams come in the order of the pictures, each with its room around it, and say what was in the
+ * streams come in the order of the images, each with its space around it, and say what was in the
  * slab when the queue had come so far; what fails has no size, and takes no room. */
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static tz_device *open_both(void)
     return device;
 }
 
-/* Slopes that differ from picture to picture. */
+/* Slopes that differ from image to image. */
 static void fill(const job *j, uint32_t i, uint8_t *out)
 {
     const kind *is = j->is;
@@ -282,7 +282,7 @@ static void test_heights(void **state)
     tz_device_close(device);
 }
 
-/* What the library refuses, or makes too large, has no size; the others are as they were. */
+/* Images that the library refuses or makes too large have no size; the others are not affected. */
 static void test_failures(void **state)
 {
     (void)state;
@@ -319,7 +319,7 @@ static void test_failures(void **state)
         assert_int_equal(j.sizes[3], 0);
         cuda->fail_function = kinds[k].call;
         cuda->fail_nth = 3;
-        cuda->fail_code = EXECUTION_FAILED; /* as long as the device works, of the picture alone */
+        cuda->fail_code = EXECUTION_FAILED; /* as long as the device works, of the image alone */
         memset(j.bytes, POISON, MOST * ROOM);
         check_ok(run_job(&j, &err), &err);
         assert_int_equal(check_job(&j), 18);

@@ -35,7 +35,7 @@ static void test_groups(void **state)
     compare_random(TZ_DEVICE_GPU);
 }
 
-/* ---- rows of several pieces, as tallies take them ---- */
+/* ---- rows of several ranges, as statistics need them ---- */
 
 static void wide_case(extract_case *c)
 {

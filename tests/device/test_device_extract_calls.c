@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tiles that a device cuts: as many calls for many as for one, and nothing is launched that would
- * touch memory that is not the batch's. */
+ * Tiles that a device extracts: as many calls for many as for one, and nothing is launched that
+ * would touch memory that is not the batch's. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows copied from one place in device memory to another: as a plain loop copies them, for all
+ * Rows copied within device memory: as a plain loop copies them, for all
  * sizes of samples and strides of either sign, and nothing beside them is written. */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static uint8_t *random_bytes(uint64_t size)
     return bytes;
 }
 
-/* Both in one piece of memory, one behind the other. */
+/* Both in one allocation, one after the other. */
 static void compare_random(void)
 {
     static const tz_dtype types[] = {TZ_DTYPE_UINT8, TZ_DTYPE_INT16, TZ_DTYPE_FLOAT32,
@@ -124,7 +124,7 @@ static void test_one_launch(void **state)
     assert_int_equal(tz_copy_rows_launch(&from, &to, 0, &err), TZ_OK);
     tz_device_get_counts(test_device, NULL, &wave);
     assert_int_equal(wave.launches, 1);
-    from.height = to.height = 0; /* nothing to do is no error */
+    from.height = to.height = 0; /* nothing to do is not an error */
     assert_int_equal(tz_copy_rows_launch(&from, &to, 0, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_device_free(from.memory);

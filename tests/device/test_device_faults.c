@@ -317,7 +317,7 @@ static void test_each_allocation_fails_in_turn(void **state)
             break;
         }
         if (result == TZ_OK)
-            continue; /* counting the cores gets by without memory */
+            continue; /* counting processor cores works without memory */
         assert_int_equal(result, TZ_ERR_NOMEM);
         refused++;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What device/opencl/cl_api.h and cl_errors.h declare is what the standard's own headers declare.
+ * Declarations of device/opencl/cl_api.h and cl_errors.h are those of the standard's own headers.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #if defined(__has_include)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How the bytes of files come to a device, on whatever device there is: make test-gpu runs this
+ * Transfer of file bytes to a device, on whatever device there is: make test-gpu runs this
  * first on a card, and prints what it found. Eight reads of a file are under way at once; memory
  * that was pinned is there for the next read; cuFile reads files that are not in memory, where it
  * can, leaves those that are to the host, and leaves no log behind. */
@@ -67,7 +67,7 @@ static bool is_direct(void)
     return tz_device_find_files(test_device, name, sizeof name, reason, sizeof reason);
 }
 
-/* What cuFile reads is no read of the host's. */
+/* Bytes that cuFile reads are not reads of the host. */
 static void eight_reads_are_under_way_at_once(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void eight_reads_are_under_way_at_once(void **state)
     gate_begin(READERS, TILES, first.offset, last.offset + last.size);
     const tz_report report = read_all();
     const gate_result gate = gate_end();
-    print_message("told: reads of a file: %u by the host in %u rounds, %u by cuFile\n",
+    print_message("report: reads of a file: %u by the host in %u rounds, %u by cuFile\n",
                   (unsigned)gate.reads, (unsigned)gate.rounds,
                   (unsigned)report.device.direct_reads);
     if (is_direct())
@@ -96,7 +96,7 @@ static void the_second_read_pins_nothing(void **state)
     tz_device_get_counts(test_device, &before, NULL);
     (void)read_all();
     tz_device_get_counts(test_device, &after, NULL);
-    print_message("told: pieces of pinned memory: %u in all reads, %u in the last\n",
+    print_message("report: pieces of pinned memory: %u in all reads, %u in the last\n",
                   (unsigned)after.pinned, (unsigned)(after.pinned - before.pinned));
     assert_int_equal(after.pinned, before.pinned);
     assert_int_equal(after.shares, before.shares);
@@ -122,7 +122,7 @@ static void cufile_reads_what_is_not_in_memory(void **state)
     const tz_report uncached = read_all();
     (void)gate_end();
     print_message(
-        "told: cuFile: %u reads of a file that was dropped from memory, %u of one that counts as "
+        "report: cuFile: %u reads of a file that was dropped from memory, %u of one that counts as "
         "such; %s\n",
         (unsigned)cold.device.direct_reads, (unsigned)uncached.device.direct_reads,
         uncached.device.direct_reason[0] ? uncached.device.direct_reason : "directly");
@@ -140,7 +140,7 @@ static void cufile_leaves_cached_files_to_the_host(void **state)
         ;
     close(fd);
     const tz_report report = read_all();
-    print_message("told: cuFile: %u reads of a file in memory; %s\n",
+    print_message("report: cuFile: %u reads of a file in memory; %s\n",
                   (unsigned)report.device.direct_reads, report.device.direct_reason);
     assert_int_equal(report.device.direct_reads, 0);
     assert_true(report.device.direct_reason[0] != '\0');

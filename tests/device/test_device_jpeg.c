@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tiles in JPEG that the CUDA driver gives to nvJPEG, on the fakes: what comes out is what the
  * CPU makes of them, batches are few, no state is used before the host has waited for it, and what
- * fails is told picture by picture. */
+ * fails is reported image by image. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,7 +273,7 @@ static void test_counts(void **state)
     tz_device_close(device);
 }
 
-/* What does not fit is left out, and the others are decoded. */
+/* Images that do not fit are left out, and the others are decoded. */
 static void test_misfits(void **state)
 {
     (void)state;
@@ -299,7 +299,8 @@ static void test_misfits(void **state)
     tz_device_close(device);
 }
 
-/* The library's own refusal is of one batch, and of no later one; a device that fails is told. */
+/* The library's own refusal is of one batch, and of no later one; a device that fails is reported.
+ */
 static void test_refusals(void **state)
 {
     (void)state;
@@ -392,7 +393,7 @@ static void test_trial(void **state)
     }
 }
 
-/* One that repeats chroma, whatever it is told, gets no pictures with less of it. */
+/* One that repeats chroma, whatever its options say, gets no images with subsampled chroma. */
 static void test_chroma_that_is_repeated(void **state)
 {
     (void)state;

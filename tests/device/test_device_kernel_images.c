@@ -161,7 +161,7 @@ static void arithmetic_says_how_it_rounds(void **state)
     assert_true(exact > 0);
 }
 
-static void names_do_not_tell_where_they_were_made(void **state)
+static void names_do_not_show_where_they_were_made(void **state)
 {
     (void)state;
     size_t names = 0;
@@ -198,7 +198,7 @@ int main(void)
         cmocka_unit_test(kernels_take_what_the_list_says),
         cmocka_unit_test(no_kernel_is_missing_in_the_list),
         cmocka_unit_test(arithmetic_says_how_it_rounds),
-        cmocka_unit_test(names_do_not_tell_where_they_were_made),
+        cmocka_unit_test(names_do_not_show_where_they_were_made),
 #else
         cmocka_unit_test(without_nvcc_there_are_none_and_it_is_said_why),
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the list of devices tells of NVIDIA's libraries, which are fakes here, or not there. */
+ * NVIDIA's libraries in the list of devices: fakes of them, or none. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -65,7 +65,7 @@ static uint64_t pinned(tz_device *device)
     return counts.pinned;
 }
 
-/* Whether so much was kept: then the driver is not asked. */
+/* Returns true if this much was kept: then the driver is not asked. */
 static bool has_kept(tz_device *device, uint64_t size)
 {
     const uint64_t before = pinned(device);
@@ -121,7 +121,7 @@ static void no_more_is_kept_than_the_bound(void **state)
     close_it(device);
 }
 
-static void many_small_pieces_do_not_pile_up(void **state)
+static void many_small_tasks_do_not_pile_up(void **state)
 {
     (void)state;
     enum { MANY = 40 };
@@ -147,7 +147,7 @@ static void a_device_may_keep_nothing(void **state)
     close_it(device);
 }
 
-/* Where memory has run out, what is kept is given up first. */
+/* When memory runs out, kept memory is given up first. */
 static void kept_memory_is_given_up_for_new(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         KEPT(pinned_memory_is_taken_again),
         KEPT(no_more_is_kept_than_the_bound),
-        KEPT(many_small_pieces_do_not_pile_up),
+        KEPT(many_small_tasks_do_not_pile_up),
         KEPT(a_device_may_keep_nothing),
         KEPT(kept_memory_is_given_up_for_new),
         KEPT(each_allocation_fails_in_turn),

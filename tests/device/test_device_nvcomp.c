@@ -87,7 +87,7 @@ static void make_pixels(rig *r)
     }
 }
 
-/* What both directions need, asked of the library itself. */
+/* Asks the library for the memory that both directions need. */
 static void ask(rig *r, tz_nvcomp_codec codec, int32_t algorithm)
 {
     r->pack = (tz_nvcomp_batch){.codec = codec,
@@ -350,7 +350,7 @@ static void test_no_context(void **state)
     tear_down(&r);
 }
 
-/* Of a whole batch the timeline has one call and one piece of work. */
+/* The timeline has one call and one task for a whole batch. */
 static void test_timeline(void **state)
 {
     (void)state;

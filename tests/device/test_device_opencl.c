@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is OpenCL's own: loaders and devices that are missing or odd, what is compiled when it is
+ * Tests of OpenCL alone: loaders and devices that are missing or odd, what is compiled when it is
  * wanted, references, contexts of the caller's. */
 #include <string.h>
 
@@ -247,7 +247,7 @@ static void test_codes_that_mean_no_memory(void **state)
 }
 
 /* Work that went wrong after it was begun comes out of its event. */
-static void test_an_event_tells_of_failed_work(void **state)
+static void test_an_event_reports_failed_work(void **state)
 {
     (void)state;
     tz_error err;
@@ -406,7 +406,7 @@ int main(void)
         FAULT(test_build_failure_shows_the_log),
         FAULT(test_a_launch_is_no_longer_than_opencl_counts),
         FAULT(test_codes_that_mean_no_memory),
-        FAULT(test_an_event_tells_of_failed_work),
+        FAULT(test_an_event_reports_failed_work),
         FAULT(test_a_wrapper_has_a_reference),
         FAULT(test_odd_handles),
         FAULT(test_auto_in_a_context),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Overviews on a device: the bytes that tz_overview_make makes on the CPU, for all methods
- * and types, with nodata, masks and alpha, however rows lie and however the work is cut. */
+ * and types, with nodata, masks and alpha, however rows lie and however the work is divided. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static tz_buffer lay_out(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_
     return out;
 }
 
-/* A piece of memory on the host, and the same on the device. */
+/* An allocation on the host, and the same on the device. */
 typedef struct twin {
     tz_buffer host;
     tz_buffer device;
@@ -83,7 +83,7 @@ static void free_twin(twin *t)
     tz_device_free(t->device.memory);
 }
 
-/* Samples of one buffer, at the same places of another one. */
+/* Samples of one buffer, at the same offsets of another one. */
 static void copy_samples(const tz_buffer *from, const tz_buffer *to)
 {
     const size_t size = tz_dtype_size(from->dtype);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the fakes cannot show of a card, its driver and NVIDIA's libraries: make test-gpu runs
- * this first, and its report has the lines that begin with "told: ". On the fakes it shows that
- * the checks themselves work. */
+ * Facts about a card, its driver and NVIDIA's libraries that the fakes cannot show: make test-gpu
+ * runs this first, and its report has the lines that begin with "report: ". On the fakes it shows
+ * that the checks themselves work. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "support/device/test_device.h"
 #include "support/raster_variants.h"
 
-#define TOLD(...) print_message("told: " __VA_ARGS__)
+#define TOLD(...) print_message("report: " __VA_ARGS__)
 
 static const tz_kernel_image none = {NULL, 0};
 
@@ -26,7 +26,7 @@ static const struct {
 #undef FAMILY
 };
 
-/* Whether the driver takes an image. */
+/* Returns true if the driver accepts an image. */
 static bool loads(const tz_kernel_image *image, tz_error *err)
 {
     tz_cu_state *s = test_device->state;
@@ -56,7 +56,7 @@ static void the_driver_takes_the_kernels(void **state)
          test_device->info.api_version, (int)TZ_FAMILY_COUNT, code);
 }
 
-/* "auto" is a GPU; where it is not the first choice, that is told. */
+/* "auto" is a GPU; where it is not the first choice, that is reported. */
 static void auto_is_a_gpu(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void nvcomp_decodes(void **state)
     }
 }
 
-static void pictures_are_decoded(void **state)
+static void codestreams_are_decoded(void **state)
 {
     (void)state;
     static const struct {
@@ -168,7 +168,7 @@ static uint8_t *read_by(tz_device *device, tz_file *file)
     return pixels;
 }
 
-/* How far it is from libjpeg. Chroma that is repeated is 50 and more away. */
+/* Measures the difference from libjpeg. Repeated chroma differs by 50 and more. */
 static void jpeg_is_as_by_the_cpu(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ int main(void)
         cmocka_unit_test(the_driver_takes_the_kernels),
         cmocka_unit_test(auto_is_a_gpu),
         cmocka_unit_test(nvcomp_decodes),
-        cmocka_unit_test(pictures_are_decoded),
+        cmocka_unit_test(codestreams_are_decoded),
         cmocka_unit_test(jpeg_is_as_by_the_cpu),
     };
     return cmocka_run_group_tests(tests, test_device_begin, test_device_end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a card does where memory or time is short: make test-gpu runs this among the first, and its
- * report has the lines that begin with "told: ". On the fakes it shows that the checks work. */
+ * A card that is short of memory or time: make test-gpu runs this among the first, and its
+ * report has the lines that begin with "report: ". On the fakes it shows that the checks work. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "support/device/test_device.h"
 #include "support/raster_variants.h"
 
-#define TOLD(...) print_message("told: " __VA_ARGS__)
+#define TOLD(...) print_message("report: " __VA_ARGS__)
 
 enum { SIDE = 3072, TILE = 256 };
 
@@ -111,7 +111,7 @@ static void writes_have_a_floor(void **state)
     raster_free(&r);
 }
 
-/* What others of the process have afterwards. */
+/* Other users of the process can have the memory afterwards. */
 static void memory_is_given_back(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether there is an NVIDIA GPU, and what terrazzo tells of it and of NVIDIA's libraries."""
+"""Finds an NVIDIA GPU, and terrazzo's report about it and about NVIDIA's libraries."""
 
 import ctypes
 import json

@@ -22,7 +22,7 @@ class Failed(Exception):
 
 
 class Player:
-    """A process that does what it is told to, line by line; see gpu_player.c and peers.py."""
+    """A process that carries out requests, line by line; see gpu_player.c and peers.py."""
 
     def __init__(self, name, command, **variables):
         self.name, self.version, self.problem = name, "", ""

@@ -33,16 +33,16 @@ ON_FAKE = "TERRAZZO_TEST_DEVICE=cuda"  # in the environment of a test
 OF_FAKES = "they look into the fakes' own timelines"
 # Programs that a GPU cannot run as they are meant, by why. What they show, they show on the fake.
 LEFT_OUT = {
-    "they need a driver that fails when it is told to": r"test_(device|read_device|write_device)_faults",
+    "they need a driver that fails on demand": r"test_(device|read_device|write_device)_faults",
     OF_FAKES: r"test_cuda_timeline",
 }
-# What nvCOMP changes: run once more with it.
+# Programs that nvCOMP affects: run again with it.
 WITH_NVCOMP = r"test_(device_decode|device_stress|read_device_(buffers|hostile|timeline)|read(_threads)?_device)"
 # What compares pixels alone, not who made them: with all of NVIDIA's libraries.
 WITH_ALL = r"test_(device_stress|read.*_device|hostile_read.*_device|write_.*_device)|pixel_dump_device"
 VARIABLES = {"nvCOMP": "NVCOMP", "cuFile": "CUFILE", "nvJPEG2000": "NVJPEG2K", "nvJPEG": "NVJPEG"}
 COUNTED = r"test_.*(timeline|calls|contract)"  # that count what is asked of the device
-FIRST = r"test_(gpu_.*|device_io)"  # what only a card can show: run, and told, before all else
+FIRST = r"test_(gpu_.*|device_io)"  # facts that only a card can show: run, and reported, before all else
 STRESS = r"test_(device_stress|read_threads_device|write_device_large)"
 
 
@@ -92,14 +92,14 @@ def device_programs(folder):
 
 
 def run_program(name, command, variables, told):
-    """Its cases. What it has to tell is added to `told`, and printed."""
+    """Returns its cases. Its report lines are added to `told`, and printed."""
     env = {**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP", "TERRAZZO_TEST_DEVICE": "gpu", **variables}
     try:
         done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, timeout=HANG_SECONDS)
     except subprocess.TimeoutExpired:
         return [Case(f"{name}.hangs", "failed", f"still running after {HANG_SECONDS} s")]
-    lines = [line.removeprefix("told: ") for line in done.stdout.splitlines() if line.startswith("told: ")]
+    lines = [line.removeprefix("report: ") for line in done.stdout.splitlines() if line.startswith("report: ")]
     for line in lines:
         print(line, flush=True)
     told += lines
@@ -117,8 +117,8 @@ def suites_of(programs, libraries, stress):
     suites = [("the card", first, variables), ("parity", compared, {}), ("calls and timeline", counted, {}),
               ("stress", stressed, much)]
     nvcomp = {name: path for name, path in variables.items() if name == "TERRAZZO_TEST_NVCOMP"}
-    for suite, which, some in (("once more with nvCOMP", WITH_NVCOMP, nvcomp),
-                               ("once more with all libraries", WITH_ALL, variables)):
+    for suite, which, some in (("again with nvCOMP", WITH_NVCOMP, nvcomp),
+                               ("again with all libraries", WITH_ALL, variables)):
         again = [name for name in programs if re.fullmatch(which, name)]
         if some:
             suites.append((suite, again, {**much, **some}))
@@ -126,7 +126,7 @@ def suites_of(programs, libraries, stress):
 
 
 def run_tests(folder, libraries, arguments):
-    """(cases by suite, programs that were left out by why, what they told)"""
+    """(cases by suite, programs that were left out by reason, report lines)"""
     programs, alone = device_programs(folder)
     names = [name for name in [*programs, *alone] if re.search(arguments.programs, name)]
     left_out = {why: [name for name in names if re.fullmatch(which, name)] for why, which in LEFT_OUT.items()}

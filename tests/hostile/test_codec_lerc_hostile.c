@@ -159,7 +159,7 @@ static void case_55_additional_compression_9(void **state)
     end(&f);
 }
 
-/* A block that stores fewer numbers than it has pixels, or more: liblerc reads on behind them. */
+/* A block that stores fewer numbers than it has pixels, or more: liblerc reads on after them. */
 static void case_55_blocks_with_a_wrong_count_of_numbers(void **state)
 {
     (void)state;
@@ -173,9 +173,9 @@ static void case_55_blocks_with_a_wrong_count_of_numbers(void **state)
                 .pattern = NOISY,
                 .max_error = 0.5};
     begin(&f, &r);
-    size_t block = AT_MASK + 4 + 4 + 1; /* behind ranges and the way to store */
+    size_t block = AT_MASK + 4 + 4 + 1; /* after ranges and the way to store */
     assert_int_equal(f.b.data[block] & 3, 1);
-    size_t count = block + 2 + (f.b.data[block] >> 6 ? 1 : 2); /* behind offset and bits */
+    size_t count = block + 2 + (f.b.data[block] >> 6 ? 1 : 2); /* after offset and bits */
     assert_int_equal(f.b.data[count], 64);
     static const uint8_t counts[] = {0, 1, 63, 65, 255};
     for (size_t i = 0; i < sizeof counts; i++) {
@@ -295,7 +295,7 @@ static void tiles_that_lerc_cannot_hold(void **state)
     end(&f);
 }
 
-static void bytes_behind_the_blob_are_a_warning(void **state)
+static void bytes_after_the_blob_are_a_warning(void **state)
 {
     (void)state;
     fixture f;
@@ -309,7 +309,7 @@ static void bytes_behind_the_blob_are_a_warning(void **state)
  * Damage
  * ------------------------------------------------------------------------------------------ */
 
-/* Bytes behind the header changed, and the checksum with them. */
+/* Bytes after the header changed, and the checksum with them. */
 static unsigned decode_damaged(fixture *f, const blob *whole, unsigned rounds)
 {
     unsigned decoded = 0;
@@ -412,7 +412,7 @@ int main(void)
         cmocka_unit_test(case_55_a_mask_that_was_never_there),
         cmocka_unit_test(values_that_mean_no_data_within_a_pixel_are_refused),
         cmocka_unit_test(tiles_that_lerc_cannot_hold),
-        cmocka_unit_test(bytes_behind_the_blob_are_a_warning),
+        cmocka_unit_test(bytes_after_the_blob_are_a_warning),
         cmocka_unit_test(damaged_bytes_never_show_what_the_buffer_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,7 @@ static check_defect defect_of(const defect_row *row, int ifd)
                           .limit = row->limit};
 }
 
-/* The message with all numbers taken out: places differ, words do not. */
+/* The message with all numbers taken out: positions differ, words do not. */
 static void words_of(const char *message, char words[512])
 {
     size_t size = 0;

@@ -5,7 +5,7 @@
 
 #include "support/check.h"
 
-/* Where the first directory is: behind the header. */
+/* The offset of the first directory: after the header. */
 #define FRONT(f) ((f)&TB_BIGTIFF ? 16u : 8u)
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -434,7 +434,7 @@ static void case_29_directories_that_share_their_depths(void **state)
     }
 }
 
-/* A few that share are no matter. */
+/* A few that share do not matter. */
 static void case_29_pages_that_share_their_depths(void **state)
 {
     (void)state;

@@ -14,7 +14,7 @@ static tb *gray(unsigned format)
     return b;
 }
 
-/* ---- 18: places ---- */
+/* ---- 18: offsets ---- */
 
 /* BitsPerSample of eight samples is too long to be inline in either form. */
 static tb *bits_out_of_line(unsigned format)
@@ -354,7 +354,7 @@ static void case_21_ink_names_without_nul(void **state)
     }
 }
 
-/* Read in several pieces. */
+/* Read in several parts. */
 static void case_21_a_hundred_kilobytes_of_ink_names(void **state)
 {
     (void)state;
@@ -370,7 +370,7 @@ static void case_21_a_hundred_kilobytes_of_ink_names(void **state)
             tb_find(b, 0, TZ_TAG_INK_NAMES)->at = 15001;
             TB_SHORTS(b, 0, TZ_TAG_NUMBER_OF_INKS, inks);
             tb_finish(b);
-            tb_extend(b, 300000); /* what lies behind is full of NULs */
+            tb_extend(b, 300000); /* what lies after is full of NULs */
             if (inks <= 1000)
                 check_done_opens(b, NULL);
             else

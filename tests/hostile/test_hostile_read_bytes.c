@@ -91,7 +91,7 @@ static uint32_t adler32(const uint8_t *data, size_t size)
     return b << 16 | a;
 }
 
-/* A zlib stream of one stored block with the tile's first bytes, and zeros behind them. */
+/* A zlib stream of one stored block with the tile's first bytes, and zeros after them. */
 static bytes stored(size_t size)
 {
     bytes b = {.size = 0};
@@ -181,7 +181,7 @@ static void case_40_deflate_bomb(void **state)
     refuse(deflate, &b, "more than the 256 bytes");
 }
 
-static void case_40_deflate_with_bytes_behind_it(void **state)
+static void case_40_deflate_with_bytes_after_it(void **state)
 {
     (void)state;
     bytes b = copy_of(deflate);
@@ -443,7 +443,7 @@ int main(void)
         CASE(case_40_deflate_cut_off_anywhere),
         CASE(case_40_deflate_of_one_byte_more_or_less),
         CASE(case_40_deflate_bomb),
-        CASE(case_40_deflate_with_bytes_behind_it),
+        CASE(case_40_deflate_with_bytes_after_it),
         CASE(case_41_deflate_codes_that_are_too_many_or_too_few),
         CASE(case_41_deflate_distance_beyond_the_start),
         CASE(case_41_deflate_block_of_the_reserved_kind),

@@ -103,7 +103,7 @@ static const tile_stream *const color = &tile_streams[STREAM_JPEG_RGB];
 
 enum { SOF0 = 0xC0, DHT = 0xC4, SOS = 0xDA, DQT = 0xDB };
 
-/* Where a marker is; must be there. */
+/* Returns the offset of a marker, which must exist. */
 static size_t find(const bytes *b, uint8_t marker)
 {
     size_t at = 2;
@@ -474,7 +474,7 @@ static void case_56_jpeg_xl_larger_than_the_tile(void **state)
 
 #endif
 
-static void a_picture_codec_may_be_missing(void **state)
+static void a_codestream_codec_may_be_missing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < STREAM_COUNT; i++) {
@@ -512,7 +512,7 @@ int main(void)
 #ifdef TZ_HAVE_JXL
         CASE(case_56_jpeg_xl_larger_than_the_tile),
 #endif
-        CASE(a_picture_codec_may_be_missing),
+        CASE(a_codestream_codec_may_be_missing),
     };
     tf_warm_up();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Hostile cases 73, 74, 76 to 78, 81 and 82, read: files that are damaged, change under the reader,
- * are no files, or are vast; and calls that are wrong. Pixels or an error, never a signal. */
+ * are not files, or are vast; and calls that are wrong. Pixels or an error, never a signal. */
 #define _POSIX_C_SOURCE   200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -66,7 +66,7 @@ static void case_73_cut_off_at_every_byte(void **state)
                 tz_close(file);
                 free(copy);
             }
-            assert_true(whole >= 1 && whole < 16); /* what is behind the last tile may go */
+            assert_true(whole >= 1 && whole < 16); /* what is after the last tile may go */
             tb_free(b);
         }
     }

@@ -39,7 +39,7 @@ static void every_stream_is_read_without_a_word(void **state)
 
 /* ---- 38: sizes that no tile can have ---- */
 
-/* A source that claims to be large: behind the bytes there are zeros without end. */
+/* A source that claims to be large: after the bytes there are zeros without end. */
 typedef struct vast_source {
     tz_source source;
     const tb *b;
@@ -177,7 +177,7 @@ static tb *strips_of(unsigned format, const tile_stream *stream, uint32_t count,
     return b;
 }
 
-/* All pixels, with one warning that counts the strips and has the place of the first. */
+/* All pixels, with one warning that counts the strips and has the position of the first. */
 static void read_strips(tb *b, const tile_stream *stream, uint64_t first, uint64_t count,
                         uint64_t stated)
 {
@@ -514,7 +514,7 @@ static void case_44_packbits_that_run_over(void **state)
         for (size_t i = 0; i < COUNT(streams); i++)
             tf_done_refuses(with_tile(f, packbits, streams[i].bytes, streams[i].size), packbits,
                             DEFECT(FORMAT, CODEC, .tile = 1, .text = streams[i].text));
-        /* two runs make the tile, the third lies behind it; or a run that reaches over its end */
+        /* two runs make the tile, the third lies after it; or a run that reaches over its end */
         tb *b = with_tile(f, packbits, run_past_the_tile, sizeof run_past_the_tile);
         tz_file *file = tf_open(b);
         uint8_t *pixels;
@@ -614,7 +614,7 @@ static void case_46_predictors_that_do_not_fit_the_samples(void **state)
 }
 
 /* Predictors mean nothing to codecs that are not of bytes. */
-static void case_46_predictor_2_with_picture_codecs(void **state)
+static void case_46_predictor_2_with_codestream_codecs(void **state)
 {
     (void)state;
     static const int codecs[] = {STREAM_JPEG, STREAM_JPEG_RGB, STREAM_WEBP,
@@ -761,7 +761,7 @@ int main(void)
         CASE(case_44_packbits_cut_off_anywhere),
         CASE(case_46_predictors_that_do_not_exist),
         CASE(case_46_predictors_that_do_not_fit_the_samples),
-        CASE(case_46_predictor_2_with_picture_codecs),
+        CASE(case_46_predictor_2_with_codestream_codecs),
         CASE(case_47_tiles_of_odd_width_with_a_predictor),
         CASE(case_48_predictors_on_one_pixel_of_65535_samples),
         CASE(case_57_compressions_without_a_decoder),

@@ -5,7 +5,7 @@
 
 #include "support/check.h"
 
-/* Where the first directory is: behind the header. */
+/* The offset of the first directory: after the header. */
 #define FRONT(f) ((f)&TB_BIGTIFF ? 16u : 8u)
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -291,7 +291,7 @@ static void case_34_strips_of_no_size(void **state)
     }
 }
 
-/* What follows a strip is no measure of what it needs. */
+/* The bytes after a strip do not limit its size. */
 static void case_34_a_size_by_the_layout_has_a_bound(void **state)
 {
     (void)state;
@@ -381,7 +381,7 @@ static void case_36_tiles_over_header_and_directory(void **state)
     }
 }
 
-static void case_36_all_tiles_at_one_place(void **state)
+static void case_36_all_tiles_at_one_offset(void **state)
 {
     (void)state;
     FORMATS(f)
@@ -700,7 +700,7 @@ int main(void)
         CASE(case_35_a_plain_strip_past_the_end),
         CASE(case_35_tile_past_the_end),
         CASE(case_36_tiles_over_header_and_directory),
-        CASE(case_36_all_tiles_at_one_place),
+        CASE(case_36_all_tiles_at_one_offset),
         CASE(case_37_negative_offsets_and_sizes),
         CASE(case_37_tables_of_bytes),
         CASE(case_37_tables_of_types_that_count_nothing),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What check_instructions.py counts the instructions of.
+ * The program whose instructions check_instructions.py counts.
  *
  *     instruction_load predictor|lzw|store|tally|encode_lzw|encode_packbits|deflate_fast FILE
  *
@@ -104,7 +104,7 @@ __attribute__((noinline)) static void measured_tally(const image *im)
     }
 }
 
-/* Bytes of one tile by one encoder, again and again to the same place. */
+/* Bytes of one tile by one encoder, again and again to the same memory. */
 static void encode_tiles(const image *im, const tz_encoder *encoder)
 {
     const tz_tile_format format = format_of(im);

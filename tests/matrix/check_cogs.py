@@ -211,7 +211,7 @@ def bound_of(case, index):
 def wrong_levels(theirs, ours, case, masks_of):
     """Where another reader's levels are not ours. masks_of(mask, level): what ours must be."""
     if isinstance(theirs, str) or isinstance(ours, str):
-        return theirs if isinstance(theirs, str) else None  # our own problem is told
+        return theirs if isinstance(theirs, str) else None  # our own problem is reported
     if len(theirs) != len(ours):
         return f"{len(theirs)} levels, not {len(ours)}"
     for index, (mine, other) in enumerate(zip(ours, theirs)):

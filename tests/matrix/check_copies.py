@@ -5,7 +5,7 @@
     check_copies.py WRITE_CASE           some files, each in one of several ways
     check_copies.py WRITE_CASE --whole   every file, in every way
 
-A copy must have the same pixels, and `terrazzo info --json` and GDAL must tell the same of it, but
+A copy must have the same pixels, and `terrazzo info --json` and GDAL must report the same about it, but
 for what depends on how a file is stored. What differs is listed in copies_differences.tsv, with the
 reason. The command lies beside the folder of WRITE_CASE. Prints TAP; needs .venv.
 """
@@ -118,7 +118,7 @@ def info_of(command, path):
 
 
 def gdal_of(path):
-    """What GDAL tells beside pixels."""
+    """GDAL's report apart from pixels."""
     with rasterio.open(path) as file:
         points, crs = file.gcps
         domains = [domain for domain in file.tag_namespaces() if domain not in NOT_COPIED]
@@ -236,8 +236,8 @@ def main():
     tap.check("the programs ended well", copier.end() == (0, 0))
     for reader, claim in (("writer", f"every file can be copied ({count} copies)"),
                           ("pixels", "copies have the same pixels"),
-                          ("info", "terrazzo info tells the same of them"),
-                          ("gdal", "GDAL tells the same of them")):
+                          ("info", "terrazzo info reports the same about them"),
+                          ("gdal", "GDAL reports the same about them")):
         problems = wrong[reader]
         tap.check(claim, not problems,
                   "\n".join(problems[:SHOWN] + [f"{len(problems)} in all"]))

@@ -5,7 +5,7 @@
     check_spec.py SPEC_COPY_DUMP
 
 Files that GDAL writes now: types, transforms, coordinate reference systems, control points, nodata,
-metadata, colours. Everything that GDAL tells of the copy must be what it tells of the original, to
+metadata, colours. GDAL's report about the copy must be that about the original, to
 the last bit of a number; and tifffile must find the copy's directory in order. Prints TAP; needs
 .venv.
 """

@@ -148,7 +148,7 @@ def other_difference(theirs, ours, case, wanted):
     if isinstance(theirs, str) or case.codec not in LOSSY:
         return difference(theirs, wanted, 0, 0)
     if isinstance(ours, str):
-        return None  # our own problem, which is told
+        return None  # our own problem, which is reported
     limit = DECODERS_DIFFER.get(case.codec, 0) * scale_of(case)
     return difference(theirs.astype(ours[0].dtype), ours[0], limit, limit)
 

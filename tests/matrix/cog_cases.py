@@ -45,7 +45,7 @@ DIMENSIONS = {
 CogCase = collections.namedtuple("CogCase", DIMENSIONS)
 OTHER_CODEC = "lzw"
 
-# What is no case at all, beside what written_cases.py says.
+# Combinations that are not a case, beside those of written_cases.py.
 NONE = [
     ("a palette has no colours between its colours",
      lambda c: c.dress == "palette" and c.method not in ("default", "nearest", "mode")),

@@ -2,7 +2,7 @@
 """The layout of Cloud Optimized GeoTIFFs, read with nothing but struct: what the file says of
 itself in front of its directories, and whether every byte lies where that promises.
 
-A Layout holds the directories of a file; problems(layout) tells what is wrong with them.
+A Layout holds the directories of a file; problems(layout) says what is wrong with them.
 """
 import collections
 import struct
@@ -206,7 +206,7 @@ def wrong_places(layout):
         yield f"a table of tiles at {first}, before the end of directories at {end}"
     end = max([end] + [sum(table) for table in tables])
     if end > start:
-        yield f"directories and tables end at {end}, behind the first tile at {start}"
+        yield f"directories and tables end at {end}, after the first tile at {start}"
 
 
 def file_order(layout, image):
@@ -241,7 +241,7 @@ def wrong_blocks(layout):
                             for text in wrong_gap(layout, end, block.offset - 4, image))
             end = block.offset + block.size + 4
     if end is not None and end != len(layout.data):
-        yield f"{len(layout.data) - end} bytes behind the last tile"
+        yield f"{len(layout.data) - end} bytes after the last tile"
 
 
 def wrong_block(layout, block):
@@ -252,7 +252,7 @@ def wrong_block(layout, block):
     payload = layout.data[block.offset:end]
     wanted = (payload[-4:] if len(payload) >= 4 else payload).ljust(4, b"\0")
     if layout.data[end:end + 4] != wanted:
-        yield f"{layout.data[end:end + 4].hex()} behind {wanted.hex()}"
+        yield f"{layout.data[end:end + 4].hex()} after {wanted.hex()}"
 
 
 def wrong_gap(layout, end, start, image):

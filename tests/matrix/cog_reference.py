@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an overview must hold, computed anew with NumPy from the level before, by doc/numerics.md:
+"""The pixels that an overview must hold, computed again with NumPy from the level before, by doc/numerics.md:
 exactly for some methods, within bounds for the others."""
 import math
 

@@ -54,7 +54,7 @@ class Listed:
         self.needed = collections.Counter()
 
     def covers(self, name, reader):
-        """Counts and tells whether a difference is a known one."""
+        """Counts differences; returns whether one is known."""
         for pattern, who, _ in self.rows:
             if who == reader and fnmatch.fnmatchcase(name, pattern):
                 self.needed[pattern, who] += 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules by which GDAL's own validation judges a COG, asked of GDAL through its C library.
 
-These are the rules of validate_cloud_optimized_geotiff.py with its full check, written down once more:
+These are the rules of validate_cloud_optimized_geotiff.py with its full check, written down again:
 this module asks the GDAL that rasterio brings along, so that it sees a file as GDAL does and shares
 nothing with terrazzo, and it bounds what damaged files may ask for. The script itself judges the files
 of check_cogs.py.
@@ -136,7 +136,7 @@ def check_blocks(errors, name, band, content, ghost, with_mask):
 
 
 def check_data(errors, bands):
-    """The smallest level first, each behind the one before, and all behind the last directory."""
+    """The smallest level first, each after the one before, and all after the last directory."""
     offsets = [band.first_offset() for band in bands]
     if offsets[-1] and offsets[-1] < bands[-1].ifd():
         errors.append("data of the smallest level before its directory")

@@ -18,7 +18,7 @@ static tz_result write_piece(void *user, uint64_t offset, const uint8_t *data, s
                : TZ_ERR_IO;
 }
 
-/* Every tile is the same zeros, right behind the header. */
+/* Every tile is the same zeros, right after the header. */
 static tz_emit_ifd directory_of(const tz_image *image, const tz_image_tags *tags, uint64_t tiles)
 {
     uint64_t *offsets = malloc((size_t)tiles * sizeof *offsets);

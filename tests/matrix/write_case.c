@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writes files as it is told on stdin, for check_written.py, check_cogs.py and others. A line is a
+ * Writes files as stdin says, for check_written.py, check_cogs.py and others. A line is a
  * word and its values, with tabs between; bytes that would disturb are %XX. What was said stays
  * said until "new".
  *

@@ -15,7 +15,7 @@ typedef enum giving {
     GIVE_COLUMNS /* the same, also for parts of rows */
 } giving;
 
-/* How the rows lie in memory. */
+/* The layout of rows in memory. */
 typedef enum lying {
     LIE_PACKED, /* all strides 0 */
     LIE_BAND,   /* band after band, with room between rows */
@@ -76,10 +76,10 @@ typedef enum number_type {
 } number_type;
 void store_number(void *to, number_type type, const char *text);
 
-/* The place of a word in a list that ends with NULL. */
+/* The index of a word in a list that ends with NULL. */
 unsigned index_in(const char *const *names, const char *word);
 
-/* Ends the program: it was told something wrong. */
+/* Ends the program: its input is wrong. */
 void fail(const char *what, const char *where);
 
 /* write_run.c: write the case to path and print "ok BYTES" or "error RESULT MESSAGE". */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program write_case, which writes files as it is told."""
+"""The program write_case, which writes files on request."""
 import os
 import subprocess
 import urllib.parse

@@ -44,7 +44,7 @@ static void fill(const tz_buffer *into, const uint8_t *image, const tz_image_spe
     }
 }
 
-/* Rows in memory of their own, which is spoilt and released behind their write. */
+/* Rows in memory of their own, which is spoilt and released after their write. */
 typedef struct batch {
     tz_buffer buffer;
     uint8_t *memory;
@@ -118,7 +118,7 @@ static tz_result push_all(const write_case *c, tz_writer *writer, tz_error *err)
     return TZ_OK;
 }
 
-/* What a source was asked for so far. */
+/* The requests to a source so far. */
 typedef struct asked {
     const write_case *c;
     uint8_t *times; /* of each pixel */
@@ -252,7 +252,7 @@ static tz_result sink_read(tz_sink *sink, uint64_t offset, void *dst, size_t siz
     return TZ_OK;
 }
 
-/* What is then in front is garbage. */
+/* The bytes that are inserted are garbage. */
 static tz_result sink_insert(tz_sink *sink, uint64_t size, tz_error *err)
 {
     enum { UNIT = 4096, GARBAGE = 0xA7 };
@@ -351,7 +351,7 @@ static tz_result give_and_commit(const write_case *c, tz_writer *writer, tz_writ
     return result == TZ_OK ? tz_commit(writer, report, err) : result;
 }
 
-/* What was written elsewhere goes to path; size is what the library said. */
+/* Copies a file that was written elsewhere to path; size is the library's answer. */
 static tz_result keep(const write_case *c, const char *path, tz_memory *memory,
                       const callback_sink *sink, tz_result result, uint64_t size, tz_error *err)
 {

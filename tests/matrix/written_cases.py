@@ -131,13 +131,13 @@ REFUSED = [
     ("predictor 3 needs floats", lambda c: c.predictor == 3, lambda c: not is_float(c)),
 ]
 
-# What is no case at all.
+# Combinations that are not a case.
 NONE = [
     ("NaN is of floats", lambda c: c.nodata in ("keep", "nan") and not is_float(c)),
     ("a palette is of one band of up to 8 bits, and lossless",
      lambda c: c.dress == "palette"
      and (c.bands > 1 or c.codec in LOSSY or c.dtype not in ("uint8", "bits1", "bits2", "bits4"))),
-    ("libjxl 0.7 cannot give back low pictures of floats, which are refused then",
+    ("libjxl 0.7 cannot give back low images of floats, which are refused then",
      lambda c: c.codec == "jxl" and is_float(c) and LAYOUTS[c.layout][0] is None),
     ("red, green, blue and alpha are of 8 or 16 bits; what is transparent may lose its colours",
      lambda c: c.dress == "rgba" and (c.bands != 4 or c.dtype not in ("uint8", "uint16")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metadata for written files: what the program is told, and what GDAL must say of it. A dress is a
+"""Metadata for written files: the input of the program, and GDAL's report about it. A dress is a
 pair of functions: tell(program, case) and wrong(file, case, pixels), a list of what is wrong in an
 opened rasterio dataset."""
 import base64
@@ -290,7 +290,7 @@ def wrong_mask(file, case):
 
 
 def wrong_metadata(path, case, pixels):
-    """All that GDAL tells otherwise."""
+    """All differences in GDAL's report."""
     with rasterio.open(path) as file:
         problems = DRESSES[case.dress][1](file, case, pixels)
         return "; ".join(problems + wrong_nodata(file, case) + wrong_mask(file, case)) or None

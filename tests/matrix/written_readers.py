@@ -64,7 +64,7 @@ def read_tifffile(path, case):
 
 
 def read_jxl(file, page, case):
-    """Tile by tile, because imagecodecs gives bands that are no colours as planes, which tifffile
+    """Tile by tile, because imagecodecs gives bands that are not colours as planes, which tifffile
     takes for rows."""
     across = page.chunked[-1 if page.planarconfig == 2 or case.bands == 1 else -2]
     height, width = page.chunks[:2]

@@ -58,7 +58,7 @@ class Stream:
         return answer
 
     def listed(self, kind, name, *arguments):
-        """Of the functions that first tell how many there are."""
+        """For the functions that first report how many there are."""
         count = ctypes.c_uint32()
         self.call(name, *arguments, None, ctypes.byref(count))
         answer = (kind * count.value)()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a compiler can compare of two declarations. */
+ * Comparisons of two declarations by the compiler. */
 #ifndef TESTS_NVIDIA_SAME_H
 #define TESTS_NVIDIA_SAME_H
 
@@ -7,7 +7,7 @@
 
 #define SAME_SIZE(ours, theirs)                                                                    \
     _Static_assert(sizeof(ours) == sizeof(theirs), #theirs " has another size")
-/* A member, under two names, is in the same place. */
+/* A member, under two names, has the same offset. */
 #define SAME_MEMBER(ours, member, theirs, their_member)                                            \
     _Static_assert(offsetof(ours, member) == offsetof(theirs, their_member) &&                     \
                        sizeof(((ours *)0)->member) == sizeof(((theirs *)0)->their_member),         \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that terrazzo writes, seen by the parsers of nvTIFF and nvJPEG2000: what they see is what was asked for, and
-what terrazzo itself tells of the file."""
+terrazzo's own report about the file."""
 
 import dataclasses
 import itertools
@@ -126,7 +126,7 @@ def differences(where, found, expected):
 
 
 def check_image(case, found, ours, tiles):
-    """Of one level: what was asked for; and the directory and the tiles that terrazzo tells."""
+    """Checks one level against the request, and against the directory and the tiles that terrazzo reports."""
     where = f"level {ours['level']}"
     wrong = differences(where, found, expected_image(case, ours["level"]))
     wrong += differences(where, found, {"at": ours["ifd_offset"]})

@@ -14,7 +14,7 @@
 typedef struct ptx_module ptx_module;     /* see ptx_program.h */
 typedef struct ptx_function ptx_function; /* the same */
 
-/* What went wrong, one line. */
+/* An error message of one line. */
 typedef struct ptx_error {
     char text[400];
 } ptx_error;
@@ -47,7 +47,7 @@ typedef struct ptx_launch {
 /* Run all blocks. false: the error says kernel, line, block, thread and what. */
 bool ptx_run(const ptx_launch *launch, ptx_error *error);
 
-/* What the last ptx_run of this thread did, for tests that look at cost. */
+/* Counters of the last ptx_run of this thread, for tests of cost. */
 uint64_t ptx_instructions_run(void);
 
 #endif

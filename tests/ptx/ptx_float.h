@@ -22,7 +22,7 @@ static inline double ptx_f64(uint64_t slot)
     return value;
 }
 
-/* PTX: a result of f32 that is no number is this one. Of f64 it is what the machine makes of it,
+/* PTX: a result of f32 that is NaN is this one. Of f64 it is what the machine makes of it,
  * since PTX leaves that open. */
 static inline uint64_t ptx_bits_f32(float value)
 {
@@ -38,7 +38,7 @@ static inline uint64_t ptx_bits_f64(double value)
     return bits;
 }
 
-/* What is too small for a normal f32 is a zero of its sign. */
+/* Flushes a subnormal f32 to a zero of its sign. */
 static inline uint64_t ptx_flush_f32(uint64_t bits)
 {
     return (bits & 0x7fffffff) < 0x00800000 ? bits & 0x80000000 : bits;
@@ -53,7 +53,7 @@ int ptx_take_rounding(ptx_lowering *l);
 
 /* A code that makes what is too small for a normal f32 a zero; the slot of its result. */
 uint32_t ptx_emit_flush(ptx_lowering *l, uint32_t from);
-/* The same for the result, and for .sat: into 0 to 1, what is no number is 0. */
+/* The same for the result, and for .sat: into 0 to 1, NaN is 0. */
 bool ptx_emit_finish(ptx_lowering *l, ptx_type type, uint32_t slot, bool flush, bool saturate);
 
 #endif

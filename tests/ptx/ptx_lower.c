@@ -248,7 +248,7 @@ uint64_t ptx_module_data_size(const ptx_module *module)
     return (size + CONST_ALIGN - 1) / CONST_ALIGN * CONST_ALIGN;
 }
 
-/* Where .global and .const lie, with what they begin with. */
+/* Assigns offsets to .global and .const, and copies their initial values. */
 static bool make_data(ptx_module *module)
 {
     size_t size = (size_t)ptx_module_data_size(module);

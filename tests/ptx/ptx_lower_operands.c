@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What lowering asks of an instruction: modifiers, types and the slots of its operands. Whoever
- * takes a thing knows it; what nobody took makes the form unknown. */
+ * Questions of lowering about an instruction: modifiers, types and the slots of its operands.
+ * Whoever takes a thing knows it; what nobody took makes the form unknown. */
 #include "ptx/ptx_machine.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the files of the interpreter share. Lowering turns each instruction into one or a few codes:
- * a handler, which does what this operation does for these types, and the slots of its operands. A
- * thread is run by calling one handler after the other. */
+ * Declarations that the files of the interpreter share. Lowering turns each instruction into one or
+ * a few codes: a handler, which does what this operation does for these types, and the slots of its
+ * operands. A thread is run by calling one handler after the other. */
 #ifndef TESTS_PTX_PTX_MACHINE_H
 #define TESTS_PTX_PTX_MACHINE_H
 
@@ -47,8 +47,8 @@ struct ptx_lowered {
     uint32_t constant_count, constant_room;
 };
 
-/* Addresses that are no pointer of any x86-64 or AArch64 process: windows of the generic space onto
- * .shared and .local. All other generic addresses are global. */
+/* Addresses that are not a pointer of any x86-64 or AArch64 process: windows of the generic space
+ * onto .shared and .local. All other generic addresses are global. */
 #define PTX_SHARED_WINDOW (UINT64_C(0x51000000) << 32)
 #define PTX_LOCAL_WINDOW  (UINT64_C(0x52000000) << 32)
 
@@ -96,7 +96,7 @@ struct ptx_thread {
     uint64_t slot_room, param_room, local_room;
 };
 
-/* What is known of a byte of shared memory. An interval is what lies between two barriers of the
+/* The state of a byte of shared memory. An interval is the time between two barriers of the
  * whole block; the numbers go on from block to block. */
 typedef struct ptx_shade {
     uint32_t wrote, read;             /* the last interval it was written in, and read in */
@@ -188,7 +188,7 @@ ptx_lower_function ptx_lower_integer, ptx_lower_multiply, ptx_lower_bits, ptx_lo
 bool ptx_take(ptx_lowering *l, ptx_modifier modifier);
 /* The next type, in the order written; PTX_NO_TYPE when there are no more. */
 ptx_type ptx_take_type(ptx_lowering *l);
-/* How many operands there must be. */
+/* Checks the number of operands. */
 bool ptx_operands(ptx_lowering *l, uint32_t count);
 /* Slots of operands. A source that is a constant of type pred is 0 or 1. */
 uint32_t ptx_source(ptx_lowering *l, uint32_t operand, ptx_type type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where the bytes of an access are: NULL when it may not be done, and the thread has stopped. bytes
+ * Returns the address of an access; NULL when it is not allowed, and the thread has stopped. bytes
  * is a power of two. */
 #ifndef TESTS_PTX_PTX_MEMORY_H
 #define TESTS_PTX_PTX_MEMORY_H

@@ -37,7 +37,7 @@ static bool take_linkage(ptx_reader *reader, bool *is_extern)
     }
 }
 
-/* What a linkage may stand before. */
+/* Reads a definition that may have a linkage. */
 static bool read_definition(ptx_reader *reader, bool is_extern)
 {
     if (ptx_take_word(reader, ".entry"))
@@ -96,7 +96,8 @@ static uint64_t place_shared(ptx_reader *reader, const ptx_function *kernel, uin
     return top;
 }
 
-/* Where extern variables begin: one place for all kernels, behind what any of them has. */
+/* Assigns the offset of extern variables: one for all kernels, after the variables of any of them.
+ */
 static void place_extern(ptx_reader *reader)
 {
     uint64_t top = 0;

@@ -156,13 +156,13 @@ bool ptx_take_word(ptx_reader *reader, const char *word);
 bool ptx_need_mark(ptx_reader *reader, char mark); /* false: failed */
 /* The token is a name that a word, such as .x, may follow at once, or all of a mnemonic. */
 void ptx_extend_name(ptx_reader *reader);
-/* The first character after the token that is no blank; 0: the end. */
+/* The first character after the token that is not a blank; 0: the end. */
 char ptx_peek(const ptx_reader *reader);
 /* A number with its sign, of no fraction. */
 bool ptx_need_integer(ptx_reader *reader, uint64_t *value);
 bool ptx_need_count(ptx_reader *reader, uint64_t most, uint64_t *value);
 
-/* ptx_parse_number.c: the token, from a first digit on; what is no number fails. */
+/* ptx_parse_number.c: the token, from a first digit on; anything but a number fails. */
 void ptx_read_number(ptx_reader *reader);
 /* The bits of a float number as another type of floats has them. */
 uint64_t ptx_float_bits(const ptx_token *token, ptx_type type);
@@ -174,7 +174,7 @@ uint64_t ptx_float_bits(const ptx_token *token, ptx_type type);
 ptx_name *ptx_name_of(ptx_reader *reader, const char *text, size_t size);
 ptx_name *ptx_need_name(ptx_reader *reader, const char *what); /* takes it; NULL: failed */
 bool ptx_declare(ptx_reader *reader, ptx_name *name, const ptx_symbol *symbol);
-/* What the token means: a name, or one of a range, which is then *number of it. NULL: nothing. */
+/* Finds the symbol of a token: a name, or one of a range, with its *number. NULL: none. */
 const ptx_symbol *ptx_find(ptx_reader *reader, const char *text, size_t size, uint32_t *number);
 void ptx_open_scope(ptx_reader *reader);
 void ptx_close_scope(ptx_reader *reader);

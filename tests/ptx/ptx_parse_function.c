@@ -46,7 +46,7 @@ static ptx_variable **read_params(ptx_reader *reader, uint32_t *count)
     return params;
 }
 
-/* Results are written before the parameters, and lie behind them. */
+/* Results are written before the parameters, and lie after them. */
 static void place_results(ptx_reader *reader, ptx_function *function)
 {
     uint64_t top = 0;

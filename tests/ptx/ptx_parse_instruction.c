@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Statements of a function's body that are no declarations: labels and instructions. */
+ * Statements of a function's body that are not declarations: labels and instructions. */
 #include "ptx/ptx_parse.h"
 
 static bool is_predicate(const ptx_reader *reader, const ptx_symbol *symbol)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Numbers: decimal, 0x, 0b, octal with a leading 0, a U behind each of them; 0f and 0d with the
+ * Numbers: decimal, 0x, 0b, octal with a leading 0, a U after each of them; 0f and 0d with the
  * bits of a float in hexadecimal digits; decimal fractions. */
 #include "ptx/ptx_parse.h"
 
@@ -33,7 +33,7 @@ static void refuse(ptx_reader *reader, const char *what)
              reader->token.text);
 }
 
-/* Where the digits end; NULL: refused. */
+/* Returns the end of the digits; NULL: refused. */
 static const char *read_digits(ptx_reader *reader, const char *at, int base)
 {
     uint64_t value = 0;

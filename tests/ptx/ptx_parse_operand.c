@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What was being read belongs into an error about an operand. */
+/* Adds the instruction to an error about an operand. */
 static bool refuse_name(ptx_reader *reader, const ptx_instruction *instruction, const char *what)
 {
     const ptx_token *token = &reader->token;

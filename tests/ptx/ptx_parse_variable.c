@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What stands before the name: .align 8 .v2 .f32, and .ptr .global .align 4 of a parameter. */
+/* The declaration before the name: .align 8 .v2 .f32, and .ptr .global .align 4 of a parameter. */
 typedef struct head {
     ptx_type type;
     uint32_t vector; /* elements of the type */

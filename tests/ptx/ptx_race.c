@@ -14,7 +14,7 @@
 #define MANY   0x7fffu
 #define STRONG 0x8000u /* an atomic, or a volatile or relaxed access */
 
-/* What other did at its clock comes before what t does now. */
+/* Returns true if the work of other at its clock comes before the current work of t. */
 static bool in_order(const ptx_thread *t, uint32_t other, uint32_t clock)
 {
     const ptx_block *block = t->block;
@@ -44,7 +44,7 @@ static const char *after_read(const ptx_thread *t, const ptx_shade *shade, bool 
     return "race with the read of";
 }
 
-/* Several writers that are no race among themselves are atomics: they stay one by being MANY. */
+/* Several writers that do not race with each other are atomics: they stay one by being MANY. */
 static void note_write(const ptx_thread *t, ptx_shade *shade, bool strong)
 {
     uint32_t who = t->number | (strong ? STRONG : 0u);

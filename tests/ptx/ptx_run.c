@@ -40,7 +40,7 @@ int ptx_line_of(const ptx_thread *t, const ptx_code *c)
     return in ? in->line : 0;
 }
 
-/* The first thing that goes wrong is told. */
+/* The first thing that goes wrong is reported. */
 static void tell(ptx_thread *t, const ptx_code *c, const char *what)
 {
     ptx_block *block = t->block;
@@ -161,7 +161,7 @@ static bool begin_block(ptx_block *block)
     return true;
 }
 
-/* Whether a thread is left that has not ended. */
+/* Returns true if a thread has not ended. */
 static bool run_ready(ptx_block *block)
 {
     bool left = false;

@@ -51,7 +51,8 @@ static void gather(const ptx_block *block, uint32_t barrier, meeting *m)
     }
 }
 
-/* How many threads a barrier waits for. The last warp of a block counts as a whole one. */
+/* Returns the number of threads that a barrier waits for. The last warp of a block counts as a
+ * whole one. */
 static uint32_t wanted(const ptx_block *block, uint32_t count)
 {
     uint32_t all = block->thread_count, whole = (all + PTX_LANES - 1) / PTX_LANES * PTX_LANES;

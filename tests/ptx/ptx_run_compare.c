@@ -46,7 +46,7 @@ ORDERED(s16, int16_t, +)
 ORDERED(s32, int32_t, +)
 ORDERED(s64, int64_t, +)
 
-/* C's comparisons are false for what is no number, but for !=. */
+/* C's comparisons are false for NaN, but for !=. */
 #define FLOATING(suffix, type, read)                                                               \
     COMPARE(eq_##suffix, type, read, a == b)                                                       \
     COMPARE(ne_##suffix, type, read, a<b || a> b)                                                  \

@@ -25,7 +25,7 @@ static uint64_t aligned(uint64_t bytes)
     return (bytes + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN;
 }
 
-/* Where the next frame begins, in each stack. */
+/* Returns the begin of the next frame in each stack. */
 static ptx_frame next_frame(const ptx_thread *t)
 {
     ptx_frame next = {0};

@@ -121,7 +121,7 @@ static double float_value(uint64_t slot, ptx_type type)
     return type == PTX_F32 ? (double)ptx_f32(slot) : ptx_half_value((uint16_t)slot);
 }
 
-/* What is no number: PTX says 0 of f32 to 32 bits and less, and the highest bit alone of others. */
+/* NaN becomes 0 from f32 to 32 bits and fewer, and the highest bit alone otherwise, as PTX says. */
 static uint64_t integer_of(double value, ptx_type to, ptx_type from)
 {
     double low = (double)lowest(to), high = ldexp(1.0, (int)ptx_bits_of(to) - ptx_is_signed(to));

@@ -42,7 +42,7 @@ ROUNDED(rcp, 1.0f / a, 1.0 / a)
 ROUNDED(sqrt, sqrtf(a), sqrt(a))
 ROUNDED(fma, fmaf(a, b, x), fma(a, b, x))
 
-/* Of a number and none, the number; -0 is below 0. */
+/* Of a number and a NaN, the number; -0 is below 0. */
 #define SMALLER(a, b) ((a) != (a) || (b) < (a) || ((b) == (a) && signbit(b)) ? (b) : (a))
 #define LARGER(a, b)  ((a) != (a) || (b) > (a) || ((b) == (a) && signbit(a)) ? (b) : (a))
 FLOAT_HANDLER(min_f32, float, ptx_f32, ptx_bits_f32, b != b ? a : SMALLER(a, b))

@@ -111,7 +111,7 @@ HANDLER(slct_integer)
     return c + 1;
 }
 
-/* -0 is not below 0, and what is no number is not at least 0; value: what is too small is 0 */
+/* -0 is not below 0, and NaN is not at least 0; value: what is too small is 0 */
 HANDLER(slct_float)
 {
     (void)t;

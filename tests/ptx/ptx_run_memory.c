@@ -121,8 +121,8 @@ void *ptx_reach(ptx_thread *t, const ptx_code *c, uint64_t address, uint32_t byt
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Loads and stores: one handler for each space and type. e: strong accesses are no data race among
- * themselves
+ * Loads and stores: one handler for each space and type. e: strong accesses are not a data race
+ * among themselves
  * ------------------------------------------------------------------------------------------ */
 
 #define LOAD(name, type, reach)                                                                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the lanes of a warp do together: shuffles, votes, matches and the barrier of a warp. Only
- * the barrier orders memory. */
+ * Operations of the lanes of a warp together: shuffles, votes, matches and the barrier of a warp.
+ * Only the barrier orders memory. */
 #include "ptx/ptx_handlers.h"
 
 typedef enum warp_kind {

@@ -176,7 +176,7 @@ static bool matches(const tz_error *err, const check_defect *d)
            (!d->text || strstr(err->message, d->text));
 }
 
-/* What every error and warning must be, whatever the defect. */
+/* Checks the form that every error and warning must have. */
 static void check_form(const tz_error *err, const char *file, int line)
 {
     size_t length = strnlen(err->message, sizeof err->message);
@@ -248,7 +248,7 @@ static void check_cost_bounds(const attempt *a, const check_cost *cost)
 {
     uint64_t ifds = a->b->ifds_in_file;
     uint64_t most_bytes = 65536 + 64 * ifds + a->b->size;
-    uint64_t most_ranges = 64 + 4 * ifds + a->b->size / 16384; /* long tags come in pieces */
+    uint64_t most_ranges = 64 + 4 * ifds + a->b->size / 16384; /* long tags come in parts */
     if (cost->peak_bytes > most_bytes)
         fail_at(a->file, a->line, "%s: opening held %" PRIu64 " bytes, more than %" PRIu64,
                 mode_name(a), cost->peak_bytes, most_bytes);

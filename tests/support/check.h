@@ -71,7 +71,7 @@ int check_begin(void **state);
  * Opening
  * ------------------------------------------------------------------------------------------ */
 
-/* What an open cost, and what it found. */
+/* The cost of an open, and its findings. */
 typedef struct check_cost {
     uint64_t peak_bytes; /* most memory held at once */
     uint64_t submits;
@@ -165,7 +165,7 @@ const tz_error *check_find_warning(const tz_file *file, tz_cause cause, int32_t 
  * Sources
  * ------------------------------------------------------------------------------------------ */
 
-/* What a counting source saw; outlives it. */
+/* The reads that a counting source saw; outlives the source. */
 typedef struct check_reads {
     uint64_t submits;
     uint64_t ranges;

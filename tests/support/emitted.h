@@ -13,10 +13,10 @@
 typedef struct emitted {
     uint8_t *data; /* for emitted_free */
     size_t size;
-    size_t next;    /* where the next piece must begin */
+    size_t next;    /* where the next write must begin */
     size_t pieces;  /* written so far */
     size_t most;    /* bytes of the largest */
-    size_t fail_at; /* that piece fails; 0: none */
+    size_t fail_at; /* number of the write that fails; 0: none */
 } emitted;
 
 static inline tz_result emitted_write(void *user, uint64_t offset, const uint8_t *data, size_t size)

@@ -13,7 +13,7 @@ typedef struct image {
     const tz_info *info;
 } image;
 
-/* Of every directory, all tiles hold these: band, row and column tell which. */
+/* Returns the pixel that every directory has at a band, row and column. */
 uint64_t pixel(uint32_t band, uint32_t row, uint32_t column, unsigned bits);
 
 /* An unfinished file with one image, to be changed and given to open_filled. */

@@ -28,7 +28,7 @@ void raster_free(raster *r);
 tz_buffer raster_interleaved(const raster *r, void **memory);
 tz_buffer raster_scattered(const raster *r, void **memory);
 
-/* How rows are given. */
+/* A way to give rows to the writer. */
 typedef struct raster_variant {
     uint32_t batch;   /* rows of a call; 0: all at once */
     bool ragged;      /* now one row, now many, now none */

@@ -38,7 +38,7 @@ enum { FIRST_THREADS = 1, HAS_PAIRS = 0 };
 enum { FIRST_THREADS = 0, HAS_PAIRS = 1 };
 #endif
 
-/* Of the numbers of threads and bytes of memory all pairs, or each with one other. */
+/* Tries all pairs of threads and memory, or each with one other. */
 static void check_ways(const raster *r, tz_write_options options, double nan, bool all)
 {
     void *interleaved = NULL, *scattered = NULL;

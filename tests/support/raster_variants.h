@@ -5,7 +5,7 @@
 
 #include "support/raster.h"
 
-/* Whether this build has the codec. */
+/* Returns true if this build has the codec. */
 bool raster_can_write(tz_compression compression);
 
 /* Options with tiles of 32 x 32. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * doc/numerics.md once more, in numbers that hold every sample exactly: what a value becomes in a
+ * doc/numerics.md again, in numbers that hold every sample exactly: what a value becomes in a
  * buffer of another type. Shares nothing with the library. */
 #ifndef TESTS_SUPPORT_REFERENCE_H
 #define TESTS_SUPPORT_REFERENCE_H
@@ -50,7 +50,7 @@ static inline long double ref_clamp(long double value, bool from_float, int bits
     return whole < low ? low : whole > high ? high : whole;
 }
 
-/* What a value becomes in a buffer of this type. */
+/* Returns a value as a buffer of this type stores it. */
 static inline long double ref_cast(long double value, bool from_float, tz_dtype to)
 {
     switch (to) {

@@ -120,7 +120,7 @@ static double chosen(tz_resampling method, double *values, uint32_t count)
                                               : (count - 1) / 2];
 }
 
-/* What a row and its columns are: the samples that are looked at, in their order. */
+/* The samples of a row or column that are looked at, in their order. */
 typedef struct looks {
     uint32_t *at;
     double *weights;

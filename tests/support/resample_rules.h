@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The rules of doc/numerics.md for resampling once more, in the plainest words: one new pixel from
+ * The rules of doc/numerics.md for resampling again, in the plainest words: one new pixel from
  * a whole level in doubles. */
 #ifndef TESTS_SUPPORT_RESAMPLE_RULES_H
 #define TESTS_SUPPORT_RESAMPLE_RULES_H
@@ -13,7 +13,7 @@ typedef struct plane {
     double *values; /* NaN: not valid */
 } plane;
 
-/* How new pixels lie along an axis: number i covers origin + i * scale to origin + (i + 1) * scale.
+/* New pixels along an axis: number i covers origin + i * scale to origin + (i + 1) * scale.
  */
 typedef struct ruler {
     double origin, scale;

@@ -20,7 +20,7 @@ size_t random_below(size_t limit);
 /* ---- memory ---- */
 
 /* Bytes that end where their allocation ends, at a random alignment: a sanitizer sees what is read
- * behind them. */
+ * after them. */
 typedef struct input {
     uint8_t *block;
     uint8_t *data;
@@ -29,7 +29,7 @@ typedef struct input {
 input make_input(size_t size);
 input copy_input(const input *from);
 
-/* What two forms write, with guards on both sides. */
+/* The output of two forms, with guards on both sides. */
 typedef struct outputs {
     uint8_t *block[2];
     uint8_t *data[2];

@@ -16,11 +16,11 @@ const char *scratch_folder(void);
 const char *scratch_path(const char *name);
 
 void scratch_write(const char *name, const void *data, size_t size);
-/* Whether the file exists and holds just this. */
+/* Returns true if the file exists and holds just this. */
 bool scratch_holds(const char *name, const void *data, size_t size);
 bool scratch_exists(const char *name);
 
-/* How many names there are in the folder, and one of those that are not expected; NULL: none. */
+/* Returns the number of names in the folder; and one that is not expected, NULL: none. */
 size_t scratch_count(void);
 const char *scratch_other_than(const char *name);
 

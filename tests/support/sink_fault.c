@@ -13,7 +13,7 @@
 
 sink_fault fault;
 
-/* Whether this call fails. */
+/* Returns true if this call fails. */
 static bool fails(const char *name)
 {
     if (fault.before)
@@ -193,7 +193,7 @@ static int hook_close(int fd)
     return failing ? -1 : failed;
 }
 
-/* As much of the pieces as one write takes. */
+/* As much of the buffers as one write takes. */
 static long hook_pwritev(int fd, const struct iovec *pieces, int count, int64_t offset)
 {
     if (fails("pwritev"))

@@ -29,7 +29,7 @@ typedef struct sink_fault {
     int failures;
     const char *failed;  /* the name of the first call that failed; of fsync and close which */
     size_t largest_size; /* bytes of one write */
-    int largest_count;   /* pieces of one write */
+    int largest_count;   /* buffers of one write */
 } sink_fault;
 
 extern sink_fault fault;
@@ -42,7 +42,7 @@ enum { SINK_DEATH_STEP = 5 };
 enum { SINK_DEATH_STEP = 1 };
 #endif
 
-/* Start anew: nothing fails, nothing is counted yet. */
+/* Start again: nothing fails, nothing is counted yet. */
 void sink_fault_install(void);
 void sink_fault_remove(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One write through the file sink, as a writer makes it: pieces with a gap between them, the first
- * bytes last, a piece read back, all brought to the disk and published. */
+ * One write through the file sink, as a writer makes it: ranges with a gap between them, the first
+ * bytes last, a range read back, all brought to the disk and published. */
 #ifndef TZ_TESTS_SINK_JOB_H
 #define TZ_TESTS_SINK_JOB_H
 
@@ -8,10 +8,10 @@
 
 enum { SINK_JOB_SIZE = 10000 };
 
-/* What the file holds afterwards. */
+/* Returns the bytes that the file should hold afterwards. */
 const unsigned char *sink_job_bytes(void);
 
-/* Of the file in the scratch folder. */
+/* Writes the file in the scratch folder. */
 tz_result sink_job_run(const char *name, bool exclusive, bool no_sync, tz_error *err);
 
 /* Its steps: to an open sink, all but commit and close. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Whether two specifications say the same, bit for bit. */
+ * Comparison of two specifications, bit for bit. */
 #ifndef TESTS_SUPPORT_SPEC_EQUAL_H
 #define TESTS_SUPPORT_SPEC_EQUAL_H
 

@@ -6,7 +6,7 @@
 #include "support/emitted.h"
 #include "tiff/image/image.h"
 
-/* What spec_file_make needs beside the file itself. */
+/* Memory that spec_file_make needs beside the file itself. */
 typedef struct spec_tables {
     uint64_t *offsets;
     uint32_t *sizes;

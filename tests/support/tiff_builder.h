@@ -102,7 +102,7 @@ typedef struct tb {
 } tb;
 
 tb *tb_new(unsigned format);
-/* Bytes that are no TIFF, or are one already; the format is only a name. */
+/* Bytes that are not a TIFF, or are one already; the format is only a name. */
 tb *tb_raw(unsigned format, const void *bytes, size_t size);
 tb *tb_copy(const tb *finished); /* the bytes alone */
 void tb_free(tb *b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the two halves of the builder share: describing (tiff_builder.c) and laying out
+ * Shared by the two halves of the builder: describing (tiff_builder.c) and laying out
  * (tiff_builder_bytes.c). */
 #ifndef TESTS_SUPPORT_TIFF_BUILDER_INTERNAL_H
 #define TESTS_SUPPORT_TIFF_BUILDER_INTERNAL_H

@@ -20,10 +20,10 @@ typedef struct tile_stream {
 
 enum { TILE = 16 };
 
-/* Whether this build can decode it. */
+/* Returns true if this build can decode it. */
 bool tf_available(const tile_stream *stream);
 
-/* A sample of a tile, by its place within it. */
+/* A sample of a tile, by its index within it. */
 uint8_t tf_pixel(const tile_stream *stream, uint32_t band, uint32_t row, uint32_t column);
 
 /* A file of across times down tiles; every one is the stream. describe, which may be NULL, changes

@@ -24,7 +24,7 @@ typedef struct write_memory {
     uint64_t device_bytes;
 } write_memory;
 
-/* What is written, and how. */
+/* Sets the image and the options of the write. */
 void write_memory_describe(const write_memory *c, tz_image_spec *spec, tz_write_options *options);
 
 /* Writes it, and fails the test when more was held than planned, or more planned than allowed. */

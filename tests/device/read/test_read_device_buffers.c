@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where a device's pixels go: buffers that do not fit are refused before anything is read, host and
- * device buffers share tiles of one read, tiles that the device cannot decode are the CPU's, or an
- * error where that is wanted, and memory has limits. */
+ * Destinations of a device's pixels: buffers that do not fit are refused before anything is read,
+ * host and device buffers share tiles of one read, tiles that the device cannot decode are the
+ * CPU's, or an error where that is wanted, and memory has limits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,7 +250,7 @@ static void a_bad_tile_is_the_only_one(void **state)
     }
 }
 
-/* Bytes behind a tile: a warning, which is the CPU's to give; a device that must do all refuses.
+/* Bytes after a tile: a warning, which is the CPU's to give; a device that must do all refuses.
  */
 static void an_odd_tile_is_done_once_more(void **state)
 {
@@ -474,7 +474,7 @@ static void memory_has_limits(void **state)
     tb_free(b);
 }
 
-/* More tiles than a plan lists at once: lists are made anew between waves. */
+/* More tiles than a plan lists at once: lists are made again between waves. */
 static void many_tiles(void **state)
 {
     (void)state;
@@ -516,7 +516,7 @@ static void many_tiles(void **state)
     tb_free(b);
 }
 
-/* What the plan says of the host's memory is what is taken, lists and pinned memory together. */
+/* The plan's host memory is the memory that is taken, lists and pinned memory together. */
 static void memory_of_the_host_is_planned(void **state)
 {
     (void)state;

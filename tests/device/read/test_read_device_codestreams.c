@@ -168,7 +168,7 @@ static void nothing_to_read(void **state)
 }
 
 /* Streams are side by side: none waits for what another decodes. */
-static void pictures_overlap(void **state)
+static void codestreams_overlap(void **state)
 {
     (void)state;
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
@@ -313,7 +313,7 @@ static void no_library(void **state)
     codestream_free(&image);
 }
 
-/* What it takes of the device is planned, and what is too much not begun. */
+/* Its device memory is planned, and a read that needs too much is not begun. */
 static void its_memory_is_planned(void **state)
 {
     (void)state;
@@ -361,7 +361,7 @@ static void break_tile(tb *b, uint64_t tile, int kind)
     free(bytes);
 }
 
-/* Whether the CPU can read such a tile. */
+/* Returns true if the CPU can read such a tile. */
 static bool is_bearable(int kind)
 {
     return kind == NO_END;
@@ -420,7 +420,7 @@ static void tiles_that_it_fails_with(void **state)
 {
     (void)state;
     static const char *const functions[] = {"nvjpeg2kStreamParse", "nvjpeg2kDecodeImage"};
-    static const int32_t codes[] = {5, 6, 7, 8}; /* all of them are of the picture */
+    static const int32_t codes[] = {5, 6, 7, 8}; /* all of them are of the codestream */
     enum { TILES = 12, BAD_JPEG = 3 };
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
     tz_read_options how = with(device);
@@ -446,7 +446,7 @@ static void tiles_that_it_fails_with(void **state)
     codestream_close(device);
 }
 
-/* It is tried on a picture that is known, once, and then given tiles or not. */
+/* It is tried on a known codestream, once, and then given tiles or not. */
 static void it_fails_its_trial(void **state)
 {
     (void)state;
@@ -491,7 +491,7 @@ int main(void)
         CODESTREAM_TEST(batches_of_files),
         CODESTREAM_TEST(calls_do_not_depend_on_tiles),
         CODESTREAM_TEST(nothing_to_read),
-        CODESTREAM_TEST(pictures_overlap),
+        CODESTREAM_TEST(codestreams_overlap),
         CODESTREAM_TEST(many_waves),
         CODESTREAM_TEST(threads_share_it),
         CODESTREAM_TEST(lossy_tiles),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads of pictures, with the fakes of nvJPEG2000 and nvJPEG at once, where every call fails in
+ * Reads of codestreams, with the fakes of nvJPEG2000 and nvJPEG at once, where every call fails in
  * turn: pixels into memory of the host are right whatever fails, and what became of the read is
- * told; nothing is left behind, and the next read is as any other. */
+ * reported; nothing is left behind, and the next read is as any other. */
 #include <string.h>
 
 #include "device/device.h"

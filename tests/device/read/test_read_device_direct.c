@@ -289,7 +289,7 @@ static void waves_overlap(void **state)
         assert_true(step_of(TZ_CALL_END_READS, i) < step_of(TZ_CALL_UPLOAD, i));
         if (i > 0)
             assert_true(step_of(TZ_CALL_BEGIN_READS, i) < step_of(TZ_CALL_SYNC, i - 1));
-        if (i > 1) /* its lane is idle by then */
+        if (i > 1) /* its slot is idle by then */
             assert_true(step_of(TZ_CALL_SYNC, i - 2) < step_of(TZ_CALL_BEGIN_READS, i));
     }
     assert_int_equal(step_of(TZ_CALL_SHARE, 2), SIZE_MAX);
@@ -319,7 +319,7 @@ static void *read_often(void *user)
     return NULL;
 }
 
-/* Of the same file; with cuFile's batches, and with threads that read. */
+/* Threads read the same file, with cuFile's batches and with threads that read. */
 static void threads_share_a_device(void **state)
 {
     (void)state;

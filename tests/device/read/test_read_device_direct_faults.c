@@ -105,7 +105,7 @@ static void reads_of_threads_that_fail(void **state)
     direct_drop(&image);
 }
 
-/* Where nothing came, the next wave does not try. */
+/* If nothing came, the next wave does not try. */
 static void nothing_came(void **state)
 {
     (void)state;

@@ -36,7 +36,7 @@ static int end(void **state)
     return fault_live() != 0;
 }
 
-/* How a read is tried. */
+/* A variant of a read. */
 typedef struct way {
     bool to_device, strict;
     uint64_t device_bytes;
@@ -160,7 +160,7 @@ static void begin_batch(batch *b, tz_file *const files[ITEMS])
     }
 }
 
-/* Every item is told of, and has its pixels, whoever made them. */
+/* Every item is reported, and has its pixels, whoever made them. */
 static void check_batch(const batch *b)
 {
     for (size_t i = 0; i < ITEMS; i++) {
@@ -205,7 +205,7 @@ static bool is_lost_at(uint64_t nth, tz_file *const files[ITEMS], bool strict)
 }
 
 /* The items that were on the way are done by the CPU, or the read says that they are not; and a
- * device that is opened anew works. */
+ * device that is opened again works. */
 static void a_device_is_lost_in_the_middle_of_a_batch(void **state)
 {
     (void)state;

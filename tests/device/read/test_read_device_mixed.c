@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Batches of files in seven codecs, with fakes of nvCOMP, cuFile, nvJPEG2000 and nvJPEG at once
- * on that of libcuda: bad tiles are told one by one among good ones; what a library or the device
- * fails with is done by others, and all that was asked for holds there too; and where the CPU is
- * not to, the error is the one that there was first. */
+ * on that of libcuda: bad tiles are reported one by one among good ones; what a library or the
+ * device fails with is done by others, and all that was asked for holds there too; and where the
+ * CPU is not to, the error is the one that there was first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void check_use(const tz_report *report)
 
 /* ---- damaged tiles ---- */
 
-/* Of those with a codec some tiles are garbage, of every second the last tile is cut. */
+/* Files with a codec get some tiles of garbage; every second one has a truncated last tile. */
 static void damage_some(mixed_damage damage[MIXED_FILES])
 {
     for (size_t i = 0; i < MIXED_FILES; i++) {
@@ -89,7 +89,7 @@ static void check_told(const mixed *m, const mixed_damage *damage, const mixed_a
     check_pixels(m, damage, a, i);
 }
 
-static void bad_tiles_are_told_one_by_one(void **state)
+static void bad_tiles_are_reported_one_by_one(void **state)
 {
     (void)state;
     mixed_damage damage[MIXED_FILES];
@@ -106,7 +106,7 @@ static void bad_tiles_are_told_one_by_one(void **state)
         mixed_answer found = mixed_read(&m, &ask);
         mixed_check_same(&found, &cpu);
         check_use(&found.report);
-        assert_int_equal(found.report.device.tiles_on_cpu, 4); /* pictures that are none */
+        assert_int_equal(found.report.device.tiles_on_cpu, 4); /* codestreams that are not valid */
         assert_int_equal(found.report.device.tiles_redone, 8);
         for (size_t k = 0; k < MIXED_FILES; k++)
             check_told(&m, &damage[k], &found, k);
@@ -154,8 +154,8 @@ static void the_error_is_that_of_the_tile(void **state)
 
 /* ---- libraries that fail ---- */
 
-/* What it does to a read: nothing, as somebody else on the device does it; single tiles, which the
- * CPU does; or the device is of no use afterwards. */
+/* The harm to a read: none, since another codec of the device does the work; single tiles, which
+ * the CPU does; or the device cannot be used afterwards. */
 typedef enum harm { NO_HARM, HARMS_TILES, HARMS_DEVICE } harm;
 
 typedef struct fault {
@@ -207,7 +207,7 @@ static void close_faulty(tz_device *device)
     cuda_fake_reset(mixed_cuda);
 }
 
-/* The CPU is not to help: what the device has in itself is enough, or the fault is told. */
+/* With strict_device, the device's own kernels suffice, or the fault is reported. */
 static void faults_with_strict_device(void **state)
 {
     (void)state;
@@ -286,8 +286,8 @@ static void arguments_hold_whoever_reads(void **state)
     mixed_free(&m);
 }
 
-/* Libraries of pictures want more than there is: the CPU decodes these, and the device the rest,
- * in many batches. */
+/* Codestream libraries want more memory than there is: the CPU decodes these, and the device the
+ * rest, in many batches. */
 static void little_memory(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void little_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MIXED(bad_tiles_are_told_one_by_one),
+        MIXED(bad_tiles_are_reported_one_by_one),
         MIXED(the_error_is_that_of_the_tile),
         MIXED(faults_with_strict_device),
         MIXED(arguments_hold_whoever_reads),

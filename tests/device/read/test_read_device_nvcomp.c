@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads whose tiles nvCOMP decodes, with fakes of three releases on the fake of libcuda: one
  * call of it for a batch, however many tiles there are; what it does not take, fails with or gets
- * wrong is decoded by the own kernels; and what it breaks is told, or done by the CPU. */
+ * wrong is decoded by the own kernels; and what it breaks is reported, or done by the CPU. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -501,8 +501,8 @@ static image image_without_sizes(uint32_t across, uint32_t down, bool some)
     return i;
 }
 
-/* Where it takes them, they are its; where it does not, that is learnt once, from its trial, and no
- * call is wasted on them. */
+/* If the library takes them, it gets them; if not, one trial shows it, and no call is wasted on
+ * them. */
 static void frames_without_sizes(void **state)
 {
     (void)state;

@@ -242,7 +242,7 @@ static void lossy_tiles(void **state)
     codestream_close(device);
 }
 
-/* What is left to do is resampled, by the CPU. */
+/* The remaining scale is resampled by the CPU. */
 static void other_sizes(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a read with a device does, and when: the number of calls does not depend on that of tiles,
- * all bytes are asked for before the first are waited for, and the next wave is on its way before
- * the one before it is waited for. */
+ * The calls of a read with a device, in order: the number of calls does not depend on that of
+ * tiles, all bytes are asked for before the first are waited for, and the next wave is on its way
+ * before the one before it is waited for. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
 
 /* ---- one raster, all ways ---- */
 
-/* What of the file the device must have made: all of it, but for masks. */
+/* The device must have made all of the file, except for masks. */
 static void check_use(const tz_write_report *report)
 {
     const tz_device_use *use = &report->device;

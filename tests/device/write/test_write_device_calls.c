@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a write asks of a device: everything it holds is there from the start, within what it was
+ * The calls of a write to a device: everything it holds is there from the start, within what it was
  * allowed, and a batch of tiles takes the same calls whatever the number of its tiles. */
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +116,7 @@ static void one_download_of_tiles_a_batch(void **state)
     assert_true(report.device.waves > 4);
     assert_int_equal(downloads, 2 * report.device.waves);
     assert_true(uploads > report.device.waves);
-    assert_true(allocations <= 8); /* three pieces, two batches, tables, two slabs */
+    assert_true(allocations <= 8); /* three allocations, two batches, tables, two slabs */
     tz_device_record_timeline(test_device, false);
     tz_memory_free(&out);
     raster_free(&r);

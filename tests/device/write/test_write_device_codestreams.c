@@ -181,7 +181,7 @@ static uint64_t tables_size(const tz_memory *memory)
     return size;
 }
 
-/* Edges that are no whole tiles, with and without a mask, as plain files and as COGs. */
+/* Edges that are not whole tiles, with and without a mask, as plain files and as COGs. */
 static void all_kinds(void **state)
 {
     (void)state;
@@ -369,7 +369,7 @@ static void fail_at(const char *function, uint64_t nth, int32_t code)
     cuda->fail_code = code;
 }
 
-/* Tiles that the library does not encode come down once more, and the CPU encodes them. */
+/* Tiles that the library does not encode come down again, and the CPU encodes them. */
 static void tiles_that_fail(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A device that fails while it writes, at any of its calls, and memory that runs out at any
  * allocation: the write is an error, nothing is published, nothing is left, and the process goes
- * on. What a device tells of its tiles is not believed. */
+ * on. A device's report about its tiles is not believed. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -146,9 +146,9 @@ static void each_allocation_fails_in_turn(void **state)
     raster_free(&r);
 }
 
-/* ---- a device that tells nonsense ---- */
+/* ---- a device that reports nonsense ---- */
 
-/* The memory of OpenCL's fake is full of it: sizes and places of tiles, too. */
+/* The memory of OpenCL's fake is full of it: sizes and offsets of tiles, too. */
 static void nonsense_is_not_believed(void **state)
 {
     (void)state;

@@ -79,7 +79,7 @@ static void ways_to_give_rows(void **state)
     raster_free(&r);
 }
 
-/* Tiles of nothing are left out, in their place the library gets a byte. */
+/* Tiles of nothing are left out, the library gets a byte instead. */
 static void sparse_files(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void sparse_files(void **state)
     raster_free(&r);
 }
 
-/* Deflate at any level; levels that it does not have are told, once. */
+/* Deflate at any level; levels that it does not have are reported, once. */
 static void levels(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void levels(void **state)
         options.cog = true;
         const tz_write_report report = write_right(&r, &options, NULL);
         assert_string_equal(report.device.library, names[1]);
-        const uint32_t rare = cases[i].compression == TZ_COMPRESSION_LZ4; /* told in front */
+        const uint32_t rare = cases[i].compression == TZ_COMPRESSION_LZ4; /* reported before */
         assert_int_equal(report.warning_count, rare + (cases[i].warning != NULL));
         if (cases[i].warning && !strstr(report.warnings[rare].message, cases[i].warning))
             fail_msg("%s", report.warnings[rare].message);
@@ -144,8 +144,8 @@ static void levels(void **state)
     raster_free(&r);
 }
 
-/* Levels of Deflate are different algorithms, which their scratch tells: of tiles as small as these
- * those of the middle take most. */
+/* Levels of Deflate are different algorithms, which their scratch memory shows: of tiles as small
+ * as these those of the middle take most. */
 static void algorithms(void **state)
 {
     (void)state;

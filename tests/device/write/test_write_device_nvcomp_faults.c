@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writes by nvCOMP where something is wrong: what it does not take or fails with is encoded by the
- * CPU, and told; what it needs is within what the write may take of the device; and every call
+ * CPU, and reported; what it needs is within what the write may take of the device; and every call
  * may fail. */
 #include <dlfcn.h>
 
@@ -45,7 +45,7 @@ static void wrong_chunks(void **state)
     raster_free(&r);
 }
 
-/* What it does not notice itself, verifying does. */
+/* Errors that the library does not notice are found by verifying. */
 static void wrong_bytes(void **state)
 {
     (void)state;
@@ -204,8 +204,8 @@ static void memory_is_within_bounds(void **state)
     raster_free(&r);
 }
 
-/* What it wants for one tile, with the tile itself, is more than there may be: no batch is small
- * enough, and the CPU writes the file as without it. */
+/* One tile and its scratch memory exceed the budget: no batch is small enough, and the CPU writes
+ * the file as without the library. */
 static void a_tile_is_too_large(void **state)
 {
     (void)state;
@@ -246,7 +246,7 @@ static tz_result whole_life(const raster *r, tz_compression compression, tz_writ
     return result;
 }
 
-/* Of one codec after the other: their calls are nearly the same. */
+/* Codecs are tested one after the other: their calls are nearly the same. */
 static void each_call_fails_in_turn(void **state)
 {
     (void)state;

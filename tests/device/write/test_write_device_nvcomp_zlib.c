@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What stands around the chunks of Deflate that nvCOMP makes, as zlib wants it: looked at in the
+ * The zlib frame around the chunks of Deflate that nvCOMP makes: checked in the
  * bytes of files, and decoded by libdeflate, for none, one and several tiles of all usual sizes. */
 #include <libdeflate.h>
 
@@ -125,7 +125,7 @@ static void tiles_of_all_sizes(void **state)
     close_it(device);
 }
 
-/* Sums are of bytes behind the predictor, of all bytes of a sample. */
+/* Sums are of bytes after the predictor, of all bytes of a sample. */
 static void samples_of_several_bytes(void **state)
 {
     (void)state;

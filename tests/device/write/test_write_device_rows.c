@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Who makes the tiles, and where rows may be: what the device cannot do is done by the CPU, which
- * get the rows of the device in one piece, or refused; wrong rows and too little memory are errors;
- * and the caller is told. */
+ * gets the rows of the device in one copy, or refused; wrong rows and too little memory are errors;
+ * and the report says so. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,8 +15,8 @@ static piece **pieces; /* in the order of addresses */
 static size_t count, room;
 static uint64_t last_number;
 
-/* Addresses of pieces that are freed stay reserved for a while, so that who still uses them is told
- * so, and does not meet another piece. */
+/* Addresses of allocations that are freed stay reserved for a while, so that a later use is an
+ * error and does not reach another allocation. */
 typedef struct ghost {
     uint64_t first, size;
     void *reserved;
@@ -47,7 +47,7 @@ static _Noreturn void give_up(uint64_t size)
     abort();
 }
 
-/* A file of so many bytes as fresh memory has. */
+/* A file filled like fresh memory. */
 static int pattern_file(void)
 {
     static int file = -1;
@@ -64,7 +64,7 @@ static int pattern_file(void)
     return file;
 }
 
-/* Fresh memory, page by page as it is touched: large pieces cost what is used of them. */
+/* Fresh memory, page by page as it is touched: large allocations cost what is used of them. */
 static void *map_fresh(size_t size)
 {
     unsigned char *made = map(size, PROT_READ | PROT_WRITE);
@@ -79,7 +79,7 @@ static void *map_fresh(size_t size)
     return made;
 }
 
-/* Index of the first piece that begins after address. */
+/* Index of the first allocation that begins after address. */
 static size_t place_after(uint64_t address)
 {
     size_t low = 0, high = count;
@@ -183,7 +183,7 @@ void piece_free(piece *which)
     free(which);
 }
 
-/* What its owner did not free keeps counting as live. */
+/* Memory that its owner did not free keeps counting as live. */
 void piece_free_of(const context *which)
 {
     for (size_t i = count; i-- > 0;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What tests control and see: faults that are put in, the timeline, what went wrong. */
+ * The control of tests: injected faults, the timeline, and misuse that was seen. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ bool is_sticky(CUresult code)
     return code == 700 || code == 702 || code == 710 || (code >= 714 && code <= 719);
 }
 
-/* What is put in: 0, or the code that this call is to answer. */
+/* Returns the injected fault of this call: 0, or the code to answer. */
 static CUresult put_in(const char *name, bool release)
 {
     if (!release)

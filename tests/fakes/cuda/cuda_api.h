@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * CUDA's driver interface as the fake has it, in the words of cuda.h: more than the library uses,
- * so that tests can be callers of CUDA of their own. One table tells prototypes, the names that are
+ * so that tests can be callers of CUDA of their own. One table has prototypes, the names that are
  * exported, and what cuGetProcAddress knows. */
 #ifndef TESTS_FAKES_CUDA_CUDA_API_H
 #define TESTS_FAKES_CUDA_CUDA_API_H

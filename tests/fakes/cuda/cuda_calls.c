@@ -21,7 +21,7 @@ static void get(void *library, void *function, const char *name)
 cuda_fake_control *cuda_calls_load(void)
 {
     cuda_fake_control *control = cuda_fake_load();
-    void *library = dlopen(CUDA_FAKE, RTLD_NOW | RTLD_LOCAL); /* the same once more */
+    void *library = dlopen(CUDA_FAKE, RTLD_NOW | RTLD_LOCAL); /* the same again */
 #define GET(name, suffix, version, arguments) get(library, &cu.name, #name #suffix);
     CUDA_FUNCTIONS(GET)
     CUDA_LAUNCH_FUNCTIONS(GET)

@@ -15,8 +15,8 @@
  *   - memory of pools may be used only by work that is ordered after its allocation and before its
  *     cuMemFreeAsync: by the stream, by events, or by a wait of the host.
  *   - arguments are checked as the real one does, with its codes, and control.refusal says what was
- *     wrong; contexts must be current, handles of their context and alive. Handles are no pointers,
- *     and none is given twice. In a child of fork nothing works.
+ *     wrong; contexts must be current, handles of their context and alive. Handles are not
+ * pointers, and none is given twice. In a child of fork nothing works.
  *   - kernels are the PTX of the module, executed by ptx/ptx.h. What it finds wrong is the error
  *     700 (sticky: all later calls of the context fail, but releases still release), and
  *     control.fault says what and where. PTX of a later version or for a later device than control
@@ -36,11 +36,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A call, in the order of calls. Work that a stream does later is there once more, when it is done:
+/* A call, in the order of calls. Work that a stream does later is there again, when it is done:
  * call is then the same with a '+' in front. */
 typedef struct cuda_fake_step {
     uint64_t sequence; /* from 0 */
-    uint64_t thread;   /* tells threads apart */
+    uint64_t thread;   /* distinguishes threads */
     const char *call;  /* "cuMemcpyHtoDAsync_v2"; lives as long as the library */
     uint64_t bytes;    /* of memory, or copied */
     uint64_t stream;   /* 0: none */
@@ -83,8 +83,8 @@ typedef struct cuda_fake_control {
 /* Exported by the fake. */
 typedef cuda_fake_control *(*cuda_fake_function)(void);
 
-/* Where the bytes of a piece of device memory are, for other fakes and for tests that look at
- * it; NULL: they are not all within one live piece. Exported as "cuda_fake_reach". */
+/* Returns the host address of device memory, for other fakes and for tests that look at it; NULL:
+ * it is not within one live allocation. Exported as "cuda_fake_reach". */
 typedef void *(*cuda_fake_reach_function)(uint64_t address, uint64_t size);
 
 /* The tests' side (cuda_fake_load.c; the library terrazzo_cuda_fake): load it, once; its

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the fake of libcuda offers to fakes of libraries that work on its memory and streams.
+ * The interface of the fake of libcuda for fakes of libraries that work on its memory and streams.
  * They load nothing: cuda_vendor_find finds the fake that is loaded, by the names of the functions
  * below, which it exports. */
 #ifndef TESTS_FAKES_CUDA_CUDA_VENDOR_H
@@ -14,7 +14,7 @@ typedef struct cuda_vendor_answer {
 } cuda_vendor_answer;
 
 typedef struct cuda_vendor_memory {
-    uint64_t first, size; /* of the piece of memory */
+    uint64_t first, size; /* of the allocation */
     bool of_device;       /* else pinned memory of the host */
     bool of_pool;
 } cuda_vendor_memory;
@@ -40,11 +40,11 @@ typedef void (*cuda_vendor_run)(cuda_vendor_work *work, void *state);
     X(void, fault, (cuda_vendor_work * work, const char *text))                                    \
     /* Wait for a stream, as cuStreamSynchronize does. */                                          \
     X(cuda_vendor_answer, sync, (const void *stream))                                              \
-    /* Whether the context is broken: what waits in its streams is dropped then. */                \
+    /* Returns true if the context is broken: work that waits in its streams is dropped then. */   \
     X(bool, is_broken, (void))                                                                     \
-    /* Bytes of the device, now and in no order with streams; NULL: not all of one piece. */       \
+    /* Bytes of the device, now and in no order with streams; NULL: not all in one allocation. */  \
     X(void *, bytes, (uint64_t address, uint64_t size))                                            \
-    /* What memory is at an address; false: none. */                                               \
+    /* Finds the memory at an address; false: none. */                                             \
     X(bool, where, (uint64_t address, cuda_vendor_memory * out))
 
 typedef struct cuda_vendor {

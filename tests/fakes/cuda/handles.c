@@ -24,7 +24,7 @@ void *thing_make(thing_kind kind, size_t size, struct context *owner)
     return made;
 }
 
-/* Where a handle is, or would be. */
+/* Returns the index where a handle is, or would be. */
 static size_t place_of(uint64_t handle)
 {
     size_t low = 0, high = count;

@@ -64,7 +64,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *first, size_t *size, CUdeviceptr a
 
 /* ---- attributes of pointers ---- */
 
-/* What there is to tell of a pointer. */
+/* The attributes of a pointer. */
 typedef struct told {
     bool known;
     const context *context;
@@ -101,7 +101,7 @@ static told look(CUdeviceptr address)
         return SUCCESS;                                                                            \
     } while (0)
 
-/* One attribute. Of what is not known, cuPointerGetAttributes tells zeros. */
+/* One attribute. Of what is not known, cuPointerGetAttributes reports zeros. */
 static CUresult tell(void *out, unsigned attribute, const told *found, CUdeviceptr address)
 {
     switch (attribute) {

@@ -8,7 +8,7 @@
 
 /* ---- modules ---- */
 
-/* What a caller asked for in the way of texts. */
+/* Writes the log that a caller asked for. */
 static void write_log(const char *text, unsigned count, const unsigned *options, void **values)
 {
     char *buffer = NULL;
@@ -37,7 +37,7 @@ static int ptx_of_driver(void)
     return 0;
 }
 
-/* Whether the driver and the device would take it: its ".version" and its ".target". */
+/* Checks that the driver and the device accept the ".version" and ".target". */
 static CUresult check_text(const call *here, const char *text)
 {
     static const unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba};

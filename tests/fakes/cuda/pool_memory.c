@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What pools hold. A pool keeps what was freed until somebody waits, and then up to its threshold.
+ * Memory of pools. A pool keeps freed memory until somebody waits, and then up to its threshold.
  */
 #include "fakes/cuda/state.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the files of the fake of libcuda share. Everything here is under one lock: call_begin
+ * State that the files of the fake of libcuda share. Everything here is under one lock: call_begin
  * takes it, call_end gives it back. Memory of the fake itself is taken to be enough. */
 #ifndef TESTS_FAKES_CUDA_STATE_H
 #define TESTS_FAKES_CUDA_STATE_H
@@ -54,7 +54,7 @@ typedef struct thing {
     struct context *context; /* that it belongs to; of a pool: NULL */
 } thing;
 
-/* A new thing of so many bytes, zeroed, in the table. */
+/* Adds a new object of a size, zeroed, to the table. */
 void *thing_make(thing_kind kind, size_t size, struct context *owner);
 void *thing_find(thing_kind kind, const void *handle); /* NULL: not alive */
 void thing_free(thing *which);                         /* out of the table, and its memory */
@@ -114,7 +114,7 @@ context *context_current(CUresult *code); /* of this thread; NULL: *code says wh
 /* Streams that are not done yet have a slot each. What is put into a stream has a position in its
  * slot, from 1 upwards; slots are used again, their positions are not. */
 enum { SLOTS = 128 };
-/* What is known to be before something: of each slot, all up to that position. */
+/* The work that is known to come before a point: of each slot, all up to a position. */
 typedef struct order {
     uint64_t at[SLOTS];
 } order;
@@ -185,10 +185,10 @@ work *queue_add(const call *here, queue *to, uint64_t bytes, void (*run)(work *)
 void queue_wait(const call *here, queue *who, uint32_t slot, uint64_t position, const order *known);
 bool queue_done(uint32_t slot, uint64_t position);
 uint64_t queue_position(const queue *which);        /* of the last work that was put into it */
-void queue_step(uint32_t slot, uint64_t position);  /* do one piece of work that leads there */
+void queue_step(uint32_t slot, uint64_t position);  /* do one task that leads there */
 void queue_until(uint32_t slot, uint64_t position); /* and all of it */
 void queue_all(const context *which);               /* all work of a context; NULL: of all */
-void queue_forget(const context *which); /* all that waits, undone; NULL: of all contexts */
+void queue_forget(const context *which);            /* drop all that waits; NULL: of all contexts */
 /* The host has seen that all of this is done: what it asks for from now on comes after. */
 void order_seen(const order *what);
 
@@ -220,21 +220,21 @@ typedef struct piece {
 piece *piece_make(context *which, pool *from, int device, uint64_t size); /* NULL: no room */
 void piece_free(piece *which);
 piece *piece_find(uint64_t address);
-/* All bytes within one live piece that this call may name; NULL: refused. */
+/* All bytes within one live allocation that this call may name; NULL: refused. */
 piece *piece_range(const call *here, uint64_t address, uint64_t size);
 /* The same when work is done; NULL: the context is broken, control.fault says why. */
 unsigned char *piece_reach(work *who, uint64_t address, uint64_t size);
 /* Why this work may not use it, or NULL; notes the use. */
 const char *piece_refuses(piece *which, const work *who);
-/* What is at an address, in words. */
+/* Describes the memory at an address in words. */
 void piece_describe(char text[160], uint64_t address);
 void piece_free_of(const context *which); /* all of a context that ends */
 uint64_t device_memory(int device);
 uint64_t device_used(int device);
 void device_added(int device, int64_t bytes);
 
-/* Whether a range of host memory is fit to copy from or to: not of the device, not freed pinned
- * memory, not half pinned. */
+/* Returns true if a range of host memory can be copied: it is not device memory, freed pinned
+ * memory, or half pinned. */
 bool host_fits(const void *host, uint64_t size, const char **why);
 bool host_pinned(const void *host, context **owner, uint64_t *first, uint64_t *size);
 void host_free_of(const context *which);

@@ -54,7 +54,7 @@ static CUresult wait_for(const call *here, uint32_t slot, uint64_t position, ord
     return here->context->sticky;
 }
 
-/* Each question lets one piece of work be done: who asks again and again, ends. */
+/* Each question lets one task be done: who asks again and again, ends. */
 static CUresult ask(const call *here, uint32_t slot, uint64_t position, const order *known)
 {
     if (queue_done(slot, position)) {

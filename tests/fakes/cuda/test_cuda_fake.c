@@ -99,7 +99,7 @@ static int do_deed(const char *name)
 {
     void *state = NULL;
     begin(&state);
-    /* sanitizers would tell of it */
+    /* sanitizers would report it */
     signal(SIGSEGV, SIG_DFL);
     signal(SIGABRT, SIG_DFL);
     for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
@@ -294,7 +294,7 @@ static void test_memory(void **state)
     assert_int_equal(control->peak_bytes, 1000);
 }
 
-/* Large pieces are fresh too, from the first byte to the last. */
+/* Large allocations are fresh, too, from the first byte to the last. */
 static void test_large(void **state)
 {
     const size_t size = ((size_t)1 << 30) + 1;

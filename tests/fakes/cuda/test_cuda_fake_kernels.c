@@ -8,7 +8,7 @@
 
 enum { SIZE = 1000 };
 
-/* Each thread copies one byte, from a place that is shift bytes further. */
+/* Each thread copies one byte, from an address that is shift bytes further. */
 #define HEAD ".version 9.0\n.target sm_75\n.address_size 64\n"
 #define COPY_BODY                                                                                  \
     ".visible .entry copy_bytes(\n"                                                                \

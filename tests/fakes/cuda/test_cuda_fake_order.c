@@ -56,7 +56,7 @@ static bool all_are(const void *bytes, size_t size, unsigned char value)
     return true;
 }
 
-/* What is in memory, as the fake has it. */
+/* Returns the bytes of the memory, as the fake has it. */
 static unsigned char *inside(void)
 {
     return cuda_fake_bytes(memory, SIZE);
@@ -141,7 +141,7 @@ static void test_freed(void **state)
     assert_true(all_are(host, 100, 0xdd));
 }
 
-/* What comes after a fault is not done. */
+/* Work after a fault is not done. */
 static void test_after_a_fault(void **state)
 {
     CUdeviceptr at = 0;

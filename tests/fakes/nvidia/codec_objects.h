@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the fakes of nvJPEG2000 and nvJPEG share: calls, and objects that are for one image at a
+ * Shared by the fakes of nvJPEG2000 and nvJPEG: calls, and objects that are for one image at a
  * time. Their statuses have the same numbers. */
 #ifndef TESTS_FAKES_NVIDIA_CODEC_OBJECTS_H
 #define TESTS_FAKES_NVIDIA_CODEC_OBJECTS_H

@@ -15,7 +15,7 @@ uint8_t *picture_encode(const tz_encoder *encoder, const tz_tile_format *format,
 /* Rows as encoders take them. */
 uint8_t *picture_rows(const tz_tile_format *format);
 
-/* Where pixels are on a device: planes of one sample each, or one of all samples. */
+/* Pixels on a device: planes of one sample each, or one of all samples. */
 typedef struct picture_planes {
     uint64_t at[4];
     size_t pitch[4];
@@ -27,7 +27,7 @@ bool picture_put(cuda_vendor_work *work, const picture_planes *to, const tz_tile
                  const uint8_t *rows);
 bool picture_get(cuda_vendor_work *work, const picture_planes *from, const tz_tile_format *format,
                  uint8_t *rows);
-/* Whether pitches have room for rows, and addresses are given. */
+/* Returns true if pitches hold rows, and addresses are given. */
 bool picture_fits(const picture_planes *planes, const tz_tile_format *format);
 
 #endif

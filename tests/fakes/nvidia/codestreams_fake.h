@@ -6,11 +6,11 @@
  *   - compressed bytes are read where the caller has them, when the stream comes to it
  *   - a state, and a parsed code stream, are for one image, or batch, at a time: until the host has
  *     waited for it they are not used again, parsed again or destroyed
- *   - of nvJPEG: a batch has the size that it was initialised for, and is initialised anew when the
- *     last one failed
+ *   - of nvJPEG: a batch has the size that it was initialised for, and is initialised again when
+ * the last one failed
  *   - of nvJPEG: chroma is repeated, unless the handle was made with the flag for interpolation
  *   - types, components, pitches and planes fit what is decoded or encoded
- *   - damage that parsing does not notice is not told: the pixels are garbage
+ *   - damage that parsing does not notice is not reported: the pixels are garbage
  *
  * Functions fail by their names, as those of CUDA do: cuda_fake_control.fail_function, with a
  * status of the library as the code. */

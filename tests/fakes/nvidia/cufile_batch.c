@@ -17,7 +17,7 @@ typedef struct entry {
 typedef struct batch {
     struct batch *next;
     unsigned room, count;
-    entry entries[]; /* that were submitted and not told yet */
+    entry entries[]; /* that were submitted and not reported yet */
 } batch;
 
 static batch *live;

@@ -230,7 +230,7 @@ void cuFileHandleDeregister(tz_cufile_handle handle)
 
 /* ---- memory ---- */
 
-/* What memory is at an address, if cuFile takes it for so many bytes from there. */
+/* Checks that cuFile accepts size bytes of memory at an address. */
 static int32_t check_memory(uintptr_t address, size_t size)
 {
     const cuda_vendor *cuda = cuda_vendor_find();
@@ -321,7 +321,7 @@ int32_t request_check(const request *what)
     return code != 0 ? code : check_memory(base + (size_t)what->buffer_offset, what->size);
 }
 
-/* Where the bytes go: memory of the host is itself. */
+/* Returns the destination of bytes: host memory is itself. */
 static void *destination(uintptr_t address, size_t size)
 {
     const cuda_vendor *cuda = cuda_vendor_find();

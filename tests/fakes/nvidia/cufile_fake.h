@@ -5,7 +5,7 @@
  *   - the driver must be open; a file is registered once, and not closed before it is deregistered
  *   - only plain memory of the device, or pinned memory of the host, and not that of a pool, is
  *     registered and read into; within what is registered, reads name the address that was
- *     registered and an offset; all bytes are within one live piece
+ *     registered and an offset; all bytes are within one live allocation
  *   - in compatibility mode, which is the default, its driver opens and all files are registered,
  *     whether they can be read directly or not; without, neither (SetParameterBool, before it is
  *     opened). Where a file opens with O_DIRECT, its descriptor must have it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the files of the fake of cuFile share. */
+ * State that the files of the fake of cuFile share. */
 #ifndef TESTS_FAKES_NVIDIA_CUFILE_STATE_H
 #define TESTS_FAKES_NVIDIA_CUFILE_STATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the encoders of the fakes of nvJPEG2000 and nvJPEG share: a state holds one image. */
+ * Shared by the encoders of the fakes of nvJPEG2000 and nvJPEG: a state holds one image. */
 #ifndef TESTS_FAKES_NVIDIA_ENCODED_IMAGE_H
 #define TESTS_FAKES_NVIDIA_ENCODED_IMAGE_H
 
@@ -25,7 +25,7 @@ int32_t encoded_start(const char *name, const encode_job *wanted, tz_cu_stream s
 /* Wait for the stream; then the size or, where out is not NULL, the bytes. */
 int32_t encoded_retrieve(const char *name, const encoded *from, unsigned char *out, size_t *size,
                          tz_cu_stream stream);
-/* Of a state that is given back: false when it is busy. */
+/* Frees a state; false when it is busy. */
 bool encoded_free(encoded *which);
 
 #endif

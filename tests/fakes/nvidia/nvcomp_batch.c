@@ -71,7 +71,7 @@ static bool compress_chunk(const nvcomp_job *job, chunk *c)
     return size > 0;
 }
 
-/* Codecs get a copy of exactly the input's bytes: what lies behind them is not theirs. */
+/* Codecs get a copy of exactly the input's bytes: what lies after them is not theirs. */
 static tz_nvcomp_status do_chunk(const nvcomp_job *job, chunk *c)
 {
     const bool fails = nvcomp_control.fail_chunk > 0 && --nvcomp_control.fail_chunk == 0;
@@ -125,7 +125,7 @@ static bool get_arrays(cuda_vendor_work *work, const nvcomp_job *job, arrays *a)
            get_array(work, job, job->statuses, sizeof *a->statuses, &a->statuses);
 }
 
-/* What is wrong with a chunk before any of its bytes is looked at. */
+/* Checks a chunk before any of its bytes is read. */
 static tz_nvcomp_status check_chunk(const nvcomp_job *job, const arrays *a, size_t i)
 {
     const tz_nvcomp_alignments is = sizes_align(job->codec, job->compress);

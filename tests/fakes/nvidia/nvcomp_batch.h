@@ -12,7 +12,7 @@ typedef struct nvcomp_job {
     bool compress;
     int32_t algorithm;
     size_t count;
-    size_t max_chunk; /* 0: not told */
+    size_t max_chunk; /* 0: not reported */
     const void *in, *in_sizes, *out, *room, *out_sizes, *statuses, *temp;
     size_t temp_bytes;
 } nvcomp_job;

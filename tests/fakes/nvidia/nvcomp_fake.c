@@ -129,7 +129,7 @@ static tz_nvcomp_status check(const nvcomp_job *job)
     return 0;
 }
 
-/* The least that this batch can need: what the caller says of the total is not told here. */
+/* The least that this batch can need: what the caller says of the total is not used here. */
 static size_t least_temp(const nvcomp_job *job)
 {
     size_t bytes = 0;

@@ -4,7 +4,7 @@
  * the memory and in the streams of the fake of libcuda, when those come to it. They are stricter
  * where the real ones trust their caller:
  *
- *   - all memory that is named must be within one live piece: the arrays, the chunks, the
+ *   - all memory that is named must be within one live allocation: the arrays, the chunks, the
  *     temporary memory, in full; of Deflate 16 bytes more than a chunk has, since readers of bits
  *     fetch ahead; of what is compressed, all the room that it may need
  *   - temporary memory that is less than was asked for is InvalidValue, and it is filled with

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the functions of two releases have in common but for their arguments. OPTIONS is the type of
+ * The functions of two releases, which differ only in their arguments. OPTIONS is the type of
  * their options, ALGORITHM the algorithm in them. */
 #ifndef TESTS_FAKES_NVIDIA_NVCOMP_NAMES_H
 #define TESTS_FAKES_NVIDIA_NVCOMP_NAMES_H

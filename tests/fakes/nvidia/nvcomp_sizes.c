@@ -65,7 +65,7 @@ tz_nvcomp_status sizes_compress_temp(tz_nvcomp_codec codec, int32_t algorithm, s
         return NO_DEVICE;
     if (codec == TZ_NVCOMP_DEFLATE)
         return deflate_temp(algorithm, count, chunk, out);
-    /* Nobody could ask without a device; users tell of half a gigabyte. */
+    /* Nobody could ask without a device; users report half a gigabyte. */
     *out = ((size_t)1 << 20) + 3 * total;
     return 0;
 }

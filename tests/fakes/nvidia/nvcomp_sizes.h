@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What nvCOMP answers about sizes and alignments, by formulas that were found by asking it. */
+ * nvCOMP's answers about sizes and alignments, by formulas that were found by asking it. */
 #ifndef TESTS_FAKES_NVIDIA_NVCOMP_SIZES_H
 #define TESTS_FAKES_NVIDIA_NVCOMP_SIZES_H
 
@@ -12,7 +12,7 @@
 #endif
 #define MAJOR (NVCOMP_FAKE_VERSION / 1000)
 
-/* Where there is no device to ask, or to work on. */
+/* The answer without a device. */
 #define NO_DEVICE (MAJOR == 4 ? TZ_NVCOMP_InvalidValue : TZ_NVCOMP_CudaError)
 
 tz_nvcomp_alignments sizes_align(tz_nvcomp_codec codec, bool compress);

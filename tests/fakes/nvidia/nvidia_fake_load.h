@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tests' side of the fakes of NVIDIA's libraries: what they are told by, and tell. NULL where
+ * The tests' side of the fakes of NVIDIA's libraries: their control, and their findings. NULL where
  * the path is none of such a fake: that of the vendor's own, or nothing. */
 #ifndef TESTS_FAKES_NVIDIA_NVIDIA_FAKE_LOAD_H
 #define TESTS_FAKES_NVIDIA_NVIDIA_FAKE_LOAD_H

@@ -113,7 +113,7 @@ tz_nvjpeg2k_status nvjpeg2kStreamGetResolutionsInTile(tz_nvjpeg2k_stream stream,
     return SUCCESS;
 }
 
-/* Of streams of one tile: the fake knows no sizes of others. */
+/* For streams of one tile: the fake does not know the sizes of others. */
 tz_nvjpeg2k_status nvjpeg2kStreamGetResolutionComponentDim(tz_nvjpeg2k_stream stream,
                                                            uint32_t component, uint32_t tile,
                                                            uint32_t resolution, uint32_t *width,
@@ -241,7 +241,7 @@ tz_nvjpeg2k_status nvjpeg2kDecodeImage(tz_nvjpeg2k_handle handle, tz_nvjpeg2k_de
     return status == SUCCESS ? decode("+nvjpeg2kDecodeImage", &wanted, cuda_stream) : status;
 }
 
-/* Of streams of one tile. */
+/* For streams of one tile. */
 tz_nvjpeg2k_status nvjpeg2kDecodeTile(tz_nvjpeg2k_handle handle, tz_nvjpeg2k_decode_state state,
                                       tz_nvjpeg2k_stream stream, tz_nvjpeg2k_decode_params params,
                                       uint32_t tile, uint32_t resolutions, tz_nvjpeg2k_image *image,

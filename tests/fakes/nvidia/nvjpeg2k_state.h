@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the files of the fake of nvJPEG2000 share. */
+ * State that the files of the fake of nvJPEG2000 share. */
 #ifndef TESTS_FAKES_NVIDIA_NVJPEG2K_STATE_H
 #define TESTS_FAKES_NVIDIA_NVJPEG2K_STATE_H
 
@@ -30,7 +30,7 @@ struct nvjpeg2kDecodeParams {
     tz_nvjpeg2k_format format;
 };
 
-/* A format for pictures of these types; 0, or why not. */
+/* A format for images of these types; 0, or why not. */
 tz_nvjpeg2k_status image_format(tz_tile_format *out, const tz_nvjpeg2k_component_info *component,
                                 uint32_t components, int32_t pixel_type);
 void image_planes(picture_planes *out, const tz_nvjpeg2k_image *image, tz_nvjpeg2k_format format);

@@ -11,7 +11,7 @@
 
 struct nvjpegJpegState {
     atomic_bool busy;
-    int count; /* of the batch; 0: not told yet, or the last one failed */
+    int count; /* of the batch; 0: not reported yet, or the last one failed */
     tz_nvjpeg_output output;
 };
 
@@ -176,7 +176,7 @@ static tz_nvjpeg_status plan(image *out, tz_nvjpeg_output output, const tz_nvjpe
     return picture_fits(&out->planes, &out->format) ? SUCCESS : INVALID_PARAMETER;
 }
 
-/* What the codec decoded once more, to RGB with chroma repeated. */
+/* Decodes again, to RGB with repeated chroma. */
 static void repeat_chroma(const image *is, uint8_t *rows)
 {
     struct jpeg_decompress_struct d;

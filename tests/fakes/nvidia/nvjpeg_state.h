@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the files of the fake of nvJPEG share. */
+ * State that the files of the fake of nvJPEG share. */
 #ifndef TESTS_FAKES_NVIDIA_NVJPEG_STATE_H
 #define TESTS_FAKES_NVIDIA_NVJPEG_STATE_H
 
@@ -17,7 +17,7 @@ struct nvjpegHandle {
     bool interpolates; /* chroma; else each value is repeated */
 };
 
-/* What a stream says of itself: 0, or why it is not taken. */
+/* Reads the header of a stream. Returns 0, or the reason to refuse it. */
 tz_nvjpeg_status read_jpeg(tz_jpeg_info *out, const unsigned char *data, size_t size);
 /* Sampling as nvJPEG names it; -1: another. */
 tz_nvjpeg_sampling sampling_of(const tz_jpeg_info *info);

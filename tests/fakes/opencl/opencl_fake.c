@@ -30,7 +30,7 @@ EXPORT opencl_fake_control *opencl_fake(void)
     return &control;
 }
 
-/* Whether this call is to fail, and with what. */
+/* Returns the code with which this call is to fail; 0: it does not. */
 static int32_t enter(const char *function)
 {
     int32_t code = 0;

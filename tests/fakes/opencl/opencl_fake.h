@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A stand-in for libOpenCL.so.1 whose devices exist on paper: buffers are host memory, copies
- * happen at once, kernels do nothing. It counts what lives and fails when told so. Load it with
+ * happen at once, kernels do nothing. It counts what lives and fails on demand. Load it with
  * dlopen and get its control with opencl_fake(). */
 #ifndef TESTS_FAKES_OPENCL_OPENCL_FAKE_H
 #define TESTS_FAKES_OPENCL_OPENCL_FAKE_H
@@ -29,7 +29,7 @@ typedef struct opencl_fake_control {
     /* what happened */
     uint64_t calls;       /* of functions that may fail, since reset */
     int64_t live;         /* contexts, queues, buffers, programs, kernels, events */
-    int32_t event_status; /* what clGetEventInfo tells */
+    int32_t event_status; /* the answer of clGetEventInfo */
     char options[200];    /* of the last clBuildProgram */
 } opencl_fake_control;
 

@@ -46,7 +46,7 @@ typedef struct ptx_kernel {
     uint64_t most_instructions;
 } ptx_kernel;
 
-/* Where the bytes of a kernel are for it: not where they are for us. */
+/* The address of the buffers for a kernel, which is not their host address. */
 #define PTX_CASE_BASE UINT64_C(0x7000000)
 
 bool ptx_case_run(const ptx_kernel *kernel, ptx_error *error);

@@ -18,7 +18,7 @@ typedef struct kernel_run {
     } buffers[KERNEL_BUFFERS];
 } kernel_run;
 
-/* Where a buffer is, for the kernel. */
+/* The address of a buffer for the kernel. */
 #define KERNEL_BUFFER(n) ((uint64_t)((n) + 1) << 36)
 
 /* It runs to its end. */

@@ -39,7 +39,7 @@ static uint64_t bits64(double x)
     return bits;
 }
 
-/* What is no number is the same for all tests of f64: PTX does not say which one it is. */
+/* All tests of f64 use one NaN: PTX does not say which one results. */
 #define NUMBER_64(text) text " setp.nan.f64 %pq, %gd, %gd; @%pq mov.f64 %gd, 0d7ff8000000000000;"
 static uint64_t number64(double x)
 {

@@ -48,7 +48,8 @@ static double f64(uint64_t bits)
     COMPARED(X, eq, type, class, read, ==)                                                         \
     COMPARED(X, ne, type, class, read, !=)
 
-/* What is no number is below, above and equal to nothing; with u behind the way it is all of it. */
+/* NaN is neither below, above nor equal to anything; with u after the comparison it is all of them.
+ */
 #define UNORDERED(X, way, type, class, expression)                                                 \
     X(way##_##type, "setp." #way "." #type " %pd, %" #class "a, %" #class "b;", p, d,              \
       is_nan(type(a), type(b)) || expression)

@@ -6,7 +6,7 @@
 
 #include "ptx_case.h"
 
-/* %d0 is the address of bytes; what was there is at 0, results go behind it. */
+/* %d0 is the address of bytes; what was there is at 0, results go after it. */
 static uint64_t room[64];
 
 static void fill(void)
@@ -115,7 +115,7 @@ static void test_spaces(void **state)
     assert_int_equal((uint32_t)room[8], 7);
 }
 
-/* What is in no piece, not wholly in one, not aligned, or not there. */
+/* Accesses outside of allocations, partly outside, not aligned, or to NULL. */
 static void test_bounds(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void test_bounds(void **state)
 }
 
 /* A piece that ends within an access. */
-static void test_end_of_piece(void **state)
+static void test_end_of_allocation(void **state)
 {
     (void)state;
     ptx_check_stops(&(ptx_kernel){.body = "ld.global.u32 %r1, [%d0+8];", .bytes = room, .size = 10},
@@ -163,7 +163,7 @@ static void test_unwritten(void **state)
                     "nobody wrote them", "block (1,0,0)", NULL);
 }
 
-/* What a thread has of its own is never what an earlier block or call left there. */
+/* Local memory of a thread never holds the values of an earlier block or call. */
 static void test_fresh(void **state)
 {
     (void)state;
@@ -308,11 +308,16 @@ static void test_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_widths),       cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_spaces),       cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_end_of_piece), cmocka_unit_test(test_unwritten),
-        cmocka_unit_test(test_fresh),        cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_small_sums),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_spaces),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_end_of_allocation),
+        cmocka_unit_test(test_unwritten),
+        cmocka_unit_test(test_fresh),
+        cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_small_sums),
+        cmocka_unit_test(test_counts),
         cmocka_unit_test(test_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

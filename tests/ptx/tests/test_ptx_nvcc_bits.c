@@ -147,7 +147,7 @@ static void words(void **state)
     }
 }
 
-/* What is the lowest number of 64 bits cannot be divided by -1; the kernel never does. */
+/* The lowest number of 64 bits cannot be divided by -1; the kernel never does. */
 static void wide_words_in_c(uint64_t x, uint64_t y, uint64_t *row)
 {
     uint64_t s = y & 63;

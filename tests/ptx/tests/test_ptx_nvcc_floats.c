@@ -101,7 +101,7 @@ static void check_row(const char *what, double x, double y, const uint64_t *foun
     }
 }
 
-/* -0 is below 0, and what is no number gives way. */
+/* -0 is below 0, and NaN gives way. */
 static double least(double x, double y)
 {
     if (isnan(x) || isnan(y))
@@ -251,8 +251,8 @@ static void floats(void **state)
  * Conversions
  * ------------------------------------------------------------------------------------------ */
 
-/* What lies outside becomes the nearest; what is no number becomes 0 if it was a float for 32
- * bits, and else the highest bit alone. */
+/* Values outside become the nearest; NaN becomes 0 from a float to 32 bits, and the highest bit
+ * alone otherwise. */
 static uint64_t whole(double rounded, bool is_signed, uint32_t bits, bool from_float)
 {
     uint64_t top = (uint64_t)1 << (bits - 1);

@@ -89,7 +89,8 @@ static void vectors(void **state)
     }
 }
 
-/* What a thread answers, of what stood in its place; the second place is written by some. */
+/* Returns the answer of a thread from the old value of its element; some write the second element.
+ */
 static uint32_t chosen(uint32_t i, uint32_t x, uint32_t old, uint32_t *second)
 {
     uint32_t turned = 0, count = 0;

@@ -210,7 +210,7 @@ static const char whole[] =
     "ret; }\n";
 
 /* A module, or an error that says its line. The text lies in memory of just its size, so that a
- * sanitizer sees a read behind it. */
+ * sanitizer sees a read after it. */
 static bool is_survived(const char *text, size_t size)
 {
     char *copy = malloc(size + 1);

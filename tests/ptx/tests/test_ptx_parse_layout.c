@@ -100,7 +100,7 @@ static void shared_and_local_variables_do_not_overlap(void **state)
     ptx_parse_free(m);
 }
 
-static void an_extern_variable_begins_behind_all(void **state)
+static void an_extern_variable_begins_after_all(void **state)
 {
     (void)state;
     ptx_module *m = parsed(".extern .shared .align 16 .b8 dynamic[]; .extern .shared .b32 too[];"
@@ -171,7 +171,7 @@ static void what_says_nothing_is_skipped(void **state)
 }
 
 #ifdef TZ_HAVE_CUDA
-/* What the library carries for CUDA. */
+/* The kernels that the library carries for CUDA. */
 static void the_library_s_own_kernels(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ int main(void)
         cmocka_unit_test(params_lie_as_the_abi_has_them),
         cmocka_unit_test(calls_name_their_variables),
         cmocka_unit_test(shared_and_local_variables_do_not_overlap),
-        cmocka_unit_test(an_extern_variable_begins_behind_all),
+        cmocka_unit_test(an_extern_variable_begins_after_all),
         cmocka_unit_test(initial_values_are_bytes),
         cmocka_unit_test(what_says_nothing_is_skipped),
 #ifdef TZ_HAVE_CUDA

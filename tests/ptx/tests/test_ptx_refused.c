@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * PTX on the CPU: every kind of instruction is taken as it should be, and refused when it has an
- * operand, a word or a type too few or too many, or a result that is no register. */
+ * operand, a word or a type too few or too many, or a result that is not a register. */
 #include "support/check.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "ptx/ptx.h"
 
-/* What an instruction is also taken with: less or more operands, no register first. */
+/* Other forms that an instruction is accepted in: fewer or more operands, no register first. */
 enum { LESS = 1, MORE = 2, NO_RESULT = 4 };
 
 static const struct {
@@ -85,7 +85,7 @@ static const struct {
     {"xor", ".pred", "%p1, %p2, %p3", 0},
 };
 
-/* Whether an instruction is taken; if not, the error says where it stands and what it is. */
+/* Returns true if an instruction is accepted; otherwise the error has its line and text. */
 static bool is_taken(const char *words, const char *type, const char *operands)
 {
     char text[600], mnemonic[100];

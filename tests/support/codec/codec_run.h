@@ -74,7 +74,7 @@ static inline tz_result run_once(codec_run *run, const tz_tile_format *format, c
     return result;
 }
 
-/* The tile, packed; decoded twice with equal rows, and by codecs that can, once more with rows
+/* The tile, packed; decoded twice with equal rows, and by codecs that can, again with rows
  * apart and nothing written between them. */
 static inline uint8_t *run_decode(codec_run *run, const tz_tile_format *format, const uint8_t *in,
                                   size_t in_size)
@@ -109,7 +109,7 @@ typedef struct refusal {
 #define REFUSED_LIMIT       ((refusal){TZ_ERR_LIMIT, TZ_CAUSE_LIMIT})
 #define REFUSED_UNSUPPORTED ((refusal){TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED})
 
-/* Fails in this way at the tile's place, and again in the same way. */
+/* Fails in this way at the tile's offset, and again in the same way. */
 #define run_refuses(run, format, in, in_size, refused)                                             \
     run_refuses_at(run, format, in, in_size, refused, NULL, __FILE__, __LINE__)
 /* The same, and the message has this text. */
@@ -238,7 +238,7 @@ static inline uint64_t run_allocations(codec_run *run, const tz_tile_format *for
     return allocations;
 }
 
-/* Pixels that look like a picture: slopes and a little noise. */
+/* Pixels that look like a photograph: slopes and a little noise. */
 static inline uint8_t *run_picture(size_t width, size_t height, size_t samples)
 {
     uint8_t *pixels = run_alloc(width * height * samples);

@@ -44,7 +44,7 @@ static inline void encode_stop(encode_run *run)
     free(run->state);
 }
 
-/* What all tiles share goes to the format, for the decoder. */
+/* Puts the tables that all tiles share into the format, for the decoder. */
 static inline tz_result encode_tables(encode_run *run)
 {
     if (!run->encoder->tables)
@@ -80,7 +80,7 @@ static inline void encode_close(encode_run *run)
     bench_deinit(&run->bench);
 }
 
-/* Encode once: nothing is written behind bound(), and what the memory held before does not show. */
+/* Encode once: nothing is written after bound(), and what the memory held before does not show. */
 static inline tz_result encode_once(encode_run *run, const tz_tile_format *format,
                                     const uint8_t *pixels, encoded *out)
 {
@@ -129,7 +129,7 @@ static inline encoded encode_rows(encode_run *run, uint32_t rows, const uint8_t 
     return first;
 }
 
-/* What our decoder makes of it, without a warning. */
+/* Returns the result of our decoder, which must not warn. */
 static inline uint8_t *encode_decoded(encode_run *run, uint32_t rows, const encoded *tile)
 {
     const tz_decoder *codec;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Runs one encoder as the library would, with every promise of encoder.h checked: input in a buffer
- * of exactly its size and slack, output in one of exactly the bound with guards behind it, each
+ * of exactly its size and slack, output in one of exactly the bound with guards after it, each
  * tile encoded several times over different poisons, by a used state and by a new one. */
 #ifndef TESTS_SUPPORT_CODEC_ENCODE_RUN_H
 #define TESTS_SUPPORT_CODEC_ENCODE_RUN_H
@@ -100,7 +100,7 @@ static inline tz_result encode_once(encode_run *run, const uint8_t *rows, uint8_
     return result;
 }
 
-/* The tile, encoded twice and once more by a state that is new: always to the same bytes. */
+/* The tile, encoded twice and again by a state that is new: always to the same bytes. */
 static inline encoded encode_tile(encode_run *run, const uint8_t *rows)
 {
     encoded first, second, third;

@@ -12,7 +12,7 @@ typedef struct fax_picture {
     unsigned width, height;
 } fax_picture;
 
-/* What a file says, and what encoders may choose. */
+/* Options of a file, and choices of encoders. */
 typedef struct fax_options {
     unsigned compression; /* 2, 3 or 4 */
     bool two_dimensions;  /* of group 3: every fourth row is one-dimensional */

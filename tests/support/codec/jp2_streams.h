@@ -192,7 +192,7 @@ static inline void check_round_trip(recipe r)
     end(&f);
 }
 
-/* Where a marker is; the stream's size when it is not there. */
+/* Returns the offset of a marker; the stream's size if there is none. */
 static inline size_t find_marker(const stream *s, uint8_t marker)
 {
     for (size_t i = 0; i + 1 < s->size; i++)

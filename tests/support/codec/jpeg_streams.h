@@ -121,7 +121,7 @@ static inline tz_tile_format format_of(const recipe *r, const stream *s)
     return format;
 }
 
-/* What libjpeg makes of it by itself, with the colours forced as TIFF needs them. */
+/* Decodes by libjpeg alone, with the colours forced as TIFF needs them. */
 static inline uint8_t *reference(const recipe *r, const stream *s)
 {
     struct jpeg_decompress_struct d;
@@ -150,7 +150,8 @@ static inline uint8_t *reference(const recipe *r, const stream *s)
     return pixels;
 }
 
-/* Where the n-th marker of this kind is (its FF); the stream's size when there is none. */
+/* Returns the offset of the n-th marker of this kind (its FF); the stream's size if there is none.
+ */
 static inline size_t find_marker(const stream *s, uint8_t marker, unsigned n)
 {
     for (size_t i = 0; i + 1 < s->size; i++)

@@ -186,7 +186,7 @@ static inline uint8_t *kernel_pixels(size_t size, unsigned kind)
     return pixels;
 }
 
-/* What an encoder makes of pixels of all kinds and sizes comes back; small ones also damaged. */
+/* Decodes encoded pixels of all kinds and sizes; small ones also damaged. */
 static inline void kernel_takes_all_of(kernel_run *run, const tz_encoder *encoder)
 {
     for (unsigned kind = 0; kind < KERNEL_KINDS; kind++) {

@@ -163,7 +163,7 @@ static inline tz_tile_format format_of(const recipe *r)
                             .photometric = 1};
 }
 
-/* What liblerc makes of it, pixel by pixel, with masked values as TIFF readers set them. */
+/* Decodes by liblerc alone, pixel by pixel, with masked values as TIFF readers set them. */
 static inline uint8_t *reference(const recipe *r, const blob *b)
 {
     size_t size = tz_lerc_type_size(r->type), pixels = (size_t)(r->width * r->height);

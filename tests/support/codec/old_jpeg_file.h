@@ -174,7 +174,8 @@ static inline void old_picture_free(old_picture *p)
     free(p->whole_pixels);
 }
 
-/* Where the entropy-coded data of a stream begins and how long it is, without the end of image. */
+/* Returns the offset of the entropy-coded data of a stream, and its length without the end of
+ * image. */
 static inline size_t old_data_at(const stream *s)
 {
     const size_t scan = find_marker(s, SOS, 0);

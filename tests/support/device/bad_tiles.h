@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files on disk, some of whose tiles a device cannot decode: every other one of these cannot be
- * decoded at all; those between have bytes behind their end, which the CPU takes with a warning.
+ * decoded at all; those between have bytes after their end, which the CPU takes with a warning.
  * No two bad neighbours are of the same size. */
 #ifndef TESTS_SUPPORT_DEVICE_BAD_TILES_H
 #define TESTS_SUPPORT_DEVICE_BAD_TILES_H
@@ -25,7 +25,7 @@ bad_tiles bad_tiles_make(const tile_stream *stream, uint32_t bad);
 bool bad_tiles_is_sparse(uint32_t tile);
 /* Which of the bad ones a tile is; -1: it is none. */
 int64_t bad_tiles_number(uint32_t bad, uint32_t tile);
-/* Whether that one cannot be decoded at all. */
+/* Returns true if that tile cannot be decoded at all. */
 bool bad_tiles_is_lost(int64_t number);
 
 #endif

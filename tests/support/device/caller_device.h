@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a program beside the library has of a device: a context and memory of its own, made with the
+ * A program beside the library that uses a device: a context and memory of its own, made with the
  * functions of OpenCL or CUDA themselves, and the device opened in that context. */
 #ifndef TESTS_SUPPORT_DEVICE_CALLER_DEVICE_H
 #define TESTS_SUPPORT_DEVICE_CALLER_DEVICE_H

@@ -96,7 +96,7 @@ static void end_other_context(const caller_device *own, void *context)
     assert_int_equal(api_of(own)->ReleaseContext(context), 0);
 }
 
-/* One is the caller's. A fake that fails tells nothing. */
+/* One is the caller's. A fake that fails reports nothing. */
 static uint32_t context_references(const caller_device *own)
 {
     uint32_t count = 1;

@@ -12,7 +12,7 @@
 extern cuda_fake_control *codestream_cuda;
 extern codestreams_fake_control *codestream_library; /* of nvJPEG2000 */
 
-/* Of a test: all is forgotten; and nothing must be left, and nothing done that must not be. */
+/* Set-up and tear-down of a test: resets the fakes; checks for leaks and misuse. */
 void codestream_load(void);
 int codestream_begin(void **state);
 int codestream_end(void **state);
@@ -35,7 +35,7 @@ typedef struct codestream_image {
     uint8_t *expected, *found;
 } codestream_image;
 
-/* Of a raster; a window of no width is all of it. */
+/* Writes a raster; a window of no width is all of it. */
 codestream_image codestream_write(tz_dtype dtype, uint32_t bands, const tz_write_options *options,
                                   tz_window window);
 /* Tiles of 16 x 16 in one of the known streams. */

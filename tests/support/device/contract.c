@@ -130,7 +130,7 @@ contract_file contract_spaced_file(const contract_size *size, tz_compression com
     return contract_file_with(size, &options);
 }
 
-/* Where the tiles are: from the first byte of the first to the last of the last. */
+/* Returns the range of the tiles: from the first byte of the first to the last of the last. */
 static tz_span tiles_of(const contract_file *f, uint32_t tiles)
 {
     tz_tile_span first, last;

@@ -157,7 +157,7 @@ static void choose_steps(convert_region *p)
     p->flags = convert_below(8);
 }
 
-/* ---- places ---- */
+/* ---- offsets ---- */
 
 static uint64_t pixel_size(const convert_region *p)
 {
@@ -354,7 +354,7 @@ void convert_job_free(convert_job *j)
 
 /* ---- what comes out ---- */
 
-/* Says which piece it was. */
+/* Prints the row range that differs. */
 static void compare_pieces(const convert_job *j, const uint8_t *raster, const uint8_t *mask)
 {
     for (uint32_t i = 0; i < j->count; i++) {

@@ -16,13 +16,14 @@ typedef struct convert_region {
     uint32_t rows; /* of the tile */
     uint32_t top, failed, flags;
     tz_convert_entry entry;
-    uint8_t *prepared; /* the tile's rows as samples, one behind the other */
+    uint8_t *prepared; /* the tile's rows as samples, one after the other */
 } convert_region;
 
 typedef struct convert_job {
     convert_region *pieces;
     uint32_t count;
-    const tz_device *device; /* pieces that it cannot place write nothing; NULL: it can place all */
+    const tz_device
+        *device; /* row ranges that it cannot convert write nothing; NULL: it can convert all */
     tz_convert_entry *entries;
     tz_unpredict_entry *undo;
     tz_convert_format *formats;
@@ -39,13 +40,13 @@ tz_row_format convert_row_of(uint16_t sample_format, uint16_t bits, uint16_t pre
 tz_row_format convert_whole_row(tz_dtype dtype);
 tz_row_format convert_any_row(void);
 
-/* Room for pieces. Of each, the caller sets row, rows and how.from and how.to. */
+/* Memory for row ranges. Of each, the caller sets row, rows and how.from and how.to. */
 convert_job convert_job_new(uint32_t count);
-/* The rest: values and places; with choose the further steps and flags, too. */
+/* The rest: values and offsets; with choose the further steps and flags, too. */
 void convert_job_finish(convert_job *job, bool choose);
 void convert_job_free(convert_job *job);
 
-/* What runs a job: raster and mask are as before. */
+/* Runs a job on raster and mask. */
 typedef void convert_runner(const convert_job *job, uint8_t *raster, uint8_t *mask);
 /* All that it writes is what is expected. */
 void convert_job_compare(const convert_job *job, convert_runner *run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a fake of libcuda was asked for, counted by the names of functions: those of libcuda and
+ * Calls to a fake of libcuda, counted by the names of functions: those of libcuda and
  * of the libraries on top of it. Work that streams do later is not counted. */
 #ifndef TESTS_SUPPORT_DEVICE_CUDA_STEPS_H
 #define TESTS_SUPPORT_DEVICE_CUDA_STEPS_H
@@ -29,7 +29,7 @@ size_t steps_with(const cuda_fake_control *control, const char *part);
 size_t steps_allocating(const cuda_fake_control *control);
 size_t steps_blocking(const cuda_fake_control *control);
 
-/* Where the n-th call of a function is, from 0; SIZE_MAX: there are not so many. */
+/* Returns the step of the n-th call of a function, from 0; SIZE_MAX: there are fewer. */
 size_t steps_find(const cuda_fake_control *control, const char *call, size_t nth);
 /* The same of allocations: the first, and the last. */
 size_t steps_first_allocation(const cuda_fake_control *control);

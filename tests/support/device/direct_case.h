@@ -63,7 +63,7 @@ tz_report direct_check(const direct_image *i, const direct_read *how);
 
 /* Calls of this function of the fakes, done or not. */
 size_t direct_steps(const char *call);
-/* Where one is among the steps, counted from 0; SIZE_MAX: it is not. */
+/* Returns the index of a call among the steps; SIZE_MAX: there is none. */
 size_t direct_first(const char *call);
 size_t direct_last(const char *call);
 

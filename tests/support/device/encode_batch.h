@@ -72,7 +72,7 @@ static inline uint64_t batch_take(uint64_t *at, uint64_t size, uint64_t align)
     return place;
 }
 
-/* Samples at odd places, and something between all that is written. */
+/* Samples at odd offsets, and something between all that is written. */
 static inline void batch_lay_out(encode_batch *b, tz_device_memory *slab)
 {
     uint64_t at = 24;
@@ -118,7 +118,7 @@ static inline uint8_t *batch_fill(const encode_batch *b)
     return slab;
 }
 
-/* What the slab has to say of a tile. */
+/* Returns the size that the slab should have for a tile. */
 static inline uint32_t batch_size(const encode_batch *b, uint64_t tile)
 {
     uint32_t size;
@@ -133,7 +133,7 @@ static inline uint64_t batch_place(const encode_batch *b, uint64_t tile)
     return place;
 }
 
-/* What the CPU makes of it: bytes, and the size with TZ_ENCODE_LEFT_TO_CPU. */
+/* Encodes on the CPU: bytes, and the size with TZ_ENCODE_LEFT_TO_CPU. */
 static inline uint32_t batch_expect(const encode_batch *b, uint64_t tile, encoded *out)
 {
     const uint32_t size = b->row_sizes[tile];

@@ -133,7 +133,7 @@ static void place_tiles(extract_case *c)
     const int64_t valid = start_of(mask_strides, counts + 1, 2);
     const uint64_t bytes = tz_row_bytes(&b->row) * b->height;
     uint64_t at = b->scratch + tz_extract_scratch_bytes(b);
-    for (uint64_t i = b->count; i-- > 0;) { /* at odd places, last one first */
+    for (uint64_t i = b->count; i-- > 0;) { /* at odd offsets, last one first */
         const int64_t x = (int64_t)(i % c->across * b->row.width);
         const int64_t y = (int64_t)(i / c->across % c->down * b->height);
         const uint32_t plane = (uint32_t)(i / c->across / c->down);
@@ -203,7 +203,7 @@ static void put_number(const extract_case *c, uint8_t *at, double value)
     tz_row_fill(c->batch.row.dtype, &number, at, 16, 1);
 }
 
-/* Of many kinds, and in some cases hardly anything but nodata. */
+/* Stores a sample of many kinds; in some cases almost all are nodata. */
 static void put_sample(const extract_case *c, uint8_t *at, uint32_t kind)
 {
     static const double numbers[] = {0.0, -0.0, 1.0, 6.5, 7.0, 100.25, 1e9, 1e300};

@@ -11,7 +11,7 @@
 
 #define NO_LIBRARY "libnothing-of-the-kind.so.1"
 
-/* What the two libraries call it. */
+/* The names in the two libraries. */
 typedef struct fault_names {
     const char *functions[FAULT_SYNC + 1]; /* by fault_place */
     int32_t codes[FAULT_LOST + 1];         /* by fault_kind */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is told of a write that a library of the device's made. */
+ * The report of a write that a vendor's library encoded. */
 #ifndef TESTS_SUPPORT_DEVICE_LIBRARY_REPORT_H
 #define TESTS_SUPPORT_DEVICE_LIBRARY_REPORT_H
 

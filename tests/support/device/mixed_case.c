@@ -240,7 +240,7 @@ static tz_item make_item(const mixed *m, const mixed_ask *ask, size_t i, mixed_a
     return item;
 }
 
-/* Of a device that has failed, nothing comes back. */
+/* A device that has failed gives nothing back. */
 static void take_memory(const tz_buffer *b, const mixed_answer *a, size_t i)
 {
     tz_error err;

@@ -34,7 +34,7 @@ int mixed_end(void **state);
 tz_device *mixed_open(void);
 void mixed_close(tz_device *device);
 
-/* What is wrong with a file. */
+/* The damage to a file. */
 typedef struct mixed_damage {
     uint32_t spoilt; /* a bit for each tile: its bytes are garbage */
     bool cut;        /* the file ends within its last tile */
@@ -50,7 +50,7 @@ mixed mixed_make(const mixed_damage damage[MIXED_FILES]);
 void mixed_free(mixed *m);
 bool mixed_is_lossy(size_t file);
 
-/* How all files are asked for. */
+/* The request for all files. */
 typedef struct mixed_ask {
     tz_window window;      /* no width: all of it */
     const uint32_t *bands; /* two; NULL: all of them */
@@ -64,7 +64,7 @@ typedef struct mixed_ask {
     tz_read_options how; /* device NULL: the CPU */
 } mixed_ask;
 
-/* What came of it; buffers with all that lies between samples. */
+/* The result; buffers include the bytes between samples. */
 typedef struct mixed_answer {
     tz_result result;
     tz_error err;

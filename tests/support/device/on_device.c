@@ -59,7 +59,7 @@ void on_device_count(uint16_t compression, const tz_device_use *use)
     meet("cufile", use->direct_bytes);
 }
 
-/* What is wrong, or NULL. */
+/* Returns the misuse, or NULL. */
 static const char *wrong_use(void)
 {
     static char text[100];

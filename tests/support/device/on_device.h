@@ -10,7 +10,7 @@
 extern tz_device *on_device;
 extern _Atomic unsigned on_device_calls; /* reads and writes that were given to it */
 
-/* Whether this one, of all reads or writes, is to be given to it: where that is slow, some are. */
+/* Returns true if this one of all reads or writes goes to the device: a slow device gets some. */
 bool on_device_takes(unsigned number);
 
 /* TERRAZZO_TEST_NEEDED has words for what fakes of NVIDIA's libraries must have done by the end:

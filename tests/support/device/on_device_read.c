@@ -168,8 +168,8 @@ static void end(comparison *c)
     free(c->outcomes);
 }
 
-/* What the caller wants, on the device; now and then in little memory, so that many waves follow
- * each other. */
+/* Returns the caller's options for the device; now and then with little memory, so that there are
+ * many waves. */
 static tz_read_options options_on_device(const tz_read_options *given)
 {
     tz_read_options how = TZ_READ_OPTIONS_INIT;
@@ -299,7 +299,7 @@ static bool has_own_limit(const tz_read_options *how)
     return how && how->struct_size > offsetof(tz_read_options, max_memory) && how->max_memory > 0;
 }
 
-/* What is no read at all may have buffers that are not there. */
+/* A call that is refused may have buffers that do not exist. */
 static bool is_sound(const tz_item *items, size_t count, const tz_read_options *how)
 {
     tz_item *plain = need(count, sizeof *plain);

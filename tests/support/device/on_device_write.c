@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Linked into a test program beside on_device.c, with --wrap of the three ways to create a file and
- * of tz_commit: all that the program writes is cut and encoded by a device, as far as that can.
- * What a test then asks of the file, a device's file must have too. */
+ * of tz_commit: all tiles that the program writes are extracted and encoded by a device, as far as
+ * that can. What a test then asks of the file, a device's file must have too. */
 #include <string.h>
 #include <terrazzo/terrazzo.h>
 
@@ -25,7 +25,7 @@ tz_result __wrap_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name
 
 tz_result __wrap_tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err);
 
-/* Of the file that the thread created last: one follows the other. */
+/* The codec of the file that the thread created last. */
 static _Thread_local uint16_t compression;
 
 /* Files that must have the same bytes are all given to the device, or none of them is; those with

@@ -14,7 +14,7 @@
 #include "support/device/cuda_steps.h"
 #include "support/gated_file.h"
 
-/* Of what PoCL and its compiler never release, the leak sanitizer says nothing. */
+/* Memory that PoCL and its compiler never release, for the leak sanitizer. */
 const char *__lsan_default_suppressions(void);
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void)
 {
@@ -104,8 +104,8 @@ static tz_result open_pocl(tz_device **out, const tz_device_options *options, tz
 
 static cuda_fake_control *control; /* NULL: not loaded yet */
 
-/* What kernels do that they may not comes out as an error when somebody waits for them; what it was
- * is known to the fake only. */
+/* Misuse by kernels comes out as an error when somebody waits for them; only the fake knows the
+ * cause. */
 void test_device_tell(void)
 {
     if (control && control->fault[0])

@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <terrazzo/terrazzo.h>
 
-/* Whether it is CUDA's, by the fake of libcuda or by the driver itself. */
+/* Returns true for a CUDA device, by the fake of libcuda or by the driver itself. */
 bool test_device_is_cuda(void);
 const char *test_device_cuda_library(void); /* which of them: a path, or a name */
 
-/* Whether nvCOMP, or a fake of it, is there, and which; NULL: none. It decodes deflate, Zstandard
+/* Returns true if nvCOMP or a fake of it exists. It decodes Deflate, Zstandard
  * and LZ4, where the device is not a CPU. */
 bool test_device_has_nvcomp(void);
 const char *test_device_nvcomp(void);
@@ -27,7 +27,7 @@ tz_device_type test_device_form(tz_device_type type);
 /* PTX is interpreted, some thousand times slower than a GPU does it, and there tests do less,
  * unless TERRAZZO_LONG is set; and on a GPU where TERRAZZO_GPU_SAMPLE is. */
 bool test_device_is_slow(void);
-/* Of count cases that differ by chance only: how many to try. */
+/* Returns how many of count random cases to try. */
 unsigned test_device_sample(unsigned count);
 
 /* NVIDIA's libraries of the environment, where options name none. */
@@ -39,8 +39,7 @@ tz_device *test_device_open(const tz_device_options *options);
  * has. */
 bool test_device_shrink(void);
 
-/* What was done with fakes of NVIDIA's libraries, those of the environment, that must not be; or
- * NULL. */
+/* Returns the misuse of the fakes of NVIDIA's libraries in the environment; or NULL. */
 const char *test_device_misuse(void);
 
 /* Say what went wrong in the device, if anything did: of what only a fake knows. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A clock that calls move on, and nothing else: what a timeline of the fake of libcuda would take
- * where each call has a price. It tells what batches save, and the same each time; it is no
+ * where each call has a price. It shows the saving by batches, the same each time; it is not a
  * measurement.
  *
  * The host does one thing at a time; each stream too; so does the bus, in each direction; reads of
  * files are done by servers, as many at a time as there are. What kernels and codecs compute is
  * free: it is the same however they are called. Changes of the current context are free, too. Where
- * the timeline does not tell what is waited for, all is. */
+ * the timeline does not say what is waited for, all is. */
 #ifndef TESTS_SUPPORT_DEVICE_VIRTUAL_CLOCK_H
 #define TESTS_SUPPORT_DEVICE_VIRTUAL_CLOCK_H
 
@@ -68,7 +68,7 @@ typedef struct vclock_sum {
     double microseconds;
     size_t calls;
 } vclock_sum;
-/* What the calls of some kinds take that are kept, as if there were no others. */
+/* Returns the time of the recorded calls of some kinds, as if there were no others. */
 vclock_sum vclock_of(const cuda_fake_control *control, const vclock_prices *prices, unsigned kinds);
 
 #endif

@@ -21,7 +21,7 @@ static void an_empty_arena_holds_nothing(void **state)
     assert_int_equal(arena.held, 0);
 }
 
-static void every_piece_is_aligned_and_no_two_overlap(void **state)
+static void every_allocation_is_aligned_and_no_two_overlap(void **state)
 {
     (void)state;
     enum { COUNT = 1500 };
@@ -66,7 +66,7 @@ static void blocks_double_from_1_to_32_kib(void **state)
     assert_int_equal(arena.held, 0);
 }
 
-static void a_large_piece_costs_its_own_size(void **state)
+static void a_large_allocation_costs_its_own_size(void **state)
 {
     (void)state;
     tz_arena arena = {0};
@@ -80,7 +80,7 @@ static void a_large_piece_costs_its_own_size(void **state)
     tz_arena_deinit(&arena);
 }
 
-static void a_large_piece_leaves_the_room_of_the_small_ones(void **state)
+static void a_large_allocation_leaves_the_space_of_the_small_ones(void **state)
 {
     (void)state;
     tz_arena arena = {0};
@@ -93,7 +93,7 @@ static void a_large_piece_leaves_the_room_of_the_small_ones(void **state)
     tz_arena_deinit(&arena);
 }
 
-static void a_piece_may_fill_a_block_to_its_last_byte(void **state)
+static void an_allocation_may_fill_a_block_to_its_last_byte(void **state)
 {
     (void)state;
     for (size_t size = 900; size <= 1100; size++) {
@@ -110,7 +110,7 @@ static void a_piece_may_fill_a_block_to_its_last_byte(void **state)
     }
 }
 
-static void small_pieces_fill_a_block_before_the_next(void **state)
+static void small_allocations_fill_a_block_before_the_next(void **state)
 {
     (void)state;
     tz_arena arena = {0};
@@ -119,7 +119,7 @@ static void small_pieces_fill_a_block_before_the_next(void **state)
     unsigned char *last = second;
     for (unsigned char *next = second; arena.held == 1024; next = tz_arena_alloc(&arena, 16))
         last = next;
-    /* All but the block's header, which is smaller than three pieces. */
+    /* All but the block's header, which is smaller than three allocations. */
     assert_true((last - first) + (second - first) > 1024 - 48);
     tz_arena_deinit(&arena);
 }
@@ -174,7 +174,7 @@ static void sizes_that_wrap_are_refused_and_change_nothing(void **state)
 static void text_is_copied_whole_and_closed(void **state)
 {
     (void)state;
-    static const char bytes[5] = {'a', '\0', 'b', '\xff', 'c'}; /* with no NUL behind it */
+    static const char bytes[5] = {'a', '\0', 'b', '\xff', 'c'}; /* with no NUL after it */
     tz_arena arena = {0};
     char *copy = tz_arena_text(&arena, bytes, sizeof bytes);
     assert_memory_equal(copy, bytes, sizeof bytes);
@@ -184,7 +184,7 @@ static void text_is_copied_whole_and_closed(void **state)
     tz_arena_deinit(&arena);
 }
 
-/* Small, large and array pieces in turn; false when one of them was refused. */
+/* Small, large and array allocations in turn; false when one of them was refused. */
 static bool fill(tz_arena *arena)
 {
     bool all = true;
@@ -225,7 +225,7 @@ static void every_allocation_may_fail(void **state)
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 
-static void the_sanitizer_sees_the_end_of_every_piece(void **state)
+static void the_sanitizer_sees_the_end_of_every_allocation(void **state)
 {
     (void)state;
     tz_arena arena = {0};
@@ -244,20 +244,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_arena_holds_nothing),
-        cmocka_unit_test(every_piece_is_aligned_and_no_two_overlap),
+        cmocka_unit_test(every_allocation_is_aligned_and_no_two_overlap),
         cmocka_unit_test(pieces_of_size_0_have_addresses_of_their_own),
         cmocka_unit_test(blocks_double_from_1_to_32_kib),
-        cmocka_unit_test(a_large_piece_costs_its_own_size),
-        cmocka_unit_test(a_large_piece_leaves_the_room_of_the_small_ones),
-        cmocka_unit_test(a_piece_may_fill_a_block_to_its_last_byte),
-        cmocka_unit_test(small_pieces_fill_a_block_before_the_next),
+        cmocka_unit_test(a_large_allocation_costs_its_own_size),
+        cmocka_unit_test(a_large_allocation_leaves_the_space_of_the_small_ones),
+        cmocka_unit_test(an_allocation_may_fill_a_block_to_its_last_byte),
+        cmocka_unit_test(small_allocations_fill_a_block_before_the_next),
         cmocka_unit_test(held_is_what_was_asked_of_the_system),
         cmocka_unit_test(arrays_are_zero_also_in_used_memory),
         cmocka_unit_test(sizes_that_wrap_are_refused_and_change_nothing),
         cmocka_unit_test(text_is_copied_whole_and_closed),
         cmocka_unit_test(every_allocation_may_fail),
 #ifdef __SANITIZE_ADDRESS__
-        cmocka_unit_test(the_sanitizer_sees_the_end_of_every_piece),
+        cmocka_unit_test(the_sanitizer_sees_the_end_of_every_allocation),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,7 @@ static uint64_t number_in_words(const char *text)
     return value;
 }
 
-/* Of a member's comment: "directories in all: 65,536" or just "1,024". */
+/* Reads the default in a member's comment: "directories in all: 65,536" or just "1,024". */
 static uint64_t documented_default(const char *header, const char *name)
 {
     char declaration[64];

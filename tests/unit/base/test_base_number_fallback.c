@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tests of numbers once more, on a system that gives out no C locale. */
+ * The tests of numbers again, on a system that gives out no C locale. */
 #define _POSIX_C_SOURCE 200809L
 #include <locale.h>
 

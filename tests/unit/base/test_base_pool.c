@@ -384,7 +384,7 @@ static void progress_comes_from_the_caller_and_only_grows(void **state)
         assert_int_equal(tz_pool_run(pool, 1000, count_index, t, &progress, &ctx), TZ_OK);
         assert_all_once(t, 1000);
         assert_false(w.wrong);
-        assert_int_equal(w.last, 1000); /* the end is told */
+        assert_int_equal(w.last, 1000); /* the end is reported */
         assert_true(w.calls >= 2);
         tz_pool_close(pool);
     }
@@ -462,7 +462,7 @@ static void *call_often(void *argument)
         c->wrong += tz_pool_run(c->pool, count, count_index, t, NULL, &ctx) != TZ_OK;
         for (uint64_t i = 0; i < COUNT; i++)
             c->wrong += atomic_load(&t->runs[i]) != (i < count);
-        /* Worker numbers are told apart within a run, however many callers there are. */
+        /* Worker numbers are distinguished within a run, however many callers there are. */
         c->wrong += atomic_load(&t->shared) || atomic_load(&t->worker_out_of_bounds);
         free(t);
         tz_error err;

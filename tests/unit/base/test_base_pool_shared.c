@@ -15,7 +15,7 @@
 
 enum { MOST = 64 };
 
-/* What a job sees: which workers run at once, and how often each index runs. */
+/* Counters of a job: workers that run at once, and runs of each index. */
 typedef struct watch {
     atomic_uint busy[MOST]; /* by number of worker */
     atomic_uint at_once;

@@ -58,7 +58,7 @@ static void a_warning_is_kept_and_the_error_left_alone(void **state)
     assert_int_equal(l->err.cause, TZ_CAUSE_BUSY);
 }
 
-static void a_repeated_warning_is_counted_and_keeps_the_first_place(void **state)
+static void a_repeated_warning_is_counted_and_keeps_the_first_location(void **state)
 {
     lenient *l = *state;
     static const char format[] = "again %d";
@@ -73,7 +73,7 @@ static void a_repeated_warning_is_counted_and_keeps_the_first_place(void **state
     assert_string_equal(l->warnings.list[0].message, "a: again 0 at byte 0");
 }
 
-/* In whatever order tiles come, the same one is told of. */
+/* In whatever order tiles come, the same one is reported. */
 static void a_repeated_warning_of_tiles_keeps_the_lowest(void **state)
 {
     lenient *l = *state;
@@ -273,7 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_WARNINGS(a_warning_is_kept_and_the_error_left_alone),
-        WITH_WARNINGS(a_repeated_warning_is_counted_and_keeps_the_first_place),
+        WITH_WARNINGS(a_repeated_warning_is_counted_and_keeps_the_first_location),
         WITH_WARNINGS(a_repeated_warning_of_tiles_keeps_the_lowest),
         WITH_WARNINGS(cause_tag_and_format_each_make_another_warning),
         WITH_WARNINGS(room_for_warnings_doubles_from_4_to_32_and_the_rest_is_dropped),

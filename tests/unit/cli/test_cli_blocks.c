@@ -29,7 +29,7 @@ static uint64_t place_of(const block_shape *s, const block *b)
     return ((uint64_t)b->band * s->height + b->row) * s->width + b->column;
 }
 
-/* Where a stream is written, a block begins where the one before ended, and is one piece. */
+/* For a stream, a block begins at the end of the one before, and is one range of bytes. */
 static void check_order(const block_shape *s, const block *b, uint64_t written)
 {
     assert_int_equal(place_of(s, b), written);
@@ -92,7 +92,7 @@ static void test_blocks_make_up_the_whole(void **state)
     }
 }
 
-/* Where the samples of a pixel are together, a block of a stream is some whole rows. */
+/* If the samples of a pixel lie together, a block of a stream is some whole rows. */
 static void test_blocks_of_all_bands(void **state)
 {
     (void)state;

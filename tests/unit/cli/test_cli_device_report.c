@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The page of the command about a device, of what no fake makes it do from a shell: files that
- * went straight to the device, or did not. */
+ * The page of the command about a device, for cases that no fake can produce from the command line:
+ * files that went straight to the device, or did not. */
 #include "cli/device_report.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "support/check.h"
 
-/* What is printed. */
+/* Captures the printed text. */
 static void print_to(char *text, size_t size, const device_summary *told)
 {
     FILE *file = tmpfile();

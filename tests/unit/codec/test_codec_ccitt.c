@@ -223,7 +223,7 @@ static void streams_of_libtiff_decode(void **state)
     bench_silent(&fax.bench);
 }
 
-/* What encoders do ------------------------------------------------------------------------------
+/* Habits of encoders -----------------------------------------------------------------------------
  */
 
 static void runs_of_no_pixels_can_be_referred_to(void **state)

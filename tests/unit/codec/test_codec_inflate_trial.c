@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How the faster of two inflaters is found, with times that are made up. */
+ * The choice of the faster of two inflaters, with made-up times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

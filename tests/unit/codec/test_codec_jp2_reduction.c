@@ -256,7 +256,7 @@ static void levels_of_components(void **state)
     }
 }
 
-/* What is said of levels is not what there is. */
+/* The declared number of levels is not the real one. */
 static void levels_that_are_lies(void **state)
 {
     (void)state;

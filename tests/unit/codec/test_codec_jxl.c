@@ -274,7 +274,7 @@ static void containers_are_read(void **state)
     check_round_trip((recipe){40, 30, 3, BYTES, .container = true});
 }
 
-/* What the decoder of libjxl makes of it by itself. */
+/* Decodes by libjxl alone. */
 static uint8_t *reference(const fixture *f)
 {
     JxlPixelFormat format = {f->format.samples, f->recipe.type, JXL_NATIVE_ENDIAN, 0};

@@ -137,7 +137,7 @@ static void checksums_that_overflow_are_liblercs(void **state)
     put(&b, AT_SIZE, sizeof bytes);
     tz_lerc_header header = {.version = 4, .size = sizeof bytes, .checksum = 0x57ab};
     assert_true(tz_lerc_checksum_fits(&header, bytes));
-    header.checksum = 0x157ab; /* folded once more */
+    header.checksum = 0x157ab; /* folded again */
     assert_false(tz_lerc_checksum_fits(&header, bytes));
 }
 

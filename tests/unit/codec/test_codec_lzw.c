@@ -193,7 +193,7 @@ static void large_tiles_come_back(void **state)
     }
 }
 
-/* Strings of about so many bytes, which are copied in steps of 16 or 32: the end of the tile falls
+/* Strings of about this length, which are copied in steps of 16 or 32: the end of the tile falls
  * on every place in a string. */
 static void long_strings_come_back(void **state)
 {
@@ -293,7 +293,7 @@ static void bits_from_the_low_end_are_turned_by_the_caller(void **state)
     free(run_decode(&lzw, &format, in, size));
 }
 
-/* What encoders get wrong -----------------------------------------------------------------------
+/* Defects of encoders --------------------------------------------------------------------------
  */
 
 static void a_missing_end_is_a_warning(void **state)
@@ -377,7 +377,7 @@ static void case_43_more_codes_than_the_table_holds(void **state)
     put_code(&writer, CLEAR);
     for (unsigned i = 0; i < 3839; i++)
         put_code(&writer, i & 255);
-    check_refused(&writer, 100000, "ends too early"); /* a full table alone is no error */
+    check_refused(&writer, 100000, "ends too early"); /* a full table alone is not an error */
     writer = new_writer(false);
     put_code(&writer, CLEAR);
     for (unsigned i = 0; i < 3840; i++)

@@ -201,7 +201,7 @@ static void state_that_was_never_used_can_be_released(void **state)
     bench_deinit(&b);
 }
 
-/* What they share ------------------------------------------------------------------------------ */
+/* Shared functions ---------------------------------------------------------------------------- */
 
 static void bits_are_turned_in_every_byte(void **state)
 {
@@ -306,7 +306,7 @@ static tz_result height_decode(height_case *c, size_t stride, uint8_t *out)
                           &call);
 }
 
-/* Bytes behind the packet that ends the tile would only be a warning: break it. */
+/* Bytes after the packet that ends the tile would only be a warning: break it. */
 static void join_rows(height_case *c, uint32_t first)
 {
     uint8_t joined[40];

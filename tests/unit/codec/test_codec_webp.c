@@ -181,7 +181,7 @@ static void streams_cut_short_are_errors(void **state)
     }
 }
 
-/* Without the RIFF header nothing tells whether the stream is complete. */
+/* Without the RIFF header nothing says whether the stream is complete. */
 static void bare_streams_are_errors(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void bare_streams_are_errors(void **state)
     end(&f);
 }
 
-static void bytes_behind_the_stream_do_not_matter(void **state)
+static void bytes_after_the_stream_do_not_matter(void **state)
 {
     (void)state;
     fixture f;
@@ -236,7 +236,7 @@ int main(void)
         cmocka_unit_test(case_54_lossless_bombs),
         cmocka_unit_test(streams_cut_short_are_errors),
         cmocka_unit_test(bare_streams_are_errors),
-        cmocka_unit_test(bytes_behind_the_stream_do_not_matter),
+        cmocka_unit_test(bytes_after_the_stream_do_not_matter),
         cmocka_unit_test(damaged_bytes_never_show_what_the_buffer_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

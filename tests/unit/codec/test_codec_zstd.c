@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Zstandard: frames of libzstd, frames made by hand, and what is no frame at all. */
+ * Zstandard: frames of libzstd, frames made by hand, and what is not a frame at all. */
 #include <zstd.h>
 
 #include "support/codec/bit_writer.h"
@@ -96,7 +96,7 @@ static void check_comes_back(fixture *f)
 #define REFUSES(f, text)                                                                           \
     run_refuses_saying(&(f)->run, &(f)->format, (f)->stream, (f)->size, REFUSED_CODEC, text)
 
-/* What must decode ------------------------------------------------------------------------------
+/* Valid streams -------------------------------------------------------------------------------
  */
 
 static void tiles_come_back_at_every_level(void **state)

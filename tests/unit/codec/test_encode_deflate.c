@@ -169,7 +169,7 @@ static void equal_bytes_take_next_to_nothing(void **state)
     free(rows);
 }
 
-/* What was written once is written everywhere and for ever: these are checksums of it. Change them
+/* Encoded bytes are the same everywhere and in all releases: these are their checksums. Change them
  * together with the bytes, knowingly. */
 static void the_bytes_are_these(void **state)
 {

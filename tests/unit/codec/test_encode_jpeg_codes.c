@@ -159,7 +159,7 @@ static void streams_are_like_those_that_libjpeg_optimises(void **state)
 }
 
 /* ---------------------------------------------------------------------------------------------
- * What is no stream of this kind
+ * Streams of another kind
  * ------------------------------------------------------------------------------------------ */
 
 typedef struct recoding {

@@ -127,7 +127,7 @@ static void every_size_and_type_comes_back(void **state)
     }
 }
 
-/* Colours under alpha 0, extra channels that are no alpha, and alpha behind other channels. */
+/* Colours under alpha 0, extra channels that are not alpha, and alpha after other channels. */
 static void channels_keep_their_place(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ static double value_at(const uint8_t *pixels, uint32_t type, size_t index)
     return tz_lerc_load(pixels + index * tz_lerc_type_size(type), type);
 }
 
-/* Slopes with a little noise; floats are no whole numbers. */
+/* Slopes with a little noise; floats are not whole numbers. */
 static uint8_t *make_pixels(const tz_tile_format *format, uint32_t type)
 {
     const size_t count = (size_t)format->width * format->height * format->samples;
@@ -280,7 +280,7 @@ static void nodata_is_exact_within_any_error(void **state)
     }
 }
 
-/* Where the error spares nodata, as the least value of all, the tile keeps what it saves. */
+/* If nodata is the least value and stays exact, the tile is as small as without nodata. */
 static void nodata_that_lasts_costs_nothing(void **state)
 {
     (void)state;
@@ -304,7 +304,7 @@ static void nodata_that_lasts_costs_nothing(void **state)
     free(pixels);
 }
 
-/* Values that are no numbers to count with, but no NaN either. */
+/* Values that are not numbers to count with, but no NaN either. */
 static void infinities_and_extremes_come_back(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What all lossless encoders promise: every tile comes back, in no more bytes than the bound says,
- * and always the same ones, whatever the state has seen before, in memory that was announced. */
+ * The contract of all lossless encoders: every tile comes back, in no more bytes than the bound
+ * says, and always the same ones, whatever the state has seen before, in memory that was announced.
+ */
 #include <pthread.h>
 
 #include "support/codec/encode_run.h"
@@ -100,7 +101,7 @@ static void large_tiles_come_back(void **state)
     for_each_level(check_large_sizes);
 }
 
-/* The last strip of an image has fewer rows than init was told. */
+/* The last strip of an image has fewer rows than init was given. */
 static void check_last_strip(const tz_encoder *encoder, int32_t level)
 {
     tz_tile_format format = encode_format(encoder, 300, 50);
@@ -147,7 +148,7 @@ static void memory_may_run_out(void **state)
     for_each_level(check_no_memory);
 }
 
-/* What libraries take by themselves is not seen here: see test_encode_memory.c. */
+/* Memory of libraries is not counted here: see test_encode_memory.c. */
 static void check_peak(const tz_encoder *encoder, int32_t level)
 {
     static const size_t sides[] = {1, 64, 300};

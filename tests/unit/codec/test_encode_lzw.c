@@ -116,7 +116,7 @@ static uint8_t *make_new_pairs(size_t size)
     return rows;
 }
 
-/* Where the last code, or the one before it, makes codes wider or the table full. */
+/* Streams whose last code, or the one before it, makes codes wider or the table full. */
 static void widths_change_and_tables_end_at_the_right_code(void **state)
 {
     (void)state;

@@ -39,7 +39,7 @@ size_t __wrap_ZSTD_compress2(ZSTD_CCtx *context, void *out, size_t room, const v
                      : __real_ZSTD_compress2(context, out, room, in, size);
 }
 
-/* What libdeflate takes. */
+/* Bytes that libdeflate allocates. */
 static size_t taken;
 
 static void *count_alloc(size_t size)

@@ -66,7 +66,7 @@ static void every_size_comes_back(void **state)
     }
 }
 
-static void lossy_pictures_are_near(void **state)
+static void lossy_codestreams_are_near(void **state)
 {
     (void)state;
     uint8_t *pixels = run_alloc(256 * 256 * 4);
@@ -92,7 +92,7 @@ static void colours_under_transparent_pixels_stay(void **state)
     free(pixels);
 }
 
-/* A fourth band that is no alpha hides nothing where it is 0. */
+/* A fourth band that is not alpha hides nothing where it is 0. */
 static void colours_beside_a_fourth_band_stay(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size_comes_back),
-        cmocka_unit_test(lossy_pictures_are_near),
+        cmocka_unit_test(lossy_codestreams_are_near),
         cmocka_unit_test(colours_under_transparent_pixels_stay),
         cmocka_unit_test(colours_beside_a_fourth_band_stay),
         cmocka_unit_test(noise_stays_within_the_bound),

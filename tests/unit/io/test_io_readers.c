@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The reader threads of the file source: what a request reads, in which pieces, and what is left
- * when system calls, threads or memory fail. */
+ * The reader threads of the file source: the reads of a request, their ranges, and the state that
+ * is left when system calls, threads or memory fail. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -136,7 +136,7 @@ static void requests_overlap_before_the_first_wait(void **state)
     assert_int_equal(gate.rounds, 1);
 }
 
-static void large_ranges_are_read_in_pieces(void **state)
+static void large_ranges_are_read_in_parts(void **state)
 {
     (void)state;
     static const struct {
@@ -316,7 +316,7 @@ static long cached_pread(int fd, void *dst, size_t size, int64_t offset)
     return pread(fd, dst, cached_half ? size / 2 : size, (off_t)offset);
 }
 
-/* Of small requests, what is cached is read by the caller, and the rest by readers. */
+/* The caller reads the cached ranges of small requests, and readers the rest. */
 static void small_requests_are_tried_in_memory_first(void **state)
 {
     (void)state;
@@ -469,7 +469,7 @@ static void each_read_fails_in_turn(void **state)
     tz_source_close(source);
 }
 
-static void of_many_failures_the_first_in_the_request_is_told(void **state)
+static void of_many_failures_the_first_in_the_request_is_reported(void **state)
 {
     (void)state;
     tz_source *source = open_file();
@@ -498,7 +498,7 @@ static void reads_that_bring_less_and_interruptions_go_on(void **state)
     tz_source_close(source);
 }
 
-static void an_early_end_is_told_with_its_place(void **state)
+static void an_early_end_is_reported_with_its_offset(void **state)
 {
     (void)state;
     tz_source *source = open_file();
@@ -563,16 +563,16 @@ int main(void)
                                         restore_starts),
         WITH_FILE(eight_reads_are_under_way_at_once),
         WITH_FILE(requests_overlap_before_the_first_wait),
-        WITH_FILE(large_ranges_are_read_in_pieces),
+        WITH_FILE(large_ranges_are_read_in_parts),
         cmocka_unit_test(pieces_grow_with_the_request),
         WITH_FILE(empty_requests_and_ranges_are_read),
         WITH_FILE(a_plain_read_stays_in_its_thread),
         WITH_FILE(small_requests_are_tried_in_memory_first),
         WITH_FILE(several_threads_read_at_once),
         WITH_FAULTS(each_read_fails_in_turn),
-        WITH_FAULTS(of_many_failures_the_first_in_the_request_is_told),
+        WITH_FAULTS(of_many_failures_the_first_in_the_request_is_reported),
         WITH_FAULTS(reads_that_bring_less_and_interruptions_go_on),
-        WITH_FAULTS(an_early_end_is_told_with_its_place),
+        WITH_FAULTS(an_early_end_is_reported_with_its_offset),
         WITH_FILE(ranges_past_the_end_are_refused),
         WITH_FAULTS(without_memory_the_caller_reads),
     };

@@ -248,7 +248,7 @@ static void more_than_there_is_cannot_be_copied(void **state)
     }
 }
 
-static void places_that_no_file_has_are_refused(void **state)
+static void offsets_that_no_file_has_are_refused(void **state)
 {
     (void)state;
     tz_sink *from = filled(SPOOL_KIND);
@@ -278,7 +278,7 @@ int main(void)
         CASE(what_the_system_cannot_copy_goes_through_the_buffer),
         CASE(every_call_that_fails_is_an_error),
         CASE(more_than_there_is_cannot_be_copied),
-        CASE(places_that_no_file_has_are_refused),
+        CASE(offsets_that_no_file_has_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,7 +214,7 @@ static void every_allocation_that_fails_is_nomem(void **state)
  * What the messages say
  * ------------------------------------------------------------------------------------------ */
 
-static void a_full_disk_is_told_with_what_was_needed_and_what_is_free(void **state)
+static void a_full_disk_is_reported_with_what_was_needed_and_what_is_free(void **state)
 {
     (void)state;
     sink_fault_fail("pwritev", 2, ENOSPC);
@@ -292,7 +292,7 @@ static void a_lock_that_fails_is_an_error_unless_there_are_none(void **state)
     }
 }
 
-static void a_directory_that_cannot_be_synced_is_told_of_a_complete_file(void **state)
+static void a_directory_that_cannot_be_synced_is_reported_after_a_complete_file(void **state)
 {
     (void)state;
     sink_fault_fail("fsync of the directory", 1, EIO);
@@ -324,12 +324,12 @@ int main(void)
         CASE(after_all_calls_failed_the_next_write_cleans_up),
         CASE(interrupted_calls_are_made_again),
         CASE(every_allocation_that_fails_is_nomem),
-        CASE(a_full_disk_is_told_with_what_was_needed_and_what_is_free),
+        CASE(a_full_disk_is_reported_with_what_was_needed_and_what_is_free),
         CASE(a_limit_on_the_size_of_files_is_efbig),
         CASE(an_error_of_close_counts_before_the_file_is_published),
         CASE(fsync_is_never_tried_again),
         CASE(a_lock_that_fails_is_an_error_unless_there_are_none),
-        CASE(a_directory_that_cannot_be_synced_is_told_of_a_complete_file),
+        CASE(a_directory_that_cannot_be_synced_is_reported_after_a_complete_file),
         CASE(errors_may_go_unsaid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,7 +156,7 @@ static void what_is_written_after_sync_is_synced_again(void **state)
     assert_true(scratch_holds("file", "acd", 3));
 }
 
-static void thousands_of_pieces_and_empty_ones_are_written_in_order(void **state)
+static void thousands_of_buffers_and_empty_ones_are_written_in_order(void **state)
 {
     (void)state;
     enum { COUNT = 5000 };
@@ -186,7 +186,7 @@ static void writes_that_take_less_than_asked_are_continued(void **state)
     }
 }
 
-static void a_large_piece_is_written_in_parts_of_a_gibibyte_at_most(void **state)
+static void a_large_write_is_made_in_parts_of_a_gibibyte_at_most(void **state)
 {
     (void)state;
     char nothing = 0; /* the stand-in does not look at the bytes */
@@ -301,9 +301,9 @@ int main(void)
         CASE(the_size_is_that_of_sync),
         CASE(commit_without_sync_is_as_safe),
         CASE(what_is_written_after_sync_is_synced_again),
-        CASE(thousands_of_pieces_and_empty_ones_are_written_in_order),
+        CASE(thousands_of_buffers_and_empty_ones_are_written_in_order),
         CASE(writes_that_take_less_than_asked_are_continued),
-        CASE(a_large_piece_is_written_in_parts_of_a_gibibyte_at_most),
+        CASE(a_large_write_is_made_in_parts_of_a_gibibyte_at_most),
         CASE(offsets_beyond_32_bits_are_exact),
         CASE(an_offset_beyond_what_files_have_is_efbig),
         CASE(reading_back_more_than_was_written_is_an_error),

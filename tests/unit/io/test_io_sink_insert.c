@@ -90,7 +90,7 @@ typedef struct job {
     size_t room;
 } job;
 
-/* What the file holds in the end. */
+/* Returns the bytes that the file should hold in the end. */
 static unsigned char *expected_of(const job *what)
 {
     unsigned char *bytes = calloc(what->size + what->room + 1, 1);
@@ -165,7 +165,7 @@ static void gaps_that_nobody_wrote_are_zero_further_up(void **state)
             check_job(&ways[i], &jobs[k]);
 }
 
-/* What memory held before, ours or another's, is not what a file should hold. */
+/* Old contents of memory must not get into a file. */
 static void in_memory_the_room_is_zero(void **state)
 {
     (void)state;
@@ -281,8 +281,7 @@ static void after_room_was_made_the_file_is_synced_again(void **state)
  * Failures
  * ------------------------------------------------------------------------------------------ */
 
-/* How far the file is written when calls begin to fail, and the sink that is left: after a failure
- * it can only be closed. */
+/* Writes until calls begin to fail. After a failure the sink can only be closed. */
 static tz_result insert_with_failure(const way *how, const job *what, const unsigned char *bytes,
                                      const char *call, int n, int error_number)
 {
@@ -381,7 +380,7 @@ static void an_interruption_that_may_have_moved_bytes_is_an_error(void **state)
     (void)state;
     tz_sink *sink = sink_job_open("file", false);
     assert_int_equal(put(sink, 0, "abc", 3), TZ_OK);
-    fault.before = fail_both; /* the size cannot be told either */
+    fault.before = fail_both; /* the size is not known, either */
     fault.error = EINTR;
     assert_int_equal(tz_sink_insert(sink, 4096, &ctx), TZ_ERR_IO);
     assert_int_equal(err.system_error, EINTR);

@@ -121,7 +121,7 @@ static void only_regular_files_are_replaced(void **state)
     assert_unsafe(scratch_path("slash"), "the path of a directory");
 }
 
-/* The text of such a link is no path. */
+/* The text of such a link is not a path. */
 static void what_has_no_path_behind_proc_is_refused(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void names_of_255_bytes_are_written_and_of_256_refused(void **state)
     sink_fault_both_ways(check_long_name);
 }
 
-static void a_read_only_file_system_is_told_at_open(void **state)
+static void a_read_only_file_system_is_reported_at_open(void **state)
 {
     (void)state;
     fault.no_unnamed = true;
@@ -224,7 +224,7 @@ int main(void)
         CASE(what_has_no_path_behind_proc_is_refused),
         CASE(paths_that_cannot_be_are_refused_before_anything_is_made),
         CASE(names_of_255_bytes_are_written_and_of_256_refused),
-        CASE(a_read_only_file_system_is_told_at_open),
+        CASE(a_read_only_file_system_is_reported_at_open),
         CASE(open_without_memory_makes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,7 +191,7 @@ static void what_is_no_regular_file_is_left_alone(void **state)
     assert_false(scratch_exists("missing"));
 }
 
-/* Another user's: told by a child that is no longer root. */
+/* Another user's: checked by a child that is no longer root. */
 static void what_is_not_ours_is_left_alone(void **state)
 {
     (void)state;

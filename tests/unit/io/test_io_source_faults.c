@@ -15,7 +15,7 @@
 
 enum { SIZE = 1000, FD = 0 }; /* 0 is as good a descriptor as any */
 
-/* What the stand-ins do and what was asked of them. */
+/* The behaviour of the stand-ins, and the calls that they saw. */
 static struct {
     unsigned char data[SIZE];
     uint64_t size;     /* as fstat says */
@@ -297,7 +297,7 @@ static void an_early_end_is_changed_or_truncated_as_fstat_says(void **state)
     tz_source_close(source);
 }
 
-static void a_large_range_is_read_in_pieces_of_a_gibibyte_at_most(void **state)
+static void a_large_range_is_read_in_parts_of_a_gibibyte_at_most(void **state)
 {
     (void)state;
     if (sizeof(size_t) < 8) {
@@ -407,7 +407,7 @@ int main(void)
         WITH_FAKES(interrupted_calls_are_made_again),
         WITH_FAKES(short_reads_are_continued),
         WITH_FAKES(an_early_end_is_changed_or_truncated_as_fstat_says),
-        WITH_FAKES(a_large_range_is_read_in_pieces_of_a_gibibyte_at_most),
+        WITH_FAKES(a_large_range_is_read_in_parts_of_a_gibibyte_at_most),
         WITH_FAKES(files_are_opened_with_care),
         WITH_FAKES(a_range_past_the_end_asks_nothing_of_the_system),
         WITH_FAKES(every_kind_of_file_but_a_regular_one_is_refused_by_name),

@@ -36,7 +36,7 @@ static int compare(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Bytes of the span that some piece of it wants, and the longest run that none wants; offsets are
+/* Bytes of the span that some range of it wants, and the longest run that none wants; offsets are
  * small, so that every byte can be looked at. */
 static void count_bytes(const tz_span *span, const tz_indexed_range *pieces, size_t count,
                         uint64_t *wanted, uint64_t *longest_gap)
@@ -75,7 +75,7 @@ static void assert_span_is_good(const tz_span *span, const tz_indexed_range *pie
     assert_true((span->size - wanted) * 100 <= wanted * rule->max_waste);
 }
 
-/* A span that could have taken the next piece must have done so: few reads are the point. */
+/* A span that could have taken the next range must have done so: few reads are the point. */
 static void assert_not_too_many(const tz_span *span, const tz_span *next,
                                 const tz_indexed_range *pieces, const tz_merge_rule *rule)
 {
@@ -103,7 +103,7 @@ static void assert_merged_well(const tz_indexed_range *given, tz_indexed_range *
     for (size_t i = 0; i < count; i++)
         assert_int_equal(compare(&pieces[i], &sorted[i]), 0);
 
-    size_t next = 0; /* spans stand one after the other and leave out the empty pieces alone */
+    size_t next = 0; /* spans stand one after the other and leave out only the empty ranges */
     while (next < count && pieces[next].size == 0)
         next++;
     for (size_t i = 0; i < span_count; i++) {
@@ -119,7 +119,7 @@ static void assert_merged_well(const tz_indexed_range *given, tz_indexed_range *
     free(spans);
 }
 
-static void random_pieces_are_merged_as_the_rules_say(void **state)
+static void random_ranges_are_merged_as_the_rules_say(void **state)
 {
     (void)state;
     uint64_t seed = 1234567;
@@ -187,7 +187,7 @@ static void nothing_makes_no_span(void **state)
     assert_int_equal(pieces[2].index, 0);
 }
 
-static void empty_pieces_stand_first_and_stretch_nothing(void **state)
+static void empty_ranges_stand_first_and_stretch_nothing(void **state)
 {
     (void)state;
     tz_indexed_range pieces[] = {{100, 10, 0}, {5000, 0, 1}, {0, 0, 2}, {110, 10, 3}};
@@ -199,12 +199,12 @@ static void empty_pieces_stand_first_and_stretch_nothing(void **state)
     assert_int_equal(spans[0].count, 2);
 }
 
-static void repeated_and_contained_pieces_share_a_span_of_any_size(void **state)
+static void repeated_and_contained_ranges_share_a_span_of_any_size(void **state)
 {
     (void)state;
     tz_indexed_range pieces[] = {{0, 1000, 0}, {0, 1000, 1}, {500, 100, 2}, {999, 1, 3}, {0, 1, 4}};
     tz_span spans[5];
-    const tz_merge_rule rule = {0, 10, 0, 0}; /* one larger piece stays whole */
+    const tz_merge_rule rule = {0, 10, 0, 0}; /* one larger range stays whole */
     size_t count = tz_spans_merge(pieces, 5, &rule, spans);
     assert_int_equal(count, 2); /* {0, 1} comes first and cannot grow to 1000 */
     assert_int_equal(spans[0].size, 1);
@@ -227,7 +227,7 @@ static void the_largest_offsets_do_not_wrap(void **state)
     assert_int_equal(tz_spans_merge(pieces, 3, &thrifty, spans), 2);
 }
 
-static void many_pieces_in_any_order_are_sorted(void **state)
+static void many_ranges_in_any_order_are_sorted(void **state)
 {
     (void)state;
     enum { COUNT = 100000 };
@@ -253,7 +253,7 @@ static void many_pieces_in_any_order_are_sorted(void **state)
     free(pieces);
 }
 
-static void a_span_has_no_more_pieces_than_allowed(void **state)
+static void a_span_has_no_more_ranges_than_allowed(void **state)
 {
     (void)state;
     tz_indexed_range pieces[10];
@@ -274,14 +274,14 @@ static void a_span_has_no_more_pieces_than_allowed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_pieces_are_merged_as_the_rules_say),
+        cmocka_unit_test(random_ranges_are_merged_as_the_rules_say),
         cmocka_unit_test(each_rule_holds_at_its_number_and_breaks_one_above),
         cmocka_unit_test(nothing_makes_no_span),
-        cmocka_unit_test(empty_pieces_stand_first_and_stretch_nothing),
-        cmocka_unit_test(repeated_and_contained_pieces_share_a_span_of_any_size),
+        cmocka_unit_test(empty_ranges_stand_first_and_stretch_nothing),
+        cmocka_unit_test(repeated_and_contained_ranges_share_a_span_of_any_size),
         cmocka_unit_test(the_largest_offsets_do_not_wrap),
-        cmocka_unit_test(many_pieces_in_any_order_are_sorted),
-        cmocka_unit_test(a_span_has_no_more_pieces_than_allowed),
+        cmocka_unit_test(many_ranges_in_any_order_are_sorted),
+        cmocka_unit_test(a_span_has_no_more_ranges_than_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

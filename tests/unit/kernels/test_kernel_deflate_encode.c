@@ -9,7 +9,7 @@
 
 /* ---- streams ---- */
 
-/* By one item and by a group, into the room of the bound and behind it nothing. */
+/* By one item and by a group, into the room of the bound and after it nothing. */
 static void same_stream(const uint8_t *rows, uint32_t size)
 {
     const uint32_t bound = TZ_ZLIB_FRAME + (uint32_t)tz_deflate_raw_bound(size);

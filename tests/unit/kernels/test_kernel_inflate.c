@@ -450,7 +450,7 @@ static void case_41_distances_blocks_and_their_sizes(void **state)
     for (unsigned wrong = 0; wrong < 3; wrong++) {
         writer = (bit_writer){.low_first = true};
         put_bits(&writer, 0xf8 | 1,
-                 8); /* what is behind a head up to the next byte is not looked at */
+                 8); /* what is after a head up to the next byte is not looked at */
         put_bits(&writer, 3, 16);
         put_bits(&writer, 0xfffcu ^ (wrong == 1 ? 0x8000u : 0), 16);
         put_bits(&writer, 0x616263, wrong == 2 ? 16 : 24);

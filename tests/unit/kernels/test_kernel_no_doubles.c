@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the kernel that places does on devices without double precision: all that tz_device_converts
+ * The converting kernel on devices without double precision: all work that tz_device_converts
  * leaves to them, with the same bytes. */
 #define TZ_NO_F64
 

@@ -76,7 +76,7 @@ static void case_44_literals_runs_and_no_ops(void **state)
         {"\x81z", 2, 127, TZ_DECODE_TOO_LONG},        /* and past the end of the tile */
         {"\x80\x80\x80", 3, 1, TZ_DECODE_TRUNCATED},  /* nothing but no-ops */
         {"\x80\xfez\x80\x80", 5, 3, TZ_DECODE_OK},    /* no-ops around */
-        {"\xfez\x80\0", 4, 3, TZ_DECODE_BYTES_AFTER}, /* and something behind them */
+        {"\xfez\x80\0", 4, 3, TZ_DECODE_BYTES_AFTER}, /* and something after them */
         {"", 0, 1, TZ_DECODE_TRUNCATED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

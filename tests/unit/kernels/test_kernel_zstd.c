@@ -162,7 +162,7 @@ static void small_windows_and_small_blocks_come_back(void **state)
 }
 
 /* A stream that is flushed often: blocks of all sizes, and no content size. */
-static void a_stream_in_pieces_comes_back(void **state)
+static void a_stream_in_parts_comes_back(void **state)
 {
     fixture *f = *state;
     enum { SIZE = 60000 };
@@ -431,7 +431,7 @@ int main(void)
         TEST(tables_and_offsets_last_from_block_to_block),
         TEST(matches_look_back_as_far_as_the_frame_goes),
         TEST(small_windows_and_small_blocks_come_back),
-        TEST(a_stream_in_pieces_comes_back),
+        TEST(a_stream_in_parts_comes_back),
         TEST(frames_may_follow_each_other),
         TEST(blocks_by_hand),
         TEST(codes_of_literals_by_hand),

@@ -44,7 +44,7 @@ static void every_half_is_exact_and_comes_back(void **state)
 }
 
 /* Between two neighbours: the nearer one, the even one in the middle, also just off the middle by
- * less than a float can tell. */
+ * less than a float can resolve. */
 static void halves_round_once_and_to_even(void **state)
 {
     (void)state;

@@ -102,7 +102,7 @@ static double new_value(const tz_overview_params *how, const plane *p, uint32_t 
     return rule_pixel(p, how->method, true, across, down, column, row);
 }
 
-/* Of integers, as far as filters get. */
+/* Returns the lowest value of an integer type that filters can reach. */
 static double lowest(tz_dtype dtype)
 {
     const bool sign = dtype == TZ_DTYPE_INT8 || dtype == TZ_DTYPE_INT16 ||
@@ -115,7 +115,7 @@ static double highest(tz_dtype dtype)
     return dtype == TZ_DTYPE_INT8 ? 127 : dtype == TZ_DTYPE_UINT8 ? 255 : 1e4;
 }
 
-/* What is stored for it. */
+/* Returns the stored value. */
 static double stored(const tz_overview_params *how, uint32_t band, double value, bool there)
 {
     const bool has_nodata = how->nodata.kind != TZ_NODATA_NONE;

@@ -75,7 +75,7 @@ static void two_by_two_pixels(void **state)
     }
 }
 
-/* What the loops above compare is also right: the sum of all four, to the nearest. */
+/* The common result of the loops above is right: the mean of four, to the nearest. */
 static void means_are_rounded_away_from_zero(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void check_weigh(size_t width, uint32_t taps, uint32_t apart, bool finite
     int32_t *from = malloc((width + 1) * sizeof *from);
     double *weights = malloc((width * taps + 1) * sizeof *weights);
     double *values = malloc(most * sizeof *values);
-    double out[2][2][44]; /* by form: sums and totals, with what must stay behind them */
+    double out[2][2][44]; /* by form: sums and totals, with what must stay after them */
     memset(out, UNTOUCHED, sizeof out);
     for (size_t i = 0; i < most; i++) {
         static const double odd[] = {NAN, INFINITY, -INFINITY, -0.0};

@@ -93,7 +93,7 @@ static void odd_widths(void **state)
     }
 }
 
-/* ---- placing ---- */
+/* ---- storing ---- */
 
 /* Bytes from the first sample to the last. */
 static size_t extent(size_t size, size_t step, size_t count)

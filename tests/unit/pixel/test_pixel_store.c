@@ -82,7 +82,7 @@ static kind odd_kind(uint16_t bits, bool sign)
     return (kind){sign ? dtype + 1 : dtype, bits, sign ? 2 : 1};
 }
 
-/* ---- the definition, written down once more ---- */
+/* ---- the definition, written down again ---- */
 
 /* Byte k, from the lowest, of a sample in memory. */
 static size_t byte_place(size_t k, size_t size, bool little_endian)
@@ -441,7 +441,7 @@ static void nan_becomes_a_value_and_nothing_else_does(void **state)
 
 /* ---- one value everywhere ---- */
 
-static void rows_of_one_value_are_told_from_others(void **state)
+static void rows_of_one_value_are_distinguished_from_others(void **state)
 {
     (void)state;
     enum { MOST = 133 };
@@ -486,7 +486,7 @@ int main(void)
         cmocka_unit_test(bytes_are_those_of_gdal),
         cmocka_unit_test(the_first_misfit_is_found),
         cmocka_unit_test(nan_becomes_a_value_and_nothing_else_does),
-        cmocka_unit_test(rows_of_one_value_are_told_from_others),
+        cmocka_unit_test(rows_of_one_value_are_distinguished_from_others),
         cmocka_unit_test(every_nan_is_nodata_but_minus_zero_is_not_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

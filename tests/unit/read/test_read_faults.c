@@ -184,7 +184,7 @@ static int plain_close(int fd)
     return close(fd);
 }
 
-/* What the reader asks for ahead. It is refused: nothing may depend on it. */
+/* Prefetch requests of the reader. They are refused: nothing may depend on them. */
 static struct {
     unsigned calls;
     int64_t end; /* of the last range */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a read takes beyond the caller's buffer, counted at every allocation: bounded by threads and
- * tiles, whatever the size of the image; not more than its own plan says; and never more than the
- * caller allows. */
+ * The memory of a read beyond the caller's buffer, counted at every allocation: bounded by threads
+ * and tiles, whatever the size of the image; not more than its own plan says; and never more than
+ * the caller allows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ typedef struct encoded {
     size_t size;
 } encoded;
 
-/* Every pixel of a tile is its place in it, modulo 251. */
+/* Every pixel of a tile is its index in it, modulo 251. */
 static uint8_t pixel(size_t at)
 {
     return (uint8_t)(at % 251);
@@ -202,7 +202,7 @@ static void memory_does_not_grow_with_the_image(void **state)
             assert_int_equal(c.result, TZ_OK);
             if (side == 1024)
                 small = c.peak;
-            /* neighbours may be read together, which takes a piece of a fixed size */
+            /* neighbours may be read together, which takes an allocation of a fixed size */
             assert_true(c.peak <= small + tiles * BYTES_A_TILE + 32 * MIB);
             tz_close(file);
             tb_free(b);

@@ -338,7 +338,7 @@ static void make_request(request *q, const layout *l, const tz_file *file,
     }
 }
 
-/* The stored pixel that an upright one is, by the words of TIFF 6.0: which sides of the picture the
+/* The stored pixel that an upright one is, by the words of TIFF 6.0: which sides of the image the
  * first row and the first column are. */
 static uint64_t upright_bits(const request *q, uint32_t band, uint32_t x, uint32_t y)
 {
@@ -351,7 +351,7 @@ static uint64_t upright_bits(const request *q, uint32_t band, uint32_t x, uint32
                        first_column_is_last ? width - 1 - across : across);
 }
 
-/* What the library makes of a stored value. */
+/* Returns the value that the library delivers for a stored one. */
 static long double delivered(const request *q, const tz_read_options *how, uint32_t band,
                              long double value, bool valid)
 {

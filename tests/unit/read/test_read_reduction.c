@@ -118,7 +118,7 @@ static uint32_t random_below(uint32_t *state, uint32_t limit)
     return (*state >> 8) % limit;
 }
 
-/* Of whole pixels, or up to an edge of the image. */
+/* Windows of whole pixels, or up to an edge of the image. */
 static void windows_are_parts_of_the_whole(void **state)
 {
     (void)state;
@@ -342,8 +342,8 @@ static picture make_steps(tz_dtype dtype, uint32_t bands)
     return open_raster(&r, tiles_of(SIDE));
 }
 
-/* What low-pass filters make of steps goes beyond what samples can be: all decoders clamp it, also
- * behind the transform of colours. On a device, this compares it with the CPU. */
+/* Low-pass filters overshoot at steps, beyond the range of samples: all decoders clamp, also after
+ * the transform of colours. On a device, this compares it with the CPU. */
 static void steps_from_the_least_to_the_most(void **state)
 {
     (void)state;
@@ -390,7 +390,7 @@ static void plans_count_what_is_decoded(void **state)
     drop(&p);
 }
 
-/* How large a stream may be goes by the tile that it is of. */
+/* The largest size of a stream depends on its tile. */
 static void large_streams_of_small_tiles(void **state)
 {
     (void)state;
@@ -411,7 +411,7 @@ static void large_streams_of_small_tiles(void **state)
     drop(&p);
 }
 
-/* A tile that cannot be had is a note, and 0. */
+/* A tile that cannot be read is a note, and 0. */
 static void broken_tiles_are_noted(void **state)
 {
     (void)state;

@@ -88,7 +88,7 @@ static void every_method_at_every_scale(void **state)
 
 /* ---- levels ---- */
 
-/* 200 x 160 with overviews of 100 x 80 and 50 x 40; the pixels of each tell where they are from. */
+/* 200 x 160 with overviews of 100 x 80 and 50 x 40; the pixels of each show where they are from. */
 static image open_pyramid(void)
 {
     tb_spec spec = {

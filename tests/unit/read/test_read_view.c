@@ -16,8 +16,8 @@
 
 /* ---- orientation ---- */
 
-/* Where a stored pixel is in the upright image, from the definition in the TIFF specification: what
- * the 0th row and the 0th column represent. */
+/* Returns the position of a stored pixel in the upright image, by the TIFF specification's
+ * definition of the 0th row and the 0th column. */
 static void upright(unsigned orientation, uint32_t width, uint32_t height, uint32_t row,
                     uint32_t column, uint32_t *out_row, uint32_t *out_column)
 {
@@ -392,7 +392,7 @@ static void tiles_that_cannot_be_decoded_are_noted(void **state)
     (void)state;
     tb_spec spec = tiled;
     spec.compression = 5;
-    image i = open_image(TB_CLASSIC, spec); /* its bytes are no LZW */
+    image i = open_image(TB_CLASSIC, spec); /* its bytes are not LZW */
     read_of_tiles *r = new_read(i.file);
     tz_report report;
     read_ok(&r->item, NULL, &report);
@@ -449,7 +449,7 @@ static void neighbours_in_the_file_are_read_together(void **state)
     close_image(&i);
 }
 
-/* Of a wide strip only the columns under the window are read. */
+/* Only the columns of a wide strip that the window covers are read. */
 static void narrow_windows_read_narrow_parts(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What cannot be written is refused before a file exists, with the reason: shape, type, codec and
- * colours. */
+ * Images that cannot be written are refused before a file exists, with the reason: shape, type,
+ * codec and colours. */
 #include "support/check.h"
 #include "support/spec_case.h"
 
@@ -20,7 +20,7 @@ static void struct_sizes(void **state)
     REFUSED("spec->struct_size is wrong", spec.struct_size = sizeof spec + 1);
     REFUSED("options->struct_size is wrong", options.struct_size = 4);
     REFUSED("options->struct_size is wrong", options.struct_size = SIZE_MAX);
-    /* What an older program did not know of is the default. */
+    /* Members that an older program did not know have their defaults. */
     ACCEPTED(image_of_old, spec.struct_size = offsetof(tz_image_spec, photometric),
              spec.photometric = TZ_PHOTOMETRIC_MASK,
              options.struct_size = offsetof(tz_write_options, tile_width), options.tile_width = 7);
@@ -251,7 +251,7 @@ static void useless_options(void **state)
             options.compression = TZ_COMPRESSION_JPEG);
 }
 
-/* What each codec has a use for is no warning, and what it has none for is one. */
+/* An option is a warning if the codec has no use for it, and only then. */
 static void options_of_codecs(void **state)
 {
     (void)state;
@@ -287,7 +287,7 @@ static void options_of_codecs(void **state)
     }
 }
 
-static void jpeg_xl_is_lossless_unless_told(void **state)
+static void jpeg_xl_is_lossless_by_default(void **state)
 {
     (void)state;
     if (!has_encoder(TZ_COMPRESSION_JXL))
@@ -453,7 +453,7 @@ int main(void)
         CASE(predictors),
         CASE(useless_options),
         CASE(options_of_codecs),
-        CASE(jpeg_xl_is_lossless_unless_told),
+        CASE(jpeg_xl_is_lossless_by_default),
         CASE(a_lossy_choice_is_kept),
         CASE(discarded_bits),
         CASE(masks),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What cannot be written is refused before a file exists, with the reason: nodata, georeferencing,
- * metadata and other tags. And nothing is kept of what a specification points to. */
+ * Images that cannot be written are refused before a file exists, with the reason: nodata,
+ * georeferencing, metadata and other tags. And nothing is kept of what a specification points to.
+ */
 #include <float.h>
 #include <math.h>
 

@@ -35,7 +35,7 @@ static void check_items(const tz_file *handle, const tz_metadata_item *wanted, u
     assert_null(metadata_differs(&given, &read));
 }
 
-/* What GDAL 3.10 writes for the same items. */
+/* The text that GDAL 3.10 writes for the same items. */
 static void it_is_the_text_of_gdal(void **state)
 {
     (void)state;

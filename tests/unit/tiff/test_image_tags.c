@@ -169,7 +169,7 @@ static void a_mask_is_a_directory_of_its_own(void **state)
 
 /* ---- codecs ---- */
 
-static void ycbcr_tells_its_range(void **state)
+static void ycbcr_reports_its_range(void **state)
 {
     (void)state;
     static const uint8_t tables[] = {0xFF, 0xD8, 0xFF, 0xD9};
@@ -193,7 +193,7 @@ static void ycbcr_tells_its_range(void **state)
     made_close(&grey);
 }
 
-static void lerc_tells_its_parameters(void **state)
+static void lerc_reports_its_parameters(void **state)
 {
     (void)state;
     const uint32_t wanted[] = {4, 1};
@@ -207,7 +207,7 @@ static void lerc_tells_its_parameters(void **state)
     made_close(&m);
 }
 
-static void predictor_is_told(void **state)
+static void predictor_is_reported(void **state)
 {
     (void)state;
     if (!has_encoder(TZ_COMPRESSION_LZW))
@@ -278,8 +278,8 @@ int main(void)
         CASE(shape_and_type_come_back), CASE(a_grey_image_has_few_tags),
         CASE(large_numbers_are_longs),  CASE(every_sample_has_its_bits_and_format),
         CASE(colors_come_back),         CASE(a_mask_is_a_directory_of_its_own),
-        CASE(ycbcr_tells_its_range),    CASE(lerc_tells_its_parameters),
-        CASE(predictor_is_told),        CASE(other_tags_are_sorted_in),
+        CASE(ycbcr_reports_its_range),  CASE(lerc_reports_its_parameters),
+        CASE(predictor_is_reported),    CASE(other_tags_are_sorted_in),
         CASE(many_tags_find_room),      CASE(nodata_comes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,7 +160,7 @@ static uint64_t digest_of(const tz_file *file)
 
 typedef tz_result (*opener)(const void *user, tz_file **out, tz_error *err);
 
-/* What is asked of a handle allocates nothing, or says so. */
+/* Questions to a handle do not allocate, or report that they could not. */
 static void check_questions(const tz_file *file)
 {
     tz_tile_span span;

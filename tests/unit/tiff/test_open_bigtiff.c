@@ -37,7 +37,7 @@ static void b02_directory_beyond_4_gib(void **state)
         tb_gray(b, 64, 64);
         tb_gray(b, 32, 32);
         tb_finish(b);
-        uint64_t base = 5ull << 30; /* a hole of 5 GiB, then the same bytes once more */
+        uint64_t base = 5ull << 30; /* a hole of 5 GiB, then the same bytes again */
         char path[CHECK_PATH_SIZE];
         check_path(path, "large.tif");
         tb_patch_first(b, base + tb_ifd_at(b, 0));
@@ -183,7 +183,7 @@ static void b07_b08_numbers_have_64_bits(void **state)
     }
 }
 
-/* All four forms of one raster tell the same. */
+/* All four forms of one raster say the same. */
 static void b10_the_same_raster_in_every_form(void **state)
 {
     (void)state;

@@ -73,7 +73,7 @@ static void t03_the_chain_ends_with_zero(void **state)
     }
 }
 
-/* Directories in any order of place: only the chain counts. */
+/* Directories in any order of offsets: only the chain counts. */
 static void t03_the_chain_goes_backwards(void **state)
 {
     (void)state;
@@ -524,7 +524,7 @@ static void t18_palette(void **state)
     }
 }
 
-/* What GDAL makes of a colour map, whatever the photometric interpretation: a palette of the first
+/* A colour map as GDAL reads it, whatever the photometric interpretation: a palette of the first
  * band, whose pixels keep their values. */
 static void t18_a_colour_map_makes_a_palette_of_grey(void **state)
 {
@@ -602,7 +602,7 @@ static void t18_only_the_first_of_many_bands_is_a_palette(void **state)
     }
 }
 
-static void t19_min_is_white_is_told(void **state)
+static void t19_min_is_white_is_reported(void **state)
 {
     (void)state;
     FORMATS(f)
@@ -815,7 +815,7 @@ int main(void)
         CASE(t18_a_colour_map_makes_a_palette_of_grey),
         CASE(t18_a_colour_map_with_grey_levels_and_a_mask),
         CASE(t18_only_the_first_of_many_bands_is_a_palette),
-        CASE(t19_min_is_white_is_told),
+        CASE(t19_min_is_white_is_reported),
         CASE(t20_a_mask_by_photometric_or_by_subfile_type),
         CASE(t21_subfile_types_new_and_old),
         CASE(t22_sub_directories_of_every_type),

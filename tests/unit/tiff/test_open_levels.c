@@ -426,7 +426,7 @@ static void every_cog_problem(void **state)
     }
 }
 
-static void a_mask_directory_behind_the_data_is_a_problem(void **state)
+static void a_mask_directory_after_the_data_is_a_problem(void **state)
 {
     (void)state;
     FORMATS(f)
@@ -526,7 +526,7 @@ int main(void)
         CASE(n10_a_sidecar_behind_a_link_is_refused),
         CASE(l01_l03_l06_a_cog_has_no_problems),
         CASE(every_cog_problem),
-        CASE(a_mask_directory_behind_the_data_is_a_problem),
+        CASE(a_mask_directory_after_the_data_is_a_problem),
         CASE(external_overviews_are_a_problem),
         CASE(every_cog_problem_has_words),
         CASE(l02_items_of_the_ghost_area),

@@ -173,7 +173,7 @@ static void limit_max_tag_bytes(void **state)
     }
 }
 
-/* Tile tables are never loaded whole, so that their size is no matter. */
+/* Tile tables are never loaded whole, so that their size does not matter. */
 static void limit_max_tag_bytes_spares_tile_tables(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static bool count_progress(void *user, uint64_t done, uint64_t total)
     return ++c->calls != c->stop_at;
 }
 
-static void progress_is_told_and_may_cancel(void **state)
+static void progress_is_reported_and_may_cancel(void **state)
 {
     (void)state;
     FORMATS(f)
@@ -343,7 +343,7 @@ static void options_of_an_older_library_are_taken(void **state)
     tb_finish(b);
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
     options.page = 1;
-    options.limits.max_ifds = 1; /* behind the end of the older struct */
+    options.limits.max_ifds = 1; /* after the end of the older struct */
     options.struct_size = offsetof(tz_open_options, limits);
     tz_file *file = NULL;
     assert_int_equal(tz_open_memory(&file, b->data, b->size, &options, NULL), TZ_OK);
@@ -431,7 +431,8 @@ static void file_shrinks_to_nothing(const char *path, tb *b)
     assert_int_equal(truncate(path, 0), 0);
 }
 
-/* Of the same size; the time of writing must have moved on, which file systems see coarsely. */
+/* Writes a file of the same size. The time of writing must differ, which file systems round
+ * coarsely. */
 static void file_is_written_over(const char *path, tb *b)
 {
     int fd = open(path, O_WRONLY);
@@ -494,7 +495,7 @@ int main(void)
         CASE(limit_max_handle_bytes),
         CASE(limit_max_geo_keys),
         CASE(limits_of_metadata),
-        CASE(progress_is_told_and_may_cancel),
+        CASE(progress_is_reported_and_may_cancel),
         CASE(wrong_arguments_are_errors),
         CASE(options_of_an_older_library_are_taken),
         CASE(errors_need_no_place_to_go),

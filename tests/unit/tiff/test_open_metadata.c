@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What GDAL's conventions (N01 to N12) put into a directory, as opening tells it. */
+ * GDAL's conventions (N01 to N12) in a directory, as reported after opening. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -211,7 +211,7 @@ static void n07_rpc_coefficients(void **state)
     }
 }
 
-/* Profiles and the like are told by tz_tag_read, and cost nothing before. */
+/* Profiles and the like are read by tz_tag_read, and cost nothing before. */
 static void n07_profiles_of_any_size_and_side_directories(void **state)
 {
     (void)state;

@@ -223,7 +223,7 @@ static void defects_are_warnings_and_strict_errors(void **state)
     }
 }
 
-/* Of a validation they are none: it is about the image. */
+/* A validation does not report them: it is about the image. */
 static void defects_of_aux_are_not_findings(void **state)
 {
     (void)state;

@@ -394,7 +394,7 @@ static void samples_without_a_type_are_an_error(void **state)
     tz_spec_free(NULL);
 }
 
-/* Many tags of one large piece must not cost many times the file. */
+/* Many tags of one large value must not cost many times the file. */
 static void shared_data_is_bounded(void **state)
 {
     (void)state;
@@ -435,7 +435,7 @@ static tz_result make_and_take(const tz_file *handle)
     return result;
 }
 
-/* Blocks of memory end at other places with every specification. */
+/* Blocks of memory end at other offsets with every specification. */
 static void every_allocation_may_fail(void **state)
 {
     (void)state;

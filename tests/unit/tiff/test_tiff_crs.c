@@ -58,7 +58,7 @@ static void check_fails(void **state, tz_result result, tz_cause cause, const ch
     again(state);
 }
 
-/* What needs a look-up in EPSG's tables fails in a build without PROJ, and says so. */
+/* A look-up in EPSG's tables fails in a build without PROJ, and says so. */
 static bool fails_without_proj(void **state)
 {
     if (HAVE_PROJ)
@@ -90,7 +90,7 @@ static void codes(void **state)
     check_definition(state, "EPSG:32631");
     KEYS(f, {1024, 1}, {3072, 26916}, {4096, UD}, {4099, 32771}); /* private: no heights */
     check_definition(state, "EPSG:26916");
-    KEYS(f, {1024, 1}, {3072, 26916}, {4099, 9001}); /* a unit alone is no vertical CRS */
+    KEYS(f, {1024, 1}, {3072, 26916}, {4099, 9001}); /* a unit alone is not a vertical CRS */
     check_definition(state, "EPSG:26916");
 }
 
@@ -149,7 +149,7 @@ static void units_by_code(void **state)
     KEYS(f, {1024, 2}, {2048, UD}, {2052, 9005}, {2054, 9104}, {2057, 2}, {2059, 0});
     if (!fails_without_proj(state))
         PARTS(state, "LENGTHUNIT[\"Clarke's foot\",0.3047972654", "ANGLEUNIT[\"arc-second\",");
-    /* Degrees, minutes and seconds packed into one number are no unit that WKT can express. */
+    /* Degrees, minutes and seconds packed into one number are not a unit that WKT can express. */
     KEYS(f, {1024, 2}, {2048, UD}, {2054, 9110}, {2057, 2}, {2059, 0});
     if (!fails_without_proj(state))
         check_fails(state, TZ_ERR_FORMAT, TZ_CAUSE_GEO, "no unit under code 9110");

@@ -305,7 +305,7 @@ static void crs_by_parts(void **state)
 }
 
 /* GDAL's key for the way to WGS 84: three numbers or seven. */
-static void way_to_wgs84(void **state)
+static void transform_to_wgs84(void **state)
 {
     static const double numbers[] = {598.1, 73.7, 418.2, 0.202, 0.045, -2.455, 6.7};
     static const char *const references[] = {
@@ -330,7 +330,7 @@ static void way_to_wgs84(void **state)
     }
 }
 
-static void way_to_wgs84_that_is_none(void **state)
+static void no_transform_to_wgs84(void **state)
 {
     fixture *f = *state;
     for (size_t count = 0; count < 3; count++) {
@@ -466,8 +466,8 @@ int main(void)
         CASE(synonyms_of_parameters),
         CASE(units_of_projections),
         CASE(crs_by_parts),
-        CASE(way_to_wgs84),
-        CASE(way_to_wgs84_that_is_none),
+        CASE(transform_to_wgs84),
+        CASE(no_transform_to_wgs84),
         CASE(code_in_another_unit),
         CASE(compound),
         CASE(deprecated_code),

@@ -187,7 +187,7 @@ static void tables_of_every_length(void **state)
     }
 }
 
-/* Directories with their values come first, one behind the other, then the tables of all. */
+/* Directories with their values come first, one after the other, then the tables of all. */
 static void directories_come_before_tables(void **state)
 {
     (void)state;

@@ -49,7 +49,7 @@ static void again(void **state)
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
-/* Each piece is fed from a heap block of its size. */
+/* Each part is fed from a heap block of its size. */
 static tz_result feed(tz_metadata_parser *parser, const char *xml, size_t size, size_t piece)
 {
     for (size_t at = 0; at < size;) {
@@ -198,7 +198,7 @@ static void same_items(const tz_metadata *a, const tz_metadata *b)
     }
 }
 
-/* Text that is fed whole and is plain is read without expat; in two pieces it never is. */
+/* Text that is fed whole and is plain is read without expat; in two parts it never is. */
 static void plain_text_is_what_expat_makes_of_it(void **state)
 {
     static const char *const texts[] = {
@@ -263,7 +263,7 @@ static void declaration_cdata_comments(void **state)
         check_item(f, 0, "", "a", "b<c>&d", "", -1);
 }
 
-/* What is not an item of ours is passed over, as GDAL does. */
+/* Unknown elements are skipped, as GDAL does. */
 static void other_elements(void **state)
 {
     fixture *f = *state;
@@ -657,7 +657,7 @@ static void one_huge_value(void **state)
     free(xml);
 }
 
-/* A tag of the XML has to be held in one piece; that is where memory could be had. */
+/* A tag of the XML has to be held in one piece; that is where memory could be used up. */
 static void one_huge_token(void **state)
 {
     static const char *const heads[] = {"<GDALMetadata><Item name='", "<GDALMetadata><Item ",
@@ -746,7 +746,7 @@ static void more_than_announced_is_refused(void **state)
     assert_int_equal(f->metadata.count, 0);
 }
 
-static void the_end_is_told(void **state)
+static void the_end_is_reported(void **state)
 {
     fixture *f = *state;
     tz_metadata_parser *parser = NULL;
@@ -845,7 +845,7 @@ int main(void)
         CASE(a_million_levels),
         CASE(incomplete_is_dropped),
         CASE(more_than_announced_is_refused),
-        CASE(the_end_is_told),
+        CASE(the_end_is_reported),
         CASE(parsers_side_by_side),
         CASE(every_allocation_fails_in_turn),
     };

@@ -209,7 +209,7 @@ static void text_that_is_no_number(void **state)
     }
 }
 
-static void number_with_something_behind_it(void **state)
+static void number_with_something_after_it(void **state)
 {
     (void)state;
     check_float("-9999 m", TZ_DTYPE_FLOAT32, -9999, "only at its start");
@@ -284,7 +284,7 @@ int main(void)
         cmocka_unit_test(float16_is_rounded),
         cmocka_unit_test(too_large_is_infinite),
         cmocka_unit_test(text_that_is_no_number),
-        cmocka_unit_test(number_with_something_behind_it),
+        cmocka_unit_test(number_with_something_after_it),
         cmocka_unit_test(very_long_text),
         cmocka_unit_test(unknown_type),
         cmocka_unit_test(memory_runs_out),

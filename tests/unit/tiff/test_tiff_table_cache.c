@@ -112,7 +112,7 @@ static void a_page_is_read_once(void **state)
     free_source(c);
 }
 
-static void sources_of_one_handle_are_told_apart(void **state)
+static void sources_of_one_handle_are_distinguished(void **state)
 {
     (void)state;
     counting *a = new_source();
@@ -174,7 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_bytes_are_those_of_the_file),
         cmocka_unit_test(a_page_is_read_once),
-        cmocka_unit_test(sources_of_one_handle_are_told_apart),
+        cmocka_unit_test(sources_of_one_handle_are_distinguished),
         cmocka_unit_test(a_failed_read_is_an_error_and_leaves_no_page),
         cmocka_unit_test(without_memory_and_while_busy_the_file_is_read),
     };

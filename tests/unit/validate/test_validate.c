@@ -90,7 +90,7 @@ static void names_of_classes_and_outcomes(void **state)
     assert_string_equal(tz_check_outcome_name((tz_check_outcome)99), "unknown");
 }
 
-static void findings_have_places(void **state)
+static void findings_have_locations(void **state)
 {
     (void)state;
     tb *b = rich();
@@ -113,7 +113,7 @@ static void findings_have_places(void **state)
     check_found(validation, "geotiff.crs", TZ_CHECK_FAIL);
     check_found(validation, "gdal.overview-sizes", TZ_CHECK_FAIL);
     check_found(validation, "gdal.nodata", TZ_CHECK_WARNING);
-    /* the masks are behind the images, not between their tiles: more findings than are kept */
+    /* the masks are after the images, not between their tiles: more findings than are kept */
     const tz_check *masks = check_found(validation, "gdal.mask-adjacent", TZ_CHECK_FAIL);
     assert_true(masks->count > masks->finding_count);
     assert_int_equal(masks->finding_count, 4);
@@ -189,7 +189,7 @@ static void values_of_tags(void **state)
     }
 }
 
-/* Two bands of 4 x 4 tiles, stored tile by tile, or in another order than is told. */
+/* Two bands of 4 x 4 tiles, stored tile by tile, or in another order than is declared. */
 static tb *by_tile(const char *ghost, const char *metadata)
 {
     enum { PLACES = 16, BANDS = 2 };
@@ -551,7 +551,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(wrong_arguments),
         CASE(names_of_classes_and_outcomes),
-        CASE(findings_have_places),
+        CASE(findings_have_locations),
         CASE(l04_good_files_of_every_form),
         CASE(values_of_tags),
         CASE(l08_tiles_stored_by_tile),

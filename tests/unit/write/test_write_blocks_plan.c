@@ -166,7 +166,7 @@ static void test_all_that_a_file_depends_on_comes_back(void **state)
     check_there_and_back(&value);
 }
 
-/* What other processes were given must be understood by those of another machine: when this fails,
+/* A plan must be understood by processes on another machine: when this fails,
  * the format has changed, and its version must as well. */
 static void test_the_format_is_what_the_document_says(void **state)
 {
@@ -211,7 +211,7 @@ static void test_another_version_is_named(void **state)
     tz_memory_free(&bytes);
 }
 
-/* In memory of its own, so that a sanitizer sees what is read behind it. */
+/* In memory of its own, so that a sanitizer sees what is read after it. */
 static tz_result read_part(const tz_memory *bytes, size_t size, bool seal)
 {
     tz_error err = {.result = TZ_OK};

@@ -181,7 +181,7 @@ static bool has_text(const written *w, const char *text)
     return strstr(front, text) != NULL;
 }
 
-/* Where a tile of a plane stands. */
+/* Returns the offset of a tile of a plane. */
 static uint64_t offset_of(const tz_file *file, uint64_t tile)
 {
     tz_tile_span span;
@@ -210,7 +210,7 @@ static void bands_and_tiles_can_come_one_after_the_other(void **state)
     close_cog(&w);
 }
 
-static void the_ghost_area_tells_the_layout(void **state)
+static void the_ghost_area_says_the_layout(void **state)
 {
     (void)state;
     tz_write_options options = cog();
@@ -384,7 +384,7 @@ static tz_result keep(tz_sink *sink, uint64_t offset, const tz_bytes *pieces, si
     return TZ_OK;
 }
 
-/* Uncompressed tiles go to their places at once, others wait for theirs. */
+/* Uncompressed tiles go to their offsets at once, others wait for theirs. */
 static void known_sizes_change_nothing(void **state)
 {
     (void)state;
@@ -414,7 +414,7 @@ static void known_sizes_change_nothing(void **state)
 }
 
 /* One warning each, whatever the number of levels; of lossy codecs, LERC keeps nodata. */
-static void codecs_that_lose_nodata_or_readers_are_told(void **state)
+static void codecs_that_lose_nodata_or_readers_are_reported(void **state)
 {
     (void)state;
     enum { COMPRESSION = 259, GDAL_NODATA = 42113 };
@@ -463,13 +463,13 @@ int main(void)
         cmocka_unit_test(methods_keep_a_flat_image),
         cmocka_unit_test(smaller_levels_come_first),
         cmocka_unit_test(bands_and_tiles_can_come_one_after_the_other),
-        cmocka_unit_test(the_ghost_area_tells_the_layout),
+        cmocka_unit_test(the_ghost_area_says_the_layout),
         cmocka_unit_test(sparse_tiles_have_no_bytes),
         cmocka_unit_test(known_sizes_change_nothing),
         cmocka_unit_test(overviews_can_have_a_codec_of_their_own),
         cmocka_unit_test(only_the_image_says_where_it_is),
         cmocka_unit_test(what_makes_no_sense_is_refused),
-        cmocka_unit_test(codecs_that_lose_nodata_or_readers_are_told),
+        cmocka_unit_test(codecs_that_lose_nodata_or_readers_are_reported),
         cmocka_unit_test_setup_teardown(a_spool_that_cannot_be_made_is_an_error, scratch_begin,
                                         scratch_end),
         cmocka_unit_test_setup_teardown(a_file_is_as_what_was_written_to_memory, scratch_begin,

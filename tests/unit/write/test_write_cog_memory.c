@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the write of a Cloud Optimized GeoTIFF holds, counted at every allocation: all levels
+ * The memory of the write of a Cloud Optimized GeoTIFF, counted at every allocation: all levels
  * together not more than buffer_bytes, or than the least it takes where that is more; and not more
  * than its own plan says. */
 #include "support/write_memory.h"

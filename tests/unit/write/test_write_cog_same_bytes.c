@@ -23,7 +23,7 @@ static tz_write_options cog_options(tz_resampling method, tz_interleave interlea
     return options;
 }
 
-/* What tells valid pixels from others. */
+/* The way that pixels are marked as valid. */
 typedef enum validity { ALL_VALID, BY_NODATA, BY_MASK } validity;
 
 static raster make_raster(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_t height,
@@ -236,7 +236,7 @@ static int no_unnamed(int dir, mode_t mode)
     return -1;
 }
 
-/* What a file system lacks. */
+/* A feature that a file system lacks. */
 typedef struct system_case {
     bool insert, copy, unnamed;
 } system_case;

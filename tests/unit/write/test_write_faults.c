@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writing when memory runs out, at every allocation in turn; when the sink or the source fails, at
- * every call in turn; when threads cannot be had; when the user stops it, at every call of
+ * every call in turn; when threads cannot be created; when the user stops it, at every call of
  * progress: a clear error, nothing kept, nothing committed. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include "support/alloc_hook.h"
 #include "support/raster.h"
 
-/* What is written: tiles in the order in which they are made, or a COG, of which overviews wait,
- * and with bands apart all bands but the first. A sink of the caller's that cannot make room makes
- * all tiles wait. */
+/* The layout of a file: tiles in the order in which they are made, or a COG, of which overviews
+ * wait, and with bands apart all bands but the first. A sink of the caller's that cannot make room
+ * makes all tiles wait. */
 typedef struct layout {
     const char *title;
     bool cog;

@@ -17,8 +17,8 @@
 #include "support/scratch.h"
 #include "support/sink_fault.h"
 
-/* What is written: rows that become tiles at once, or a COG, whose overviews wait in a spool. Room
- * for those is made by the file system, or by moving all that is written. */
+/* The layout of a file: rows that become tiles at once, or a COG, whose overviews wait in a spool.
+ * Room for those is made by the file system, or by moving all that is written. */
 typedef struct layout {
     const char *title;
     bool cog;
@@ -120,7 +120,7 @@ static bool fails_cleanly(const raster *r, const tz_memory *expected, const faul
     return failed;
 }
 
-/* Of the four kinds of destination, all for a plain file, then those that differ most. */
+/* All four kinds of destination for a plain file, then those that differ most. */
 static void every_call_fails(const layout *what)
 {
     static const int errors[] = {EIO, ENOSPC};
@@ -241,7 +241,7 @@ static bool dies(const raster *r, const fault_case *c, uint32_t threads, int bef
     return true;
 }
 
-/* What is there is whole, and the next write goes well and clears up. */
+/* An existing file is whole, and the next write succeeds and clears up. */
 static void check_after_death(const raster *r, const tz_memory *expected, const fault_case *c)
 {
     const tz_write_options options = small_tiles(c->what, 1);
@@ -304,7 +304,7 @@ static void it_may_die_at_any_instant_of_a_large_write(void **state)
         die_at_any_instant(&layouts[i], SINK_DEATH_STEP > 1 ? 4 : 12);
 }
 
-/* ---- places ---- */
+/* ---- offsets ---- */
 
 static void refused(const char *path, const tz_image_spec *spec, bool exclusive)
 {
@@ -317,7 +317,7 @@ static void refused(const char *path, const tz_image_spec *spec, bool exclusive)
     assert_true(err.message[0] != '\0');
 }
 
-static void bad_places_are_refused_before_anything_is_made(void **state)
+static void bad_destinations_are_refused_before_anything_is_made(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 40, 50, false);
@@ -390,7 +390,7 @@ int main(void)
         FILE_TEST(short_writes_and_reads_are_completed),
         FILE_TEST(it_may_die_at_every_system_call),
         FILE_TEST(it_may_die_at_any_instant_of_a_large_write),
-        FILE_TEST(bad_places_are_refused_before_anything_is_made),
+        FILE_TEST(bad_destinations_are_refused_before_anything_is_made),
         FILE_TEST(too_little_space_is_found_out_at_once),
         FILE_TEST(discarding_leaves_the_old_file),
     };

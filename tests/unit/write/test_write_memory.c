@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a write holds, counted at every allocation: not more than buffer_bytes, or than the least it
- * takes where that is more; and not more than its own plan says. Pixels are made up as they are
+ * The memory of a write, counted at every allocation: not more than buffer_bytes, or than the least
+ * it takes where that is more; and not more than its own plan says. Pixels are made up as they are
  * given, so that nothing but the writer holds any. */
 #include "support/write_memory.h"
 

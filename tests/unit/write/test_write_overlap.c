@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The stages of a write overlap: while the source is asked for the next rows, tiles of the rows
- * before are encoded and written. The source here does not give its second swath until a tile of
+ * before are encoded and written. The source here does not give its second slab until a tile of
  * the first has reached the sink; if they did not overlap, that would never be. */
 #include <errno.h>
 #include <pthread.h>

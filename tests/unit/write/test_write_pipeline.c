@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The belt: pieces are made by any thread and delivered in order, never more of them at a time than
- * there are slots; the error of the lowest piece is the one that is told. */
+ * The pipeline: tasks are done by any thread and delivered in order, never more of them at a time
+ * than there are slots; the error of the lowest task is the one that is reported. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -87,7 +87,7 @@ static tz_pipeline *open_pipeline(log *l, unsigned threads)
     return pipeline;
 }
 
-static void pieces_arrive_in_order(void **state)
+static void tasks_arrive_in_order(void **state)
 {
     (void)state;
     for (unsigned threads = 1; threads <= 8; threads++) {
@@ -107,7 +107,7 @@ static void pieces_arrive_in_order(void **state)
     }
 }
 
-static void pieces_wait_for_what_they_need(void **state)
+static void tasks_wait_for_what_they_need(void **state)
 {
     (void)state;
     for (unsigned threads = 1; threads <= 8; threads++) {
@@ -124,7 +124,7 @@ static void pieces_wait_for_what_they_need(void **state)
     }
 }
 
-static void the_lowest_failure_is_told(void **state)
+static void the_lowest_failure_is_reported(void **state)
 {
     (void)state;
     for (unsigned threads = 1; threads <= 8; threads++) {
@@ -179,7 +179,7 @@ static tz_result tick_until_delivered(void *user, uint64_t delivered, tz_error *
     return tick(user, delivered, err);
 }
 
-static void the_last_tick_sees_all_pieces(void **state)
+static void the_last_tick_sees_all_tasks(void **state)
 {
     (void)state;
     log l = new_log();
@@ -252,12 +252,12 @@ static void no_memory_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_arrive_in_order),
-        cmocka_unit_test(pieces_wait_for_what_they_need),
-        cmocka_unit_test(the_lowest_failure_is_told),
+        cmocka_unit_test(tasks_arrive_in_order),
+        cmocka_unit_test(tasks_wait_for_what_they_need),
+        cmocka_unit_test(the_lowest_failure_is_reported),
         cmocka_unit_test(a_failed_delivery_ends_it),
         cmocka_unit_test(it_can_be_cancelled),
-        cmocka_unit_test(the_last_tick_sees_all_pieces),
+        cmocka_unit_test(the_last_tick_sees_all_tasks),
         cmocka_unit_test(it_can_be_closed_at_any_time),
         cmocka_unit_test(it_works_without_threads),
         cmocka_unit_test(no_memory_is_an_error),
