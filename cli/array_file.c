@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Writes blocks of samples into an array file. Lines of the array are contiguous in the file, and a
+ * block that spans whole lines is one write. */
 #include "array_file.h"
 
 #include "npy.h"

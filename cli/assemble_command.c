@@ -101,6 +101,7 @@ typedef struct outcome {
     const tz_assembly *layout; /* NULL: the file is there */
 } outcome;
 
+/* Writes the ranges of all blobs, with their offsets in the file. */
 static void write_runs(json *j, const blob_files *blobs, const tz_assembly *layout)
 {
     json_array(j, "runs");
@@ -174,6 +175,7 @@ static tz_result assemble_to_file(const assembling *a, const tz_cog_plan *plan, 
 
 /* The layout ----------------------------------------------------------------------------------- */
 
+/* Writes the bytes before the tiles: header, ghost area, directories and tables. */
 static tz_result write_front(const assembling *a, const tz_assembly *layout, tz_error *err)
 {
     output out = {.fd = -1};
@@ -194,6 +196,7 @@ static tz_result read_heads(blob_files *blobs, tz_bytes *heads, tz_error *err)
     return result;
 }
 
+/* --layout: heads of all blobs are in memory at once, tiles never are. */
 static tz_result write_assembly_layout(const assembling *a, const tz_cog_plan *plan,
                                        blob_files *blobs, tz_error *err)
 {

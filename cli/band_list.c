@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Parses lists of bands. A list is checked when it is typed, without a file, and read again when
+ * the number of bands is known. */
 #include "band_list.h"
 
 #include <inttypes.h>

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Blobs in files. There may be more of them than a process may have files open, so that one is open
+ * at a time; the library asks for the ranges of one blob together. */
 #define _XOPEN_SOURCE 700 /* pread, getline */
 #include "blob_files.h"
 

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The pixels of a block, in memory as a whole.
+ *
+ * A block of level 0 is read from the image. For a block of an overview, the window that it needs
+ * in the level above is found, divided into parts, and each part is computed in the same way from
+ * the level above that, down to the image: a recursion as deep as the level. Results are those of
+ * cog, which computes levels one from the other, too. */
 #include "block_pixels.h"
 
 #include <stdlib.h>
@@ -122,11 +128,11 @@ static tz_result read_window(const descent *d, uint32_t level, const tz_window *
  * is about twice as high and as wide as its part. */
 static uint32_t side_for(const tz_cog_info *info, uint32_t level, uint64_t memory)
 {
-    enum { LEAST = 64, MOST = 4096 };
+    enum { MIN_SIDE = 64, MAX_SIDE = 4096 }; /* pixels */
     uint64_t pixel = info->bands * tz_dtype_size(info->dtype) + (info->mask ? 1 : 0);
     uint64_t pixels = memory / (level > 0 ? level : 1) / pixel;
-    uint32_t side = LEAST;
-    while (side < MOST && (uint64_t)side * side * 16 <= pixels)
+    uint32_t side = MIN_SIDE;
+    while (side < MAX_SIDE && (uint64_t)side * side * 16 <= pixels)
         side *= 2;
     return side;
 }

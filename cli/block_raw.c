@@ -30,6 +30,8 @@ static tz_result fail_read(FILE *file, const char *path, tz_error *err)
                         "'%.300s' has fewer pixels than the block", path);
 }
 
+/* Copies a row of the file into the buffer: samples of `inside` bands lie together in each pixel.
+ */
 static void scatter_row(const tz_buffer *b, const uint8_t *row, uint32_t first_band,
                         uint32_t inside, uint32_t y)
 {

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo clean: lists and removes temporary files that interrupted writes left in a directory.
+ * The library finds them by name and age, and asks before it removes each; --dry-run answers no.
+ * */
 #include "clean_command.h"
 
 #include <stdio.h>
@@ -76,6 +79,7 @@ static bool apply_clean_option(void *user, int id, const char *value)
     return true;
 }
 
+/* Called for each file that was found; returns true to have it removed. */
 static bool show_temporary_file(void *user, const char *path)
 {
     cleaning *settings = user;

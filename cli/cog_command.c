@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo cog: its options and help. convert_run.c runs it, with the creation options of GDAL's
+ * COG driver. */
 #include "convert.h"
 
 static const cli_option cog_options[] = {

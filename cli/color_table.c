@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The divisor of a colour map is found once, from all of its values: files store 8-bit colours in
+ * 16 bits in three ways. */
 #include "color_table.h"
 
 color_table color_table_of(const tz_info *info)

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Options that commands share, and the loop over all options of a command. Ids below 1000 are the
+ * command's own, others are applied here. */
 #include "common.h"
 
 #include "limits.h"

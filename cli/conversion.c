@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Opens a conversion: describes the source, a TIFF or raw samples, turns settings into the
+ * description of the image and the options of the write, and opens the device. Nothing is written
+ * or decoded yet. Raw input is checked for its size before any memory is allocated for its shape.
+ * */
 #include "conversion.h"
 #include "request.h"
 #include "sidecars.h"
@@ -9,6 +13,7 @@
 
 #include "raw_rows.h"
 
+/* Describes raw input by its shape and the options of georeferencing. */
 static tz_result describe_raw(conversion *c, tz_error *err)
 {
     const raw_settings *raw = &c->settings->raw;
@@ -33,6 +38,7 @@ static tz_result describe_raw(conversion *c, tz_error *err)
     return TZ_OK;
 }
 
+/* Describes a TIFF: the specification that would write the same image again. */
 static tz_result describe_file(conversion *c, tz_error *err)
 {
     const convert_settings *s = c->settings;
@@ -48,6 +54,7 @@ static tz_result describe_file(conversion *c, tz_error *err)
     return result;
 }
 
+/* The device encodes with the memory that reading leaves of --device-memory. */
 static tz_result open_conversion_device(conversion *c, tz_error *err)
 {
     const device_settings *asked = &c->settings->device;

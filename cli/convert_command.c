@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo convert: its options and help. convert_run.c runs it, with the creation options of
+ * GDAL's GTiff driver. */
 #include "convert.h"
 
 static const cli_option convert_options[] = {

@@ -41,6 +41,7 @@ static bool parse_times(const char **at)
     return parse_char(at, 'x') || parse_char(at, 'X');
 }
 
+/* HxW or HxWxBANDS, in the order of NumPy. */
 static bool set_shape(raw_settings *raw, const char *text)
 {
     const char *at = text;
@@ -88,6 +89,7 @@ static bool parse_code(const char **at, uint16_t *out)
     return digits > 0;
 }
 
+/* A horizontal code, or a horizontal and a vertical one with '+' between. */
 static bool set_epsg(raw_settings *raw, const char *text)
 {
     const char *at = text;
@@ -105,6 +107,7 @@ static bool set_epsg(raw_settings *raw, const char *text)
     return known || value_wrong("an EPSG code of a GeoTIFF is from 1024 to 32766, not", text);
 }
 
+/* Six finite numbers in GDAL's order. */
 static bool set_transform(raw_settings *raw, const char *text)
 {
     const char *at = text;

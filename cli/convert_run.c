@@ -38,6 +38,7 @@ static tz_result convert_image(const convert_settings *settings, tz_error *err)
     return result;
 }
 
+/* Ends by the signal if one cancelled the conversion, so that the shell sees it. */
 static int report_failed_conversion(const convert_settings *settings, const tz_error *err)
 {
     if (settings->common.json)

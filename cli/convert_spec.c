@@ -141,7 +141,8 @@ static bool becomes_ycbcr(const conversion *c)
 /* JPEG and old-style JPEG deliver YCbCr as RGB. */
 static bool is_rgb_when_read(uint16_t compression)
 {
-    return compression == TZ_COMPRESSION_JPEG || compression == 6;
+    enum { OLD_JPEG = 6 }; /* read only, so that the library has no name for it */
+    return compression == TZ_COMPRESSION_JPEG || compression == OLD_JPEG;
 }
 
 static tz_result set_colors(conversion *c, tz_error *err)

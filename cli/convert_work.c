@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Carries out a conversion.
+ *
+ * The memory is divided first: reading gets a fixed share of it, the writer the rest, and plans of
+ * both are made. If they do not fit, shares change and plans are made again, up to three times;
+ * only then is the conversion refused, with the least --memory that suffices. Then the writer asks
+ * for rows (file_rows.c), or rows are given to it (raw_rows.c). */
 #include "convert_work.h"
 
 #include <stdlib.h>
@@ -100,6 +106,8 @@ tz_result convert_plan(conversion *c, convert_result *out, tz_error *err)
 
 /* Work ----------------------------------------------------------------------------------------- */
 
+/* The writer asks for rows. Reading may use all memory that the writer does not, if that is
+ * bounded. */
 static tz_result write_rows_of_file(const conversion *c, tz_writer *writer, convert_result *out,
                                     tz_error *err)
 {
@@ -114,6 +122,7 @@ static tz_result write_rows_of_file(const conversion *c, tz_writer *writer, conv
     return result;
 }
 
+/* Writes the image; a cancelled write leaves no file. */
 static tz_result create_output(conversion *c, convert_result *out, tz_error *err)
 {
     tz_writer *writer = NULL;

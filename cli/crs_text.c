@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Reads axes from WKT2 with a tokenizer of keywords and quoted names. Brackets are not parsed: an
+ * AXIS and the unit after it are recognised wherever they stand. */
 #include "crs_text.h"
 
 #include <stddef.h>

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * --device and the options that need it. The paths of libraries are members of tz_device_options,
+ * which a table finds by the id of the option. */
 #include "device_option.h"
 
 #include <stdio.h>

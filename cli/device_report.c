@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The report of a device: tiles and who did them, transfers, libraries and direct reads. */
 #include "device_report.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo devices: the CPU, devices of all drivers, and why a driver or library cannot be used.
+ * Nothing that is missing is an error; the command fails only if the list cannot be made. */
 #include "devices_command.h"
 
 #include <stdio.h>
@@ -61,6 +63,7 @@ static void bytes_line(const char *name, uint64_t bytes)
         page_line(name, text_bytes(number, bytes));
 }
 
+/* Prints the names of the bits; bits of a newer library without a name are left out. */
 static void print_work(uint32_t work)
 {
     const char *separator = "";

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Devices, drivers and libraries as JSON. A number of 0 and an empty text mean that the driver does
+ * not know, and become null. */
 #include "devices_json.h"
 
 #include <stdio.h>

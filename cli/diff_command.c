@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo diff: options, and the comparison of two files part by part. Parts add facts, tags and
+ * levels to one diff, which is shown at the end, so that page and JSON agree. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -116,6 +118,7 @@ tz_result diff_add_fact(diff *d, const diff_fact *fact, tz_error *err)
     return TZ_OK;
 }
 
+/* Opens both files, and compares the parts that were asked for. */
 static tz_result compare_files(diff *d, tz_error *err)
 {
     tz_result result = TZ_OK;

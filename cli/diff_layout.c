@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Compares the layout: properties of each level and of the file are put into words, and words that
+ * differ become a fact. Values that print the same count as the same. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,7 +23,8 @@ static void tile_words(diff_fact *fact, int side, const tz_level *l)
 static void compression_words(diff_fact *fact, int side, const tz_level *l)
 {
     char buffer[TEXT_NUMBER];
-    diff_text(fact, side, "%s", l->compression == 1 ? "none" : info_codec(l, buffer));
+    diff_text(fact, side, "%s",
+              l->compression == TZ_COMPRESSION_NONE ? "none" : info_codec(l, buffer));
 }
 
 static void predictor_words(diff_fact *fact, int side, const tz_level *l)

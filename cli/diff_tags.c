@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Compares tags of directories that both files have. Tags that pixels and layout cover are left
+ * out, and of offsets only their presence is compared: two equal images are stored at different
+ * offsets. */
 #include <stdlib.h>
 
 #include "diff.h"

@@ -90,6 +90,7 @@ static bool apply_encode_block_option(void *user, int id, const char *value)
     }
 }
 
+/* Parses LEVEL and BLOCK, and checks that the options go together. */
 static bool parse_operands(encoding *e, char **argv)
 {
     const char *level = argv[1];
@@ -170,6 +171,7 @@ static void write_report(const encoding *e, const encoded *d, const tz_encoded_b
     json_close(&j);
 }
 
+/* Reads the report from the blob itself, so that it says what assemble will find. */
 static tz_result report_block(const encoding *e, const encoded *d, tz_error *err)
 {
     const tz_bytes head = {d->blob.data, d->blob.size};

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Rows of a TIFF, read when the writer asks for them.
+ *
+ * The writer wants pixels and mask; the mask comes from the file's own mask, from its alpha band,
+ * or from nodata, and is then part of the same batch of reads. A tile that needs more memory than
+ * planned raises the budget to what it needs, unless --memory forbids it. */
 #include "file_rows.h"
 
 #include "progress.h"
@@ -54,6 +59,7 @@ static bool may_raise(file_rows *f, const tz_error *err)
     return true;
 }
 
+/* Callback of the writer: reads a window of rows, again with more memory if a tile needs it. */
 static tz_result read_rows(void *user, const tz_window *window, const tz_buffer *pixels,
                            const tz_buffer *mask, tz_error *err)
 {

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The transform of a result is composed of four: pixels of the result to those of the window, of
+ * the upright level to the stored one, of the level to full resolution, and the file's own. */
 #include "georeference.h"
 
 #include <stdio.h>
@@ -84,6 +86,7 @@ static tz_crs *open_crs(const request *r)
     return crs;
 }
 
+/* A user-defined vertical CRS has no code to show. */
 static bool has_vertical(const tz_geo *geo)
 {
     return geo->epsg_vertical != 0 && geo->epsg_vertical != USER_DEFINED;

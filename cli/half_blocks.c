@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * A picture in the terminal. The block elements U+2580 and U+2584 divide a cell into two halves,
+ * one with the foreground colour and one with the background colour, so that a line of text shows
+ * two rows of pixels. Colours are set only when they change. A row waits until the one below it is
+ * there. */
 #include "half_blocks.h"
 
 #include <inttypes.h>

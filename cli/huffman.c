@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Huffman codes of limited length. Lengths come from the usual tree, built with two queues of
+ * sorted nodes; codes that are too long are shortened, and others are made longer until the code is
+ * complete again. That is not optimal, as package-merge is, but near it, and short. */
 #include "huffman.h"
 
 #include <stdlib.h>

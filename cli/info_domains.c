@@ -89,15 +89,13 @@ static void write_tag_items(json *j, info_file *f)
 
 /* The domain IMAGE_STRUCTURE ------------------------------------------------------------------- */
 
-enum { CMYK = 5, YCBCR = 6, CIELAB = 8 }; /* photometric interpretations */
-
 static void write_color_space(json *j, uint16_t photometric)
 {
-    if (photometric == CMYK)
+    if (photometric == TZ_PHOTOMETRIC_CMYK)
         json_text(j, "SOURCE_COLOR_SPACE", "CMYK");
-    else if (photometric == YCBCR)
+    else if (photometric == TZ_PHOTOMETRIC_YCBCR)
         json_text(j, "SOURCE_COLOR_SPACE", "YCbCr");
-    else if (photometric == CIELAB)
+    else if (photometric == TZ_PHOTOMETRIC_CIELAB)
         json_text(j, "SOURCE_COLOR_SPACE", "CIELAB");
 }
 
@@ -105,9 +103,10 @@ static void write_structure(json *j, const info_file *f)
 {
     const tz_level *level = &f->info->levels[0];
     char codec[TEXT_NUMBER];
-    bool ycbcr_jpeg = level->compression == 7 && f->info->photometric == YCBCR;
+    bool ycbcr_jpeg =
+        level->compression == TZ_COMPRESSION_JPEG && f->info->photometric == TZ_PHOTOMETRIC_YCBCR;
     write_color_space(j, f->info->photometric);
-    if (level->compression != 1)
+    if (level->compression != TZ_COMPRESSION_NONE)
         json_text(j, "COMPRESSION", ycbcr_jpeg ? "YCbCr JPEG" : info_codec(level, codec));
     json_text(j, "INTERLEAVE", f->info->bands == 1 || f->info->planar == 2 ? "BAND" : "PIXEL");
     if (level->predictor > 1) {

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Facts that page and JSON of info share: stored sizes, corners, and walks over tags and tiles.
+ * Stored sizes need the tables of a level, so they are counted when first asked for, and kept. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +9,6 @@
 #include "text.h"
 
 #define SPANS_AT_ONCE 256
-#define LERC          34887
 
 bool info_is_cog(const info_file *f)
 {
@@ -19,7 +20,7 @@ bool info_is_cog(const info_file *f)
 const char *info_codec(const tz_level *level, char *buffer)
 {
     static const char *const lerc[] = {"LERC", "LERC_DEFLATE", "LERC_ZSTD"};
-    if (level->compression == LERC && level->lerc_compression < 3)
+    if (level->compression == TZ_COMPRESSION_LERC && level->lerc_compression < 3)
         return lerc[level->lerc_compression];
     const char *name = tz_compression_name(level->compression);
     if (name != NULL)

@@ -79,7 +79,7 @@ static void print_colour(const tz_info *info)
     else
         printf("photometric %u", (unsigned)info->photometric);
     print_extra(info);
-    if (info->photometric == 6)
+    if (info->photometric == TZ_PHOTOMETRIC_YCBCR)
         printf(", chroma 1 in %u x %u", (unsigned)info->ycbcr_subsampling[0],
                (unsigned)info->ycbcr_subsampling[1]);
     if (info->color_map != NULL)
@@ -126,7 +126,7 @@ static void print_compression(const tz_level *level)
     static const char *const names[] = {"", "", " (horizontal)", " (floating point)"};
     char codec[TEXT_NUMBER];
     page_label("Compression");
-    fputs(level->compression == 1 ? "none" : info_codec(level, codec), stdout);
+    fputs(level->compression == TZ_COMPRESSION_NONE ? "none" : info_codec(level, codec), stdout);
     if (level->predictor != 1)
         printf(", predictor %u%s", (unsigned)level->predictor,
                level->predictor < 4 ? names[level->predictor] : "");
@@ -145,7 +145,7 @@ static void print_stored(info_file *f)
     page_label("Stored");
     fputs(text_bytes(a, bytes), stdout);
     double raw = info_raw_size(level);
-    if (level->compression != 1 && bytes > 0 && raw < 1e18)
+    if (level->compression != TZ_COMPRESSION_NONE && bytes > 0 && raw < 1e18)
         printf(" of %s, %s : 1", text_bytes(a, (uint64_t)raw), text_ratio(b, raw, bytes));
     if (sparse > 0)
         printf("; %s of %s tiles sparse", text_count(a, sparse), text_count(b, level->tile_count));

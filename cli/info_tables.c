@@ -122,7 +122,7 @@ static void level_row(info_file *f, table *t, uint32_t level)
     text_pair(texts[1], l->width, l->height);
     text_pair(texts[2], l->tile_width, l->tile_height);
     text_count(texts[3], l->tile_count);
-    const char *codec = l->compression == 1 ? "none" : info_codec(l, texts[4]);
+    const char *codec = l->compression == TZ_COMPRESSION_NONE ? "none" : info_codec(l, texts[4]);
     strcpy(texts[5], "-");
     strcpy(texts[6], "-");
     if (known) {

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Reads from files and pipes. Signals are noticed between reads: poll waits with a timeout, since a
+ * signal that comes just before a blocking read would not end it. */
 #define _XOPEN_SOURCE 700 /* pread */
 #include "input.h"
 

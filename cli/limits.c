@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Limits by name. The library lists its limits with their offsets in tz_limits, so that a new limit
+ * needs no code here. */
 #include "limits.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Nodata as a mask. The value is converted to a sample of the type once, and pixels are then
+ * compared as bytes. A pixel is masked if all of its bands are nodata. */
 #include "nodata_mask.h"
 
 #include <math.h>
@@ -37,6 +39,7 @@ static bool bits_of(const tz_nodata *nodata, bool *negative, uint64_t *bits)
     return true;
 }
 
+/* Stores the low bytes in the machine's byte order. */
 static void store_sample(unsigned char *sample, size_t size, uint64_t bits)
 {
     const uint8_t bits8 = (uint8_t)bits;

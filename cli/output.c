@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Output files. A regular file is a sink of the library: a temporary file beside the target,
+ * renamed when it is complete. Standard output, pipes and devices are written directly, in order.
+ * */
 #define _XOPEN_SOURCE 700 /* lstat */
 #include "output.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Headings and lines of pages, in one layout for all commands. */
 #include "page.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Numbers at the front of a text. Unlike strtoul, a leading space or sign is refused, and a number
+ * that does not fit is an error and not the largest one. */
 #include "parse.h"
 
 #include <stdlib.h>

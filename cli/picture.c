@@ -325,6 +325,7 @@ static bool may_stretch(const painter *p, stretch_mode mode)
     return !p->palette && (p->pixels->dtype != TZ_DTYPE_UINT8 || p->colors == 1);
 }
 
+/* Sets black and white of each band: by the type, or by the pixels if they are stretched. */
 static tz_result set_ranges(painter *p, stretch_mode mode, tz_error *err)
 {
     stretch_pixels few = {0};
@@ -348,6 +349,7 @@ static tz_result set_ranges(painter *p, stretch_mode mode, tz_error *err)
     return TZ_OK;
 }
 
+/* Fills the tables for samples of 8 bits. */
 static void set_bytes(painter *p)
 {
     for (unsigned band = 0; band < MAX_BANDS; band++) {
@@ -356,6 +358,8 @@ static void set_bytes(painter *p)
     }
 }
 
+/* Decides all that is the same for every pixel. Ranges come before transparency, which depends on
+ * the mask and not on colours; premultiplied alpha is undone only if nothing is stretched. */
 static tz_result prepare_painter(painter *p, stretch_mode mode, tz_error *err)
 {
     const request *r = p->r;

@@ -103,6 +103,7 @@ static void write_plan_level(json *j, const tz_cog_level *level)
     json_object_end(j);
 }
 
+/* source is the window of the level above that an overview's block is computed from. */
 static tz_result write_block(json *j, const tz_cog_plan *plan, uint32_t level, uint64_t block,
                              tz_error *err)
 {

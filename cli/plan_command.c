@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo plan: the cost of a read. It resolves the same request as read and goes through the same
+ * blocks, but each block is only planned. */
 #include "problem.h"
 #include "read_command.h"
 #include "report.h"
@@ -40,6 +42,7 @@ static int report_failed_plan(const request_settings *settings, const char *path
     return EXIT_FAILED;
 }
 
+/* The format matters: a PNG needs all pixels in one block, which changes the memory. */
 static int plan_read(const request_settings *settings, const char *path)
 {
     static transfer_result result; /* too large for a small stack */

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Errors of the command itself, in the struct of the library's errors, so that both are printed and
+ * written as JSON by the same code. */
 #include "problem.h"
 
 #include <stdarg.h>

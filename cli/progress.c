@@ -86,6 +86,7 @@ static void show_progress(progress *p, double part)
     p->width = width > p->width ? width : p->width;
 }
 
+/* Callback of the library: shows progress, and returns false to cancel. */
 static bool advance_progress(void *user, uint64_t done, uint64_t total)
 {
     progress *p = user;
@@ -101,6 +102,7 @@ tz_progress progress_next(progress *p, uint64_t work)
     return (tz_progress){.call = advance_progress, .user = p};
 }
 
+/* The same without a line. */
 static bool watch_for_signal(void *user, uint64_t done, uint64_t total)
 {
     (void)user;

@@ -194,6 +194,7 @@ static tz_result open_spool(raw_rows *r, tz_error *err)
     return result;
 }
 
+/* Copies a pipe to a temporary file, so that rows of all runs can be read together. */
 static tz_result fill_spool(raw_rows *r, tz_error *err)
 {
     const uint64_t capacity = rows_memory(r->c);
@@ -211,6 +212,7 @@ static tz_result fill_spool(raw_rows *r, tz_error *err)
 
 /* Rows ----------------------------------------------------------------------------------------- */
 
+/* Reverses the bytes of each sample, or of each component of a complex one. */
 static void swap_bytes(const raw_rows *r, uint64_t size)
 {
     unsigned char *at = r->rows.data;
@@ -224,6 +226,7 @@ static void swap_bytes(const raw_rows *r, uint64_t size)
     }
 }
 
+/* Reads the next rows of every run. */
 static tz_result read_row_range(raw_rows *r, uint32_t row, tz_error *err)
 {
     const tz_image_spec *spec = &r->c->spec;

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Input without a TIFF: its shape, type and order, from the header of a .npy array or from options.
+ * The order of axes is kept as a list, slowest first, which covers C and Fortran arrays and all of
+ * --order. */
 #define _XOPEN_SOURCE 700 /* lseek, pread */
 #include "raw_source.h"
 

@@ -125,6 +125,7 @@ static tz_result write_picture(void *user, const block *where, const tz_buffer *
     return picture_write(&w->out, w->r, pixels, mask, w->settings->stretch, &w->stretched, err);
 }
 
+/* Opens the second file of --masked; a PNG has its mask as transparency. */
 static tz_result open_mask(reading *w, tz_error *err)
 {
     const read_settings *s = w->settings;

@@ -94,7 +94,7 @@ bool request_apply(request_settings *settings, int id, const char *value);
 /* Returns true if the options go together; otherwise a message was printed. */
 bool request_check(const request_settings *settings);
 
-/* What the settings mean for one file. */
+/* The meaning of the settings for one file. */
 typedef struct request {
     const request_settings *settings;
     tz_file *file;

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Samples of any type as double. Half floats are converted by hand: C11 has no type for them. */
 #include "sample.h"
 
 #include <math.h>

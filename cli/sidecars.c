@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Notes about files beside an image. A file that lies there unused is mentioned, since GDAL would
+ * have used it. */
 #include "sidecars.h"
 
 #include <inttypes.h>
@@ -30,6 +32,7 @@ static void append_text(note *n, const char *text)
     n->text[n->used] = '\0';
 }
 
+/* Returns the TZ_SIDECAR_ bits of the files that were used. */
 static uint32_t used_of(const tz_info *info)
 {
     uint32_t used = 0;
@@ -57,6 +60,7 @@ static void add_file(void *user, const char *file)
     append_text(n, file);
 }
 
+/* Prints "PATH: not used: FILE, FILE" if there are any. */
 static void note_unused(const char *path, uint32_t kinds, const char *why)
 {
     static note files, line; /* too large for a small stack */
@@ -71,6 +75,7 @@ static void note_unused(const char *path, uint32_t kinds, const char *why)
     term_note(line.text);
 }
 
+/* Prints "PATH: statistics, nodata from FILE". */
 static void note_used(const char *path, const tz_sidecar_use *use)
 {
     static note line;

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Chooses the pixels that a stretch is measured from.
+ *
+ * A picture of few pixels is measured itself. For a larger one an overview of the same window is
+ * read, so that the range does not depend on the size of the picture; without one, every n-th pixel
+ * is taken. */
 #include "stretch_pixels.h"
 
 #include <stdlib.h>
@@ -106,6 +111,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
+/* Copies every step-th pixel of each band. */
 static void copy_each(tz_buffer *to, const tz_buffer *from, size_t step)
 {
     size_t size = tz_dtype_size(from->dtype);

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Tables in two passes: the first measures the columns, the second prints. Rows are not kept, so
+ * that a table of any length needs no memory; the caller gives them twice. */
 #include "table.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Standard output and standard error. Output is buffered in static memory, and failures are
+ * reported once, at the end: a full disk or a closed pipe must not look like success. */
 #include "terminal.h"
 
 #include <errno.h>

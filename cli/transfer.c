@@ -104,6 +104,7 @@ static tz_result allocate_block(transfer *t, const blocks *b, tz_error *err)
 
 /* Blocks --------------------------------------------------------------------------------------- */
 
+/* Makes the item of a block. A resampled read is one block, and its window is the whole one. */
 static tz_item item_of(const transfer *t, const block *where, tz_outcome *outcome)
 {
     const request *r = t->r;
@@ -129,6 +130,7 @@ static tz_item item_of(const transfer *t, const block *where, tz_outcome *outcom
     return item;
 }
 
+/* Makes the error of too little memory: what to change depends on whether blocks can be smaller. */
 static tz_result refuse_reading(const transfer *t, uint64_t reading, tz_error *err)
 {
     const bool whole = t->sink->whole || request_is_resampled(t->r);
@@ -208,6 +210,7 @@ static tz_result salvage_block(transfer *t, const tz_item *item, tz_report *part
     return TZ_ERR_ARG;
 }
 
+/* Reads or plans one block, adds to the report, and gives the pixels to the sink. */
 static tz_result transfer_block(transfer *t, const block *where, tz_error *err)
 {
     tz_report part = {0};

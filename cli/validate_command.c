@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo validate: options, and the files one by one. The exit code is that of the worst file.
+ * */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -63,6 +65,7 @@ static bool apply_validate_option(void *user, int id, const char *value)
 
 /* Files ---------------------------------------------------------------------------------------- */
 
+/* Validates one file. Returns its exit code; j NULL: as a page. */
 static int validate_file(const validate_settings *settings, const char *path, json *j)
 {
     tz_validate_options options = settings->options;

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The report of validate: checks by class, with their findings; as a page and as JSON
+ * (doc/validate.schema.json). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

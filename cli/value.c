@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Values of options. Each function prints its own message, so that commands word the same mistake
+ * alike. */
 #include "value.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * terrazzo view: a picture in the terminal. It is a read whose size is that of the terminal, so
+ * that an overview is read instead of the image, and whose sink prints characters (half_blocks.c).
+ * */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * A world file has six lines: A, D, B, E, C, F of x = A column + B row + C and y = D column + E row
+ * + F. */
 #include "world_file.h"
 
 #include <stdio.h>

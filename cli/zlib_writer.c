@@ -224,6 +224,7 @@ static void slide_window(zlib_writer *z)
     z->filled = 0;
 }
 
+/* Writes a block of dynamic Huffman codes (BTYPE 2). */
 static tz_result put_block(zlib_writer *z, bool is_last, tz_error *err)
 {
     find_tokens(z);
@@ -242,6 +243,7 @@ static tz_result put_block(zlib_writer *z, bool is_last, tz_error *err)
 
 /* The stream ----------------------------------------------------------------------------------- */
 
+/* Adds bytes to the Adler-32 checksum (RFC 1950, section 8.2). */
 static void add_adler(zlib_writer *z, const unsigned char *bytes, size_t size)
 {
     while (size > 0) {
