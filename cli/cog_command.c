@@ -10,7 +10,7 @@ static const cli_option cog_options[] = {
      "lzw, deflate (the default), packbits, lzma, lerc,\n"
      "lerc_deflate, lerc_zstd or raw; COMPRESS wins"},
     {"spool", 0, CONVERT_SPOOL, "DIR",
-     "where overviews wait until their place is known;\n"
+     "where overviews wait until their offset is known;\n"
      "beside OUT by default"},
     CONVERT_OPTIONS};
 
