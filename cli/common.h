@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The options that commands share, and what they set. */
+ * The options that commands share, and their settings. */
 #ifndef CLI_COMMON_H
 #define CLI_COMMON_H
 
@@ -13,7 +13,7 @@ typedef struct common_settings {
     bool verbose;
 } common_settings;
 
-/* For the end of a command's table: how files are opened, then what every command has. */
+/* For the end of a command's table: options of opening files, then those of every command. */
 enum { COMMON_PAGE = 2001, COMMON_SIDECARS, COMMON_STRICT, COMMON_LIMIT, COMMON_JSON };
 /* clang-format off */
 #define OPENING_OPTIONS                                                                            \

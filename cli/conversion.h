@@ -25,7 +25,7 @@ typedef struct conversion {
     tz_dtype read_as;      /* the type to read into the memory of spec.dtype */
     uint32_t source_bands; /* more than spec.bands: the last one, alpha, becomes the mask */
     nodata_mask by_nodata; /* used: the mask is made of pixels that are nodata */
-    tz_error note;         /* what was done instead of what was asked for */
+    tz_error note;         /* the option that could not be honoured, and the replacement */
     uint32_t note_count;   /* 0: nothing */
     bool new_statistics;   /* those of the source describe other bands, and are computed again */
     tz_geo geo;

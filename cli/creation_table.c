@@ -89,7 +89,7 @@ static const creation_word flavors[] = {
     {"ESRI_PE", 1, "the keys of the source are written as they are"},
     {NULL, 0, NULL}};
 
-/* 0: what suits the type */
+/* 0: by the type */
 static const creation_word predictors[] = {
     {"YES", 0, NULL},  {"NO", 1, NULL}, {"STANDARD", 2, NULL}, {"FLOATING_POINT", 3, NULL},
     {"TRUE", 0, NULL}, {"ON", 0, NULL}, {"FALSE", 1, NULL},    {"OFF", 1, NULL},

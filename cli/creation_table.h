@@ -47,7 +47,7 @@ typedef struct creation_option {
     double min, max;
     const char *normal;  /* the default, as it would be typed; "": none */
     unsigned codecs;     /* that it is for; 0: all */
-    const char *text;    /* what it is, for help; NULL: not shown */
+    const char *text;    /* description for help; NULL: not shown */
     const char *refused; /* why only the default is accepted; NULL: others are, too */
 } creation_option;
 

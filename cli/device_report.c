@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The report of a device: tiles and who did them, transfers, libraries and direct reads. */
+ * The report of a device: tiles by device, library and CPU, transfers, libraries and direct reads.
+ */
 #include "device_report.h"
 
 #include <stdio.h>

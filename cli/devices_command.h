@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * terrazzo devices: where pixel work can be done, and what is missing. */
+ * terrazzo devices: devices that can be used, and the reasons why others cannot. */
 #ifndef CLI_DEVICES_COMMAND_H
 #define CLI_DEVICES_COMMAND_H
 

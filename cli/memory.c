@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The division of --memory: what the process has before the work starts is measured, what threads
- * and codecs will take is estimated, and the library plans with the rest. */
+ * The division of --memory: the resident size before the work is measured, the needs of threads and
+ * codecs are estimated, and the library plans with the rest. */
 #include "memory.h"
 
 #include <inttypes.h>

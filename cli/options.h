@@ -10,21 +10,21 @@
 typedef struct cli_option {
     const char *name;  /* without the dashes */
     char letter;       /* 0: none */
-    int id;            /* what option_next returns; above 0 */
-    const char *value; /* what its value is called; NULL: it takes none */
-    const char *text;  /* what it does; \n where a line of help ends */
+    int id;            /* result of option_next; above 0 */
+    const char *value; /* name of its value in help; NULL: it has none */
+    const char *text;  /* description; \n ends a line of help */
 } cli_option;
 
 typedef struct cli_command {
     const char *name;
     const char *arguments; /* such as "FILE..." */
     const char *summary;
-    const char *examples;              /* lines of "command", a tab, "what it does" */
+    const char *examples;              /* lines of "command", a tab, "description" */
     const cli_option *options;         /* ended by a NULL name */
     int (*run)(int argc, char **argv); /* without the names of program and command */
     bool to_output;           /* its second argument is written to; '-' is standard output */
     bool takes_dash;          /* it checks '-' itself, in any position */
-    const char *code_3;       /* what exit code 3 means; NULL: it has none */
+    const char *code_3;       /* meaning of exit code 3; NULL: not used */
     void (*print_more)(void); /* help after its options; NULL: none */
     /* Finds the creation option of a name that was typed as an option: any case, '-' for '_'. NULL:
      * the command has no creation options. */
@@ -62,7 +62,7 @@ void option_start(option_parser *parser, const cli_command *command, int argc, c
 int option_next(option_parser *parser);
 
 void option_print_help(const cli_command *command);
-enum { HELP_COLUMN = 24, HELP_COLUMNS = 80 }; /* where the second column begins and ends */
+enum { HELP_COLUMN = 24, HELP_COLUMNS = 80 }; /* first and last of the second column */
 /* Prints "Try 'terrazzo COMMAND -h'." on standard error. Returns EXIT_USAGE. */
 int option_hint(const cli_command *command);
 

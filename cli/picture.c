@@ -3,7 +3,7 @@
  *
  * picture_choose_bands runs before the read and picks the bands; picture_paint gets the pixels of
  * all of them and sends rows of 1 to 4 channels to a sink, a PNG or the terminal. A painter holds
- * what is decided once for the picture: the range of values of each band, its colour model, and
+ * the decisions for the whole picture: the range of values of each band, its colour model, and
  * whether anything is transparent, which adds the alpha channel. 8-bit samples go through a table
  * of 256 bytes for each band. */
 #include "picture.h"
@@ -157,7 +157,7 @@ typedef struct painter {
     const unsigned char *masks[MAX_BANDS];
     stretch range[MAX_BANDS];
     picture_stretch *done;
-    unsigned char bytes[MAX_BANDS][256]; /* what samples of 8 bits become */
+    unsigned char bytes[MAX_BANDS][256]; /* by sample of 8 bits */
     bool transparent;                    /* the picture has an alpha channel */
     unsigned channels;
 } painter;
@@ -306,7 +306,7 @@ static void set_plain_ranges(painter *p)
 }
 
 /* Returns true for classes and the like: one band of bytes, not asked for by --dtype, that uses
- * less than a quarter of the range. A single value stays what it is. */
+ * less than a quarter of the range. A single value is not stretched. */
 static bool is_narrow(const painter *p, const stretch_pixels *few)
 {
     size_t count = (size_t)few->pixels.height * few->pixels.width;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pixels as a picture that people look at: which bands, which colours, what is transparent. */
+ * Pixels as a picture that people look at: bands, colours and transparency. */
 #ifndef CLI_PICTURE_H
 #define CLI_PICTURE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A request for one file: what the options of read, plan and view mean for this image.
+ * A request for one file: the options of read, plan and view, applied to this image.
  *
  * request_open opens the file and resolves in this order: level, window, bands, type, size, device.
  * Later steps need earlier ones: a window is in pixels of the level, and an output size in
@@ -242,7 +242,7 @@ static tz_result choose_bands(request *r, tz_error *err)
     return band_list_read(r->settings->bands, r->info->bands, &r->bands, &r->band_count, err);
 }
 
-/* Scaled values and NaN need floats: float32 holds what 16 bits hold. */
+/* Scaled values and NaN need floats: float32 holds all values of 16 bits. */
 static tz_dtype as_float(tz_dtype dtype)
 {
     if (dtype >= TZ_DTYPE_FLOAT16)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Options of read, plan and view, as they were typed. Each is parsed when it is met, so that a
  * message names the word that is wrong; request_check looks at all of them together. request.c
- * finds out what they mean for a file. */
+ * applies them to a file. */
 #include <math.h>
 #include <string.h>
 

@@ -130,7 +130,8 @@ static tz_item item_of(const transfer *t, const block *where, tz_outcome *outcom
     return item;
 }
 
-/* Makes the error of too little memory: what to change depends on whether blocks can be smaller. */
+/* Makes the error of too little memory: the advice depends on blocks, which may be smaller or not.
+ */
 static tz_result refuse_reading(const transfer *t, uint64_t reading, tz_error *err)
 {
     const bool whole = t->sink->whole || request_is_resampled(t->r);

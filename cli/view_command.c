@@ -52,7 +52,7 @@ const cli_command view_command = {
 
 typedef struct view_settings {
     request_settings request;
-    uint32_t columns; /* 0: what fits */
+    uint32_t columns; /* 0: as many as fit */
     stretch_mode stretch;
 } view_settings;
 

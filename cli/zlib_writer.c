@@ -3,8 +3,8 @@
  *
  * Bytes are collected into blocks of 64 KiB after a history of up to 32 KiB. A block is searched
  * for matches, each at the last position with the same hash of four bytes; there are no chains,
- * which is what makes it small and fast. Huffman codes are then made for the block and written
- * before its tokens. All states have a fixed size and lie in one allocation. */
+ * which keeps it small and fast. Huffman codes are then made for the block and written before its
+ * tokens. All states have a fixed size and lie in one allocation. */
 #include "zlib_writer.h"
 
 #include <stdbool.h>
