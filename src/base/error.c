@@ -325,6 +325,21 @@ tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_locatio
                            "too many %s", what);
 }
 
+tz_result tz_copy_options(void *out, size_t size, const void *given, const char *init,
+                          const tz_context *ctx)
+{
+    size_t given_size;
+    if (!given)
+        return TZ_OK;
+    memcpy(&given_size, given, sizeof given_size);
+    if (given_size < sizeof given_size || given_size > size)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_no_location(), size, given_size),
+                       "options->struct_size is wrong; use %s", init);
+    memcpy(out, given, given_size);
+    return TZ_OK;
+}
+
 tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, uint64_t done,
                             uint64_t total)
 {

@@ -2,154 +2,125 @@
  * The end of a distributed COG: the heads of all blocks give the layout of the file, and the blobs
  * its tiles.
  *
- * The index of the heads fills the tables of a writer that has never seen a row: sizes, hashes and
- * statistics as if it had made the tiles, and offsets as if all bodies followed each other in its
- * spool. Then the writer finishes the file as always. tz_assemble gives it a sink that keeps only
- * the front of the file, and a spool that has no bytes; it returns the front and the runs of each
- * blob's bytes in the file. tz_assemble_file gives it a real sink, and a spool that reads blobs.
+ * The index of the heads fills the tables of an output file: sizes, hashes and statistics as if a
+ * writer had made the tiles, and offsets as if all bodies followed each other in a spool. Then the
+ * file is finished like every other. tz_assemble gives it a sink that keeps only the front of the
+ * file, and a spool that has no bytes; it returns the front and the runs of each blob's bytes in
+ * the file. tz_assemble_file gives it a real sink, and a spool that reads blobs.
  *
  * The decision that is not obvious: statistics are merged in the order of the image's tiles, across
  * blocks, because that is the order of a writer and sums of floating point depend on it. */
+#include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "tiff/tags.h"
 #include "write/block_head.h"
 #include "write/cog_layout.h"
-#include "write/writer.h"
+#include "write/output_file.h"
+#include "write/tile_encoder.h"
 
-/* ---- a writer without rows ---- */
+/* ---- a file whose tiles exist ---- */
 
-/* The tables, statistics and name are its own; everything else in the pyramid is the plan's. */
-static void close_writer(tz_writer *writer)
+typedef struct block_file {
+    tz_output_pyramid pyramid; /* the plan's, with other options; its pointers are the plan's */
+    tz_statistics *statistics; /* by band; NULL: the plan has none */
+    tz_budget budget;
+    tz_context ctx;
+    tz_write_report report;
+    tz_output_file file;
+} block_file;
+
+static void close_block_file(block_file *b)
 {
-    if (!writer)
+    if (!b)
         return;
-    for (uint32_t i = 0; writer->levels && i < writer->pyramid.count; i++) {
-        tz_free(writer->levels[i].offsets);
-        tz_free(writer->levels[i].sizes);
-        tz_free(writer->levels[i].hashes);
-    }
-    tz_free(writer->levels);
-    tz_free(writer->stats);
-    if (writer->pyramid.count > 0)
-        tz_free(writer->pyramid.levels[0].image.options.statistics);
-    tz_free(writer->name);
-    tz_free(writer);
+    tz_output_file_deinit(&b->file);
+    tz_free(b->statistics);
+    tz_free(b);
 }
-
-/* The writer's pyramid is a copy whose pointers stay the plan's, but for statistics. */
-static tz_result fill_writer(tz_writer *writer, const tz_cog_plan *plan, const char *name)
-{
-    const uint32_t bands = plan->info.bands;
-    if (name) {
-        writer->name = tz_copy_string(name);
-        if (!writer->name)
-            return tz_fail_nomem(&writer->ctx, strlen(name) + 1);
-    }
-    writer->pyramid = plan->pyramid;
-    tz_image *image = &writer->pyramid.levels[0].image;
-    image->options.statistics = NULL;
-    image->options.threads = 1;
-    writer->limits = image->options.limits;
-    writer->ctx.limits = &writer->limits;
-    TZ_TRY(tz_budget_make(&writer->budget, &writer->pyramid, NULL, NULL, 0, &writer->ctx));
-    writer->levels = tz_alloc_zeroed(plan->pyramid.count, sizeof *writer->levels);
-    if (!writer->levels)
-        return tz_fail_nomem(&writer->ctx, plan->pyramid.count * sizeof *writer->levels);
-    for (uint32_t i = 0; i < plan->pyramid.count; i++)
-        writer->levels[i].image = &writer->pyramid.levels[i].image;
-    if (!plan->info.statistics)
-        return TZ_OK;
-    writer->stats = tz_alloc_zeroed(bands, sizeof *writer->stats);
-    image->options.statistics = tz_alloc_zeroed(bands, sizeof(tz_statistics));
-    if (!writer->stats || !image->options.statistics)
-        return tz_fail_nomem(&writer->ctx, bands * sizeof(tz_statistics));
-    return TZ_OK;
-}
-
-/* The plan must outlive the writer. name: for messages; may be NULL. */
-static tz_result open_writer(tz_writer **out, const tz_cog_plan *plan, const char *name,
-                             tz_error *err)
-{
-    const tz_context ctx = {.name = name, .err = err, .ifd = -1};
-    tz_writer *writer = tz_alloc_zeroed(1, sizeof *writer);
-    if (!writer)
-        return tz_fail_nomem(&ctx, sizeof *writer);
-    writer->ctx = ctx;
-    const tz_result result = fill_writer(writer, plan, name);
-    if (result == TZ_OK)
-        *out = writer;
-    else
-        close_writer(writer);
-    return result;
-}
-
-/* ---- heads into tables ---- */
 
 /* Tiles of a blob are in the order of its tile row; position follows their bodies in the
  * spool. */
-static tz_result apply_block(tz_writer *writer, const tz_cog_plan *plan,
-                             const tz_block_index_entry *item)
+static void apply_block(block_file *b, const tz_cog_plan *plan, const tz_block_index_entry *item)
 {
     const tz_block_head *head = &item->head;
-    tz_writer_level *level = &writer->levels[head->level];
-    tz_block_tiles tiles;
+    const tz_image *image = &b->pyramid.levels[head->level].image;
+    const tz_tile_tables *tables = &b->file.levels[head->level];
+    const tz_tile_row tile_row = tz_cog_plan_block_tile_row(plan, head->level, &item->tiles);
     uint64_t position = item->base;
-    TZ_TRY(tz_cog_plan_find_block(plan, head->level, head->block, &tiles, &writer->ctx));
-    const tz_tile_row tile_row = tz_cog_plan_block_tile_row(plan, head->level, &tiles);
     for (uint64_t i = 0; i < head->tiles; i++) {
-        const uint64_t tile_index = tz_tile_position_of(level->image, &tile_row, i).tile_index;
+        const uint64_t tile_index = tz_tile_position_of(image, &tile_row, i).tile_index;
         const uint32_t size = tz_block_head_tile_size(head, i);
-        level->sizes[tile_index] = size;
-        writer->report.bytes_tiles += size;
+        tables->sizes[tile_index] = size;
+        b->report.bytes_tiles += size;
         if (size == 0)
-            writer->report.tiles_sparse++;
+            b->report.tiles_sparse++;
         else
-            level->offsets[tile_index] = position + TZ_LEADER;
+            tables->offsets[tile_index] = position + TZ_LEADER;
         position += tz_cog_tile_bytes(size);
-        if (tile_index >= level->image->tile_count)
+        if (tile_index >= image->tile_count)
             continue; /* a mask's tile has no hash */
-        const uint64_t verified_index = tz_verified_index(level->image, tile_index);
+        const uint64_t verified_index = tz_verified_index(image, tile_index);
         if (verified_index != TZ_NONE)
-            level->hashes[verified_index] = tz_block_head_tile_hash(head, i);
+            tables->hashes[verified_index] = tz_block_head_tile_hash(head, i);
     }
-    return TZ_OK;
 }
 
 /* Merges the statistics of all tiles, row by row of the image across blocks. */
-static void apply_statistics(tz_writer *writer, const tz_cog_plan *plan,
-                             const tz_block_index *heads)
+static void merge_statistics(tz_stats *stats, const tz_cog_plan *plan, const tz_block_index *heads)
 {
     const tz_cog_level *l = &plan->levels[0];
     const uint32_t bands = plan->info.bands;
     const uint32_t size = plan->info.block_tiles;
     for (uint32_t row = 0; row < l->tiles_down; row++)
         for (uint32_t column = 0; column < l->tiles_across; column++) {
-            const uint32_t first = column / size * size;
-            const uint32_t columns = tz_min_u32(l->tiles_across - first, size);
             const size_t block = (size_t)(row / size) * l->blocks_across + column / size;
-            const uint64_t tile_index = (uint64_t)(row % size) * columns + column % size;
+            const tz_block_index_entry *item = &heads->list[block];
+            const uint64_t tile_index =
+                (uint64_t)(row % size) * item->tiles.columns + column % size;
             for (uint32_t band = 0; band < bands; band++) {
                 const tz_stats part =
-                    tz_block_head_statistics(&heads->list[block].head, tile_index, band, bands);
-                tz_stats_merge(&writer->stats[band], &part);
+                    tz_block_head_statistics(&item->head, tile_index, band, bands);
+                tz_stats_merge(&stats[band], &part);
             }
         }
 }
 
-/* Fills the tables, statistics and counts of the writer from the heads of all blocks. */
-static tz_result apply_index(tz_writer *writer, const tz_cog_plan *plan,
-                             const tz_block_index *heads)
+/* Everything but sink and spool. verify: NULL: as the plan says. Plan and context must outlive the
+ * file. Released by close_block_file, also after a failure. */
+static tz_result open_block_file(block_file **out, const tz_cog_plan *plan,
+                                 const tz_block_index *heads, const tz_verify *verify,
+                                 const tz_context *ctx)
 {
-    for (uint32_t i = 0; i < writer->pyramid.count; i++) {
-        TZ_TRY(tz_level_allocate_tables(&writer->levels[i], &writer->ctx));
-        writer->report.tiles += tz_all_tiles(writer->levels[i].image);
+    block_file *b = *out = tz_alloc_zeroed(1, sizeof *b);
+    if (!b)
+        return tz_fail_nomem(ctx, sizeof *b);
+    b->pyramid = plan->pyramid;
+    tz_write_options *options = &b->pyramid.levels[0].image.options;
+    b->ctx = *ctx;
+    b->ctx.limits = &options->limits;
+    b->file = (tz_output_file){.pyramid = &b->pyramid,
+                               .budget = &b->budget,
+                               .ctx = &b->ctx,
+                               .report = &b->report,
+                               .all_spooled = true};
+    options->statistics = NULL;
+    options->threads = 1;
+    TZ_TRY(tz_budget_make(&b->budget, &b->pyramid, NULL, NULL, 0, &b->ctx));
+    if (plan->info.statistics) {
+        b->statistics = tz_alloc_zeroed(plan->info.bands, sizeof *b->statistics);
+        if (!b->statistics)
+            return tz_fail_nomem(&b->ctx, plan->info.bands * sizeof *b->statistics);
+        options->statistics = b->statistics;
     }
+    for (uint32_t i = 0; verify && i < b->pyramid.count; i++)
+        b->pyramid.levels[i].image.options.verify = *verify;
+    TZ_TRY(tz_output_file_allocate(&b->file));
     for (size_t i = 0; i < heads->count; i++)
-        TZ_TRY(apply_block(writer, plan, &heads->list[i]));
-    if (writer->stats)
-        apply_statistics(writer, plan, heads);
+        apply_block(b, plan, &heads->list[i]);
+    if (b->file.stats)
+        merge_statistics(b->file.stats, plan, heads);
     return TZ_OK;
 }
 
@@ -162,30 +133,11 @@ typedef struct front_sink {
     uint8_t *data;
     size_t size;
     size_t capacity;
-    bool complete; /* the writer has begun to copy tiles */
+    bool complete; /* the copy of tiles has begun */
 } front_sink;
 
-/* The capacity doubles at least, and new bytes are zero: the header stays zero until it is
- * written. */
-static tz_result store_front_bytes(front_sink *f, uint64_t offset, const tz_bytes *buffer,
-                                   const tz_context *ctx)
-{
-    const uint64_t end = offset + buffer->size;
-    if (end > f->capacity) {
-        const size_t capacity = (size_t)end + f->capacity;
-        uint8_t *data = tz_realloc_array(f->data, capacity, 1);
-        if (!data)
-            return tz_fail_nomem(ctx, capacity);
-        memset(data + f->capacity, 0, capacity - f->capacity);
-        f->data = data;
-        f->capacity = capacity;
-    }
-    memcpy(f->data + offset, buffer->data, buffer->size);
-    f->size = tz_max_size(f->size, (size_t)end);
-    return TZ_OK;
-}
-
-/* Writes after the front are ignored, except the header, which the writer writes last. */
+/* Writes after the front are ignored, except the header, which is written last. The capacity
+ * doubles at least, and new bytes are zero: the header stays zero until it is written. */
 static tz_result front_sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *buffers,
                                   size_t count, tz_error *err)
 {
@@ -193,8 +145,21 @@ static tz_result front_sink_write(tz_sink *sink, uint64_t offset, const tz_bytes
     const tz_context ctx = {.err = err, .ifd = -1};
     if (f->complete && offset > 0)
         return TZ_OK;
-    for (size_t i = 0; i < count; offset += buffers[i].size, i++)
-        TZ_TRY(store_front_bytes(f, offset, &buffers[i], &ctx));
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t end = offset + buffers[i].size;
+        if (end > f->capacity) {
+            const size_t capacity = (size_t)end + f->capacity;
+            uint8_t *data = tz_realloc_array(f->data, capacity, 1);
+            if (!data)
+                return tz_fail_nomem(&ctx, capacity);
+            memset(data + f->capacity, 0, capacity - f->capacity);
+            f->data = data;
+            f->capacity = capacity;
+        }
+        memcpy(f->data + offset, buffers[i].data, buffers[i].size);
+        f->size = tz_max_size(f->size, (size_t)end);
+        offset = end;
+    }
     return TZ_OK;
 }
 
@@ -208,23 +173,7 @@ static tz_result front_sink_skip_tiles(tz_sink *sink, uint64_t offset, void *dst
     return TZ_OK;
 }
 
-/* Lets the writer finish into a front_sink. On success *front owns the bytes. */
-static tz_result finish_front(tz_writer *writer, tz_memory *front)
-{
-    front_sink f = {.base = {.write = front_sink_write}, .tiles = {.read = front_sink_skip_tiles}};
-    writer->sink = &f.base;
-    writer->spool = &f.tiles;
-    writer->all_spooled = true;
-    const tz_result result = tz_writer_finish(writer);
-    writer->sink = writer->spool = NULL;
-    if (result == TZ_OK)
-        *front = (tz_memory){f.data, f.size};
-    else
-        tz_free(f.data);
-    return result;
-}
-
-/* ---- runs ---- */
+/* ---- the assembly ---- */
 
 /* The assembly with the memory of its members. */
 typedef struct assembly_owner {
@@ -237,20 +186,21 @@ typedef struct assembly_owner {
 } assembly_owner;
 
 /* Returns the number of runs of a blob, and stores them if out is not NULL. */
-static size_t make_runs(const tz_writer *writer, const tz_cog_plan *plan,
-                        const tz_block_index_entry *item, const tz_block_tiles *tiles, tz_run *out)
+static size_t make_runs(const block_file *b, const tz_cog_plan *plan,
+                        const tz_block_index_entry *item, tz_run *out)
 {
     const tz_block_head *head = &item->head;
-    const tz_writer_level *level = &writer->levels[head->level];
-    const tz_tile_row tile_row = tz_cog_plan_block_tile_row(plan, head->level, tiles);
+    const tz_tile_tables *tables = &b->file.levels[head->level];
+    const tz_tile_row tile_row = tz_cog_plan_block_tile_row(plan, head->level, &item->tiles);
     tz_run run = {.from = head->size};
     size_t count = 0;
     for (uint64_t i = 0; i < head->tiles; i++) {
-        const uint64_t tile_index = tz_tile_position_of(level->image, &tile_row, i).tile_index;
-        const uint64_t size = tz_cog_tile_bytes(level->sizes[tile_index]);
+        const uint64_t tile_index =
+            tz_tile_position_of(&b->pyramid.levels[head->level].image, &tile_row, i).tile_index;
+        const uint64_t size = tz_cog_tile_bytes(tables->sizes[tile_index]);
         if (size == 0)
             continue;
-        const uint64_t offset = level->offsets[tile_index] - TZ_LEADER;
+        const uint64_t offset = tables->offsets[tile_index] - TZ_LEADER;
         if (count == 0 || run.offset + run.size != offset) {
             run = (tz_run){.offset = offset, .from = run.from + run.size};
             count++;
@@ -262,56 +212,43 @@ static size_t make_runs(const tz_writer *writer, const tz_cog_plan *plan,
     return count;
 }
 
-/* Goes through all blobs twice: to count, and to store. */
-static tz_result add_runs(assembly_owner *h, const tz_writer *writer, const tz_cog_plan *plan,
-                          const tz_block_index *heads)
+/* Finishes the file into a front_sink, then goes through all blobs twice: to count their runs, and
+ * to store them. */
+static tz_result fill_assembly(assembly_owner *h, block_file *b, const tz_cog_plan *plan,
+                               const tz_block_index *heads)
 {
+    const size_t count = heads->count;
+    front_sink f = {.base = {.write = front_sink_write}, .tiles = {.read = front_sink_skip_tiles}};
     size_t total = 0;
-    tz_block_tiles tiles;
-    for (size_t i = 0; i < heads->count; i++) {
+    h->counts = tz_alloc_zeroed(count, sizeof *h->counts);
+    h->runs = tz_alloc_zeroed(count, sizeof *h->runs);
+    if (!h->counts || !h->runs)
+        return tz_fail_nomem(&b->ctx, count * (sizeof *h->counts + sizeof *h->runs));
+    b->file.sink = &f.base;
+    b->file.spool = &f.tiles;
+    const tz_result result = tz_output_file_finish(&b->file);
+    h->front = (tz_memory){f.data, f.size};
+    TZ_TRY(result);
+    for (size_t i = 0; i < count; i++) {
         const tz_block_index_entry *item = &heads->list[i];
-        TZ_TRY(
-            tz_cog_plan_find_block(plan, item->head.level, item->head.block, &tiles, &writer->ctx));
-        h->counts[item->given] = make_runs(writer, plan, item, &tiles, NULL);
+        h->counts[item->given] = make_runs(b, plan, item, NULL);
         total += h->counts[item->given];
     }
     h->all_runs = tz_alloc_array(total, sizeof *h->all_runs);
     if (!h->all_runs)
-        return tz_fail_nomem(&writer->ctx, total * sizeof *h->all_runs);
-    for (size_t i = 0, first = 0; i < heads->count; first += h->counts[i], i++)
+        return tz_fail_nomem(&b->ctx, total * sizeof *h->all_runs);
+    for (size_t i = 0, first = 0; i < count; first += h->counts[i], i++)
         h->runs[i] = h->all_runs + first;
-    for (size_t i = 0; i < heads->count; i++) {
-        const tz_block_index_entry *item = &heads->list[i];
-        TZ_TRY(
-            tz_cog_plan_find_block(plan, item->head.level, item->head.block, &tiles, &writer->ctx));
-        (void)make_runs(writer, plan, item, &tiles, (tz_run *)h->runs[item->given]);
-    }
-    return TZ_OK;
-}
-
-/* ---- the assembly ---- */
-
-static tz_result fill_assembly(assembly_owner *h, tz_writer *writer, const tz_cog_plan *plan,
-                               const tz_block_index *heads)
-{
-    const tz_statistics *statistics = writer->levels[0].image->options.statistics;
-    const size_t count = heads->count;
-    TZ_TRY(apply_index(writer, plan, heads));
-    h->counts = tz_alloc_zeroed(count, sizeof *h->counts);
-    h->runs = tz_alloc_zeroed(count, sizeof *h->runs);
-    h->statistics = tz_alloc_zeroed(plan->info.bands, sizeof *h->statistics);
-    if (!h->counts || !h->runs || !h->statistics)
-        return tz_fail_nomem(&writer->ctx, count * (sizeof *h->counts + sizeof *h->runs));
-    TZ_TRY(finish_front(writer, &h->front));
-    TZ_TRY(add_runs(h, writer, plan, heads));
-    if (statistics)
-        memcpy(h->statistics, statistics, plan->info.bands * sizeof *statistics);
-    h->assembly = (tz_assembly){.file_size = writer->report.file_size,
-                                .bigtiff = writer->report.bigtiff,
+    for (size_t i = 0; i < count; i++)
+        (void)make_runs(b, plan, &heads->list[i], (tz_run *)h->runs[heads->list[i].given]);
+    h->statistics = b->statistics;
+    b->statistics = NULL;
+    h->assembly = (tz_assembly){.file_size = b->report.file_size,
+                                .bigtiff = b->report.bigtiff,
                                 .front = {h->front.data, h->front.size},
-                                .tiles = writer->report.tiles,
-                                .tiles_sparse = writer->report.tiles_sparse,
-                                .statistics = statistics ? h->statistics : NULL,
+                                .tiles = b->report.tiles,
+                                .tiles_sparse = b->report.tiles_sparse,
+                                .statistics = h->statistics,
                                 .blob_count = count,
                                 .run_counts = h->counts,
                                 .runs = h->runs};
@@ -323,19 +260,18 @@ tz_result tz_assemble(tz_assembly **out, const tz_cog_plan *plan, const tz_bytes
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_index all = {0};
-    tz_writer *writer = NULL;
+    block_file *b = NULL;
     if (!plan || (!heads && count > 0))
-        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "the plan or the heads are NULL");
+        return TZ_FAIL_ARG(&ctx, "the plan or the heads are NULL");
     assembly_owner *h = tz_alloc_zeroed(1, sizeof *h);
     if (!h)
         return tz_fail_nomem(&ctx, sizeof *h);
     tz_result result = tz_block_index_make(&all, plan, heads, count, &ctx);
     if (result == TZ_OK)
-        result = open_writer(&writer, plan, NULL, err);
+        result = open_block_file(&b, plan, &all, NULL, &ctx);
     if (result == TZ_OK)
-        result = fill_assembly(h, writer, plan, &all);
-    close_writer(writer);
+        result = fill_assembly(h, b, plan, &all);
+    close_block_file(b);
     tz_block_index_deinit(&all);
     if (result == TZ_OK)
         *out = &h->assembly;
@@ -359,101 +295,77 @@ void tz_assembly_free(tz_assembly *assembly)
 
 /* ---- blobs as a spool ---- */
 
-typedef struct blob_list {
-    const tz_cog_plan *plan;
+/* All bodies, one after the other in the caller's order. */
+typedef struct blob_spool {
+    tz_sink base; /* first: the two share their address */
     const tz_blobs *blobs;
     tz_bytes *heads;
     tz_block_index sorted;
     const tz_block_index_entry **given; /* by index in blobs */
     const tz_progress *progress;
-    uint64_t copied;
+    uint64_t copied; /* bytes, for progress */
     uint64_t total;
-} blob_list;
+} blob_spool;
 
-static tz_result read_blob(const blob_list *l, size_t blob, uint64_t offset, void *dst, size_t size,
-                           const tz_context *ctx)
+/* Reads the heads of all blobs, then sorts them. The fixed fields of a head come first. They are
+ * checked against the plan, which limits the size of the rest. */
+static tz_result read_heads(blob_spool *s, const tz_cog_plan *plan, const tz_context *ctx)
 {
-    return l->blobs->read(l->blobs->user, blob, offset, dst, size, ctx->err);
-}
-
-/* The fixed fields come first. They are checked against the plan, which limits the size of the
- * rest. */
-static tz_result read_head(blob_list *l, size_t blob, const tz_context *ctx)
-{
-    uint8_t front[TZ_BLOB_HEADER];
-    tz_block_head head;
-    size_t size;
-    TZ_TRY(read_blob(l, blob, 0, front, sizeof front, ctx));
-    TZ_TRY(tz_block_head_read(&head, front, sizeof front, ctx));
-    head.at = NULL; /* the table of sizes is not read yet */
-    TZ_TRY(tz_block_head_check(&head, l->plan, ctx));
-    uint8_t *data = tz_to_size(head.size, &size) ? tz_alloc(size) : NULL;
-    if (!data)
-        return tz_fail_nomem(ctx, head.size);
-    l->heads[blob] = (tz_bytes){data, size};
-    memcpy(data, front, sizeof front);
-    if (size == sizeof front)
-        return TZ_OK;
-    return read_blob(l, blob, sizeof front, data + sizeof front, size - sizeof front, ctx);
-}
-
-/* Reads the heads of all blobs, then sorts them. given[] finds the entry of a blob by its
- * index. */
-static tz_result read_heads(blob_list *l, const tz_context *ctx)
-{
-    const size_t count = l->blobs->count;
-    l->heads = tz_alloc_zeroed(count, sizeof *l->heads);
-    l->given = tz_alloc_zeroed(count, sizeof *l->given);
-    if (!l->heads || !l->given)
-        return tz_fail_nomem(ctx, tz_mul_capped(count, sizeof *l->heads));
-    for (size_t i = 0; i < count; i++)
-        TZ_TRY(read_head(l, i, ctx));
-    TZ_TRY(tz_block_index_make(&l->sorted, l->plan, l->heads, count, ctx));
-    for (size_t i = 0; i < count; i++) {
-        l->given[l->sorted.list[i].given] = &l->sorted.list[i];
-        l->total += l->sorted.list[i].head.body;
+    const tz_blobs *blobs = s->blobs;
+    s->heads = tz_alloc_zeroed(blobs->count, sizeof *s->heads);
+    s->given = tz_alloc_zeroed(blobs->count, sizeof *s->given);
+    if (!s->heads || !s->given)
+        return tz_fail_nomem(ctx, tz_mul_capped(blobs->count, sizeof *s->heads));
+    for (size_t i = 0; i < blobs->count; i++) {
+        uint8_t front[TZ_BLOB_HEADER];
+        tz_block_head head;
+        size_t size;
+        TZ_TRY(blobs->read(blobs->user, i, 0, front, sizeof front, ctx->err));
+        TZ_TRY(tz_block_head_read(&head, front, sizeof front, ctx));
+        head.at = NULL; /* the table of sizes is not read yet */
+        TZ_TRY(tz_block_head_check(&head, plan, ctx));
+        uint8_t *data = tz_to_size(head.size, &size) ? tz_alloc(size) : NULL;
+        if (!data)
+            return tz_fail_nomem(ctx, head.size);
+        s->heads[i] = (tz_bytes){data, size};
+        memcpy(data, front, sizeof front);
+        if (size > sizeof front)
+            TZ_TRY(blobs->read(blobs->user, i, sizeof front, data + sizeof front,
+                               size - sizeof front, ctx->err));
+    }
+    TZ_TRY(tz_block_index_make(&s->sorted, plan, s->heads, blobs->count, ctx));
+    for (size_t i = 0; i < blobs->count; i++) {
+        s->given[s->sorted.list[i].given] = &s->sorted.list[i];
+        s->total += s->sorted.list[i].head.body;
     }
     return TZ_OK;
 }
-
-static void close_blob_list(blob_list *l)
-{
-    for (size_t i = 0; l->heads && i < l->blobs->count; i++)
-        tz_free((void *)l->heads[i].data);
-    tz_free(l->heads);
-    tz_free(l->given);
-    tz_block_index_deinit(&l->sorted);
-}
-
-/* All bodies, one after the other. */
-typedef struct blob_spool {
-    tz_sink base; /* first: the two share their address */
-    blob_list *list;
-} blob_spool;
 
 /* Reads bytes of the spool, which may span several blobs. Progress is counted in bytes of the
  * spool. */
 static tz_result blob_spool_read(tz_sink *sink, uint64_t offset, void *dst, size_t size,
                                  tz_error *err)
 {
-    blob_list *l = ((blob_spool *)sink)->list;
+    blob_spool *s = (blob_spool *)sink;
+    const tz_blobs *blobs = s->blobs;
     const tz_context ctx = {.err = err, .ifd = -1};
     uint8_t *to = dst;
-    TZ_TRY(tz_check_progress(&ctx, l->progress, l->copied, l->total));
-    l->copied += size;
-    size_t blob = 0, high = l->blobs->count - 1; /* bisection: the last blob at or before offset */
+    TZ_TRY(tz_check_progress(&ctx, s->progress, s->copied, s->total));
+    s->copied += size;
+    size_t blob = 0, high = blobs->count - 1; /* bisection: the last blob at or before offset */
     while (blob < high) {
         const size_t middle = high - (high - blob) / 2;
-        if (l->given[middle]->base <= offset)
+        if (s->given[middle]->base <= offset)
             blob = middle;
         else
             high = middle - 1;
     }
     for (; size > 0; blob++) {
-        const tz_block_index_entry *item = l->given[blob];
+        const tz_block_index_entry *item = s->given[blob];
         const size_t part = (size_t)tz_min(item->base + item->head.body - offset, size);
         if (part > 0)
-            TZ_TRY(read_blob(l, blob, item->head.size + offset - item->base, to, part, &ctx));
+            TZ_TRY(blobs->read(blobs->user, blob, item->head.size + offset - item->base, to, part,
+                               err));
         to += part;
         offset += part;
         size -= part;
@@ -461,64 +373,18 @@ static tz_result blob_spool_read(tz_sink *sink, uint64_t offset, void *dst, size
     return TZ_OK;
 }
 
-/* ---- the file ---- */
-
 /* The steps of tz_commit after the last tile, with the blobs as a spool. */
-static tz_result write_file(tz_writer *writer, blob_list *list, const tz_write_options *options)
+static tz_result write_file(block_file *b, blob_spool *spool, const char *path,
+                            const tz_write_options *options)
 {
-    blob_spool spool = {.base = {.read = blob_spool_read}, .list = list};
-    for (uint32_t i = 0; i < writer->pyramid.count; i++)
-        writer->pyramid.levels[i].image.options.verify = options->verify; /* not the plan's */
-    TZ_TRY(apply_index(writer, list->plan, &list->sorted));
-    TZ_TRY(tz_sink_open_file(&writer->sink, writer->name, options->exclusive, options->no_sync,
-                             &writer->ctx));
-    writer->spool = &spool.base;
-    writer->all_spooled = true;
-    const tz_result result = tz_writer_finish(writer);
-    writer->spool = NULL;
-    TZ_TRY(result);
-    TZ_TRY(tz_sink_sync(writer->sink, writer->report.file_size, &writer->ctx));
-    TZ_TRY(tz_writer_verify(writer));
-    TZ_TRY(tz_check_progress(&writer->ctx, list->progress, list->total, list->total));
-    return tz_sink_commit(writer->sink, &writer->ctx);
-}
-
-static tz_result assemble_blobs(blob_list *list, const char *path, const tz_write_options *options,
-                                tz_write_report *report, const tz_context *ctx)
-{
-    const tz_cog_plan *plan = list->plan;
-    tz_writer *writer = NULL;
-    TZ_TRY(read_heads(list, ctx));
-    TZ_TRY(open_writer(&writer, plan, path, ctx->err));
-    const tz_result result = write_file(writer, list, options);
-    if (result == TZ_OK && options->statistics)
-        memcpy(options->statistics, writer->levels[0].image->options.statistics,
-               plan->info.bands * sizeof *options->statistics);
-    if (result == TZ_OK && report) {
-        *report = writer->report;
-        report->levels = plan->pyramid.count;
-        report->threads = 1;
-        report->spool_bytes = 0; /* the spool is the caller's */
-    }
-    tz_sink_close(writer->sink);
-    close_writer(writer);
-    return result;
-}
-
-static tz_result check_arguments(const char *path, const tz_cog_plan *plan, const tz_blobs *blobs,
-                                 const tz_write_options *options, const tz_context *ctx)
-{
-    const char *wrong = !path                    ? "the path is NULL"
-                        : !plan                  ? "the plan is NULL"
-                        : !blobs || !blobs->read ? "blobs has no function to read"
-                        : (unsigned)options->verify > TZ_VERIFY_NONE
-                            ? "options->verify has an unknown value"
-                        : options->statistics && !plan->info.statistics
-                            ? "options->statistics is set, but the plan has no statistics"
-                            : NULL;
-    if (!wrong)
-        return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s", wrong);
+    tz_output_file *file = &b->file;
+    TZ_TRY(tz_sink_open_file(&file->sink, path, options->exclusive, options->no_sync, &b->ctx));
+    file->spool = &spool->base;
+    TZ_TRY(tz_output_file_finish(file));
+    TZ_TRY(tz_sink_sync(file->sink, b->report.file_size, &b->ctx));
+    TZ_TRY(tz_output_file_verify(file));
+    TZ_TRY(tz_check_progress(&b->ctx, spool->progress, spool->total, spool->total));
+    return tz_sink_commit(file->sink, &b->ctx);
 }
 
 tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_blobs *blobs,
@@ -526,16 +392,40 @@ tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_b
 {
     const tz_context ctx = {.name = path, .err = err, .ifd = -1};
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
-    const size_t size = options ? options->struct_size : sizeof how;
-    if (size > sizeof how || size < sizeof size)
-        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), sizeof how, size),
-                       "options->struct_size is wrong; use TZ_WRITE_OPTIONS_INIT");
-    if (options)
-        memcpy(&how, options, size);
-    TZ_TRY(check_arguments(path, plan, blobs, &how, &ctx));
-    blob_list list = {.plan = plan, .blobs = blobs, .progress = &how.progress};
-    const tz_result result = assemble_blobs(&list, path, &how, report, &ctx);
-    close_blob_list(&list);
+    TZ_TRY(tz_copy_options(&how, sizeof how, options, "TZ_WRITE_OPTIONS_INIT", &ctx));
+    const char *wrong = !path                    ? "the path is NULL"
+                        : !plan                  ? "the plan is NULL"
+                        : !blobs || !blobs->read ? "blobs has no function to read"
+                        : (unsigned)how.verify > TZ_VERIFY_NONE
+                            ? "options->verify has an unknown value"
+                        : how.statistics && !plan->info.statistics
+                            ? "options->statistics is set, but the plan has no statistics"
+                            : NULL;
+    if (wrong)
+        return TZ_FAIL_ARG(&ctx, "%s", wrong);
+    blob_spool spool = {
+        .base = {.read = blob_spool_read}, .blobs = blobs, .progress = &how.progress};
+    block_file *b = NULL;
+    tz_result result = read_heads(&spool, plan, &ctx);
+    if (result == TZ_OK)
+        result = open_block_file(&b, plan, &spool.sorted, &how.verify, &ctx);
+    if (result == TZ_OK)
+        result = write_file(b, &spool, path, &how);
+    if (result == TZ_OK && how.statistics)
+        memcpy(how.statistics, b->statistics, plan->info.bands * sizeof *how.statistics);
+    if (result == TZ_OK && report) {
+        *report = b->report;
+        report->levels = plan->pyramid.count;
+        report->threads = 1;
+        report->spool_bytes = 0; /* the spool is the caller's */
+    }
+    if (b)
+        tz_sink_close(b->file.sink);
+    close_block_file(b);
+    for (size_t i = 0; spool.heads && i < blobs->count; i++)
+        tz_free((void *)spool.heads[i].data);
+    tz_free(spool.heads);
+    tz_free(spool.given);
+    tz_block_index_deinit(&spool.sorted);
     return result;
 }

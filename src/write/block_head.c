@@ -15,6 +15,8 @@
 
 #include "base/mem.h"
 #include "codec/unaligned.h"
+#include "tiff/byte_order.h"
+#include "tiff/tags.h"
 #include "write/cog_layout.h"
 #include "write/cog_plan_bytes.h"
 
@@ -78,31 +80,16 @@ uint64_t tz_block_head_tile_hash(const tz_block_head *head, uint64_t tile)
     return tz_load_le64(head->at + hash_at(head, tile));
 }
 
-static double load_double(const uint8_t *at)
-{
-    const uint64_t bits = tz_load_le64(at);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static void put_double(uint8_t *at, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    tz_store_le64(at, bits);
-}
+/* The members of tz_stats are words of 8 bytes, and are stored in their order. */
+_Static_assert(sizeof(tz_stats) == STATS_BYTES, "block_head.c: tz_stats");
 
 tz_stats tz_block_head_statistics(const tz_block_head *head, uint64_t tile_index, uint32_t band,
                                   uint32_t bands)
 {
-    const uint8_t *at = head->at + statistics_at(head, tile_index, band, bands);
-    return (tz_stats){.valid = tz_load_le64(at),
-                      .minimum = load_double(at + 8),
-                      .maximum = load_double(at + 16),
-                      .pivot = load_double(at + 24),
-                      .sum = load_double(at + 32),
-                      .squares = load_double(at + 40)};
+    tz_stats stats;
+    memcpy(&stats, head->at + statistics_at(head, tile_index, band, bands), sizeof stats);
+    tz_to_host_order(&stats, STATS_VALUES, 8, false);
+    return stats;
 }
 
 void tz_block_head_set_tile(uint8_t *at, const tz_block_head *head, uint64_t tile, uint32_t size,
@@ -116,12 +103,8 @@ void tz_block_head_set_statistics(uint8_t *at, const tz_block_head *head, uint64
                                   uint32_t band, uint32_t bands, const tz_stats *stats)
 {
     uint8_t *to = at + statistics_at(head, tile_index, band, bands);
-    tz_store_le64(to, stats->valid);
-    put_double(to + 8, stats->minimum);
-    put_double(to + 16, stats->maximum);
-    put_double(to + 24, stats->pivot);
-    put_double(to + 32, stats->sum);
-    put_double(to + 40, stats->squares);
+    memcpy(to, stats, sizeof *stats);
+    tz_to_host_order(to, STATS_VALUES, 8, false); /* swapping is its own inverse */
 }
 
 /* ---- the whole ---- */
@@ -145,13 +128,6 @@ void tz_block_head_seal(uint8_t *at, const tz_block_head *head)
     tz_store_le64(at + CHECKSUM_AT, head_checksum(at, head->size));
 }
 
-static tz_result fail_head(const tz_context *ctx, tz_result result, uint64_t at, uint64_t expected,
-                           uint64_t found, const char *what)
-{
-    return tz_fail(ctx, result, TZ_CAUSE_META, tz_expecting(tz_at_offset(at), expected, found),
-                   "%s", what);
-}
-
 /* Two steps, because a caller may have read only the fixed fields to find out the size of the
  * rest. at stays NULL then. */
 tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t size,
@@ -159,12 +135,12 @@ tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t siz
 {
     *out = (tz_block_head){.at = NULL};
     if (size < TZ_BLOB_HEADER || memcmp(data, magic, sizeof magic) != 0)
-        return fail_head(ctx, TZ_ERR_FORMAT, 0, TZ_NONE, TZ_NONE,
-                         "this is not a block of terrazzo");
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, 0, TZ_NONE, TZ_NONE,
+                                  "this is not a block of terrazzo");
     const uint32_t version = tz_load_le32(data + VERSION_AT);
     if (version != VERSION)
-        return fail_head(ctx, TZ_ERR_UNSUPPORTED, VERSION_AT, VERSION, version,
-                         "a block of another version; encode it again with this one");
+        return tz_fail_plan_bytes(ctx, TZ_ERR_UNSUPPORTED, VERSION_AT, VERSION, version,
+                                  "a block of another version; encode it again with this one");
     *out = (tz_block_head){.fingerprint = tz_load_le64(data + PLAN_AT),
                            .level = tz_load_le32(data + LEVEL_AT),
                            .block = tz_load_le64(data + BLOCK_AT),
@@ -175,8 +151,8 @@ tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t siz
     if (out->size > size)
         return TZ_OK;
     if (tz_load_le64(data + CHECKSUM_AT) != head_checksum(data, out->size))
-        return fail_head(ctx, TZ_ERR_FORMAT, CHECKSUM_AT, TZ_NONE, TZ_NONE,
-                         "the block is damaged: the checksum of its head is wrong");
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, CHECKSUM_AT, TZ_NONE, TZ_NONE,
+                                  "the block is damaged: the checksum of its head is wrong");
     out->at = data;
     return TZ_OK;
 }
@@ -187,23 +163,23 @@ tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan
 {
     tz_block_tiles tiles;
     if (head->fingerprint != plan->info.fingerprint)
-        return fail_head(ctx, TZ_ERR_FORMAT, PLAN_AT, plan->info.fingerprint, head->fingerprint,
-                         "the block was made by another plan");
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, PLAN_AT, plan->info.fingerprint,
+                                  head->fingerprint, "the block was made by another plan");
     if (head->level >= plan->info.level_count ||
         head->block >= plan->levels[head->level].block_count)
-        return fail_head(ctx, TZ_ERR_FORMAT, LEVEL_AT, TZ_NONE, head->block,
-                         "the plan has no such block");
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, LEVEL_AT, TZ_NONE, head->block,
+                                  "the plan has no such block");
     TZ_TRY(tz_cog_plan_find_block(plan, head->level, head->block, &tiles, ctx));
     const tz_block_head expected = tz_block_head_init(plan, head->level, head->block, &tiles);
     if (head->tiles != expected.tiles || head->stats_count != expected.stats_count)
-        return fail_head(ctx, TZ_ERR_FORMAT, TILES_AT, expected.tiles, head->tiles,
-                         "the block has another number of tiles, or of statistics");
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, TILES_AT, expected.tiles, head->tiles,
+                                  "the block has another number of tiles, or of statistics");
     uint64_t sum = 0;
     for (uint64_t i = 0; head->at && i < head->tiles; i++)
         sum = tz_add_capped(sum, tz_cog_tile_bytes(tz_block_head_tile_size(head, i)));
     if (head->at && sum != head->body)
-        return fail_head(ctx, TZ_ERR_FORMAT, BODY_AT, sum, head->body,
-                         "the sizes of a block's tiles do not add up");
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, BODY_AT, sum, head->body,
+                                  "the sizes of a block's tiles do not add up");
     return TZ_OK;
 }
 
@@ -216,8 +192,8 @@ tz_result tz_encoded_block_read(tz_encoded_block *out, const void *data, size_t 
     tz_block_head head;
     TZ_TRY(tz_block_head_read(&head, data, data ? size : 0, &ctx));
     if (head.size == TZ_NONE || head.body > TZ_NONE - 1 - head.size)
-        return fail_head(&ctx, TZ_ERR_FORMAT, BODY_AT, TZ_NONE, head.body,
-                         "the block is damaged: its size is impossible");
+        return tz_fail_plan_bytes(&ctx, TZ_ERR_FORMAT, BODY_AT, TZ_NONE, head.body,
+                                  "the block is damaged: its size is impossible");
     *out = (tz_encoded_block){.fingerprint = head.fingerprint,
                               .level = head.level,
                               .block = head.block,
@@ -232,14 +208,13 @@ static tz_result read_whole_head(tz_block_head *out, const tz_cog_plan *plan, co
                                  const tz_context *ctx)
 {
     if (!plan || !head || !head->data)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "there is no plan, or no head of a block");
+        return TZ_FAIL_ARG(ctx, "there is no plan, or no head of a block");
     TZ_TRY(tz_block_head_read(out, head->data, head->size, ctx));
     TZ_TRY(tz_block_head_check(out, plan, ctx));
     if (out->at)
         return TZ_OK;
-    return fail_head(ctx, TZ_ERR_FORMAT, head->size, out->size, head->size,
-                     "the head of a block is cut off");
+    return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, head->size, out->size, head->size,
+                              "the head of a block is cut off");
 }
 
 tz_result tz_encoded_block_sizes(const tz_cog_plan *plan, const tz_bytes *head, uint32_t *sizes,
@@ -292,25 +267,8 @@ static int compare_block_numbers(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Reads one head, which must be complete, and numbers its block through all levels. */
-static tz_result read_index_entry(tz_block_index_entry *out, const tz_cog_plan *plan,
-                                  const tz_bytes *bytes, const tz_context *ctx)
-{
-    const tz_block_head *head = &out->head;
-    TZ_TRY(tz_block_head_read(&out->head, bytes->data, bytes->data ? bytes->size : 0, ctx));
-    TZ_TRY(tz_block_head_check(head, plan, ctx));
-    if (!head->at)
-        return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
-                       tz_expecting(tz_at_offset(bytes->size), head->size, bytes->size),
-                       "the head of block %llu of level %u is cut off",
-                       (unsigned long long)head->block, head->level);
-    out->number = head->block;
-    for (uint32_t i = 0; i < head->level; i++)
-        out->number += plan->levels[i].block_count;
-    return TZ_OK;
-}
-
-/* base is assigned in the order of the caller, before the entries are sorted by block. */
+/* Heads must be complete. Blocks are numbered through all levels. base is assigned in the order of
+ * the caller, before the entries are sorted by block. */
 tz_result tz_block_index_make(tz_block_index *out, const tz_cog_plan *plan, const tz_bytes *heads,
                               size_t count, const tz_context *ctx)
 {
@@ -320,7 +278,19 @@ tz_result tz_block_index_make(tz_block_index *out, const tz_cog_plan *plan, cons
         return tz_fail_nomem(ctx, tz_mul_capped(count, sizeof *out->list));
     for (size_t i = 0; i < count; i++) {
         tz_block_index_entry *item = &out->list[i];
-        TZ_TRY(read_index_entry(item, plan, &heads[i], ctx));
+        const tz_block_head *head = &item->head;
+        TZ_TRY(
+            tz_block_head_read(&item->head, heads[i].data, heads[i].data ? heads[i].size : 0, ctx));
+        TZ_TRY(tz_block_head_check(head, plan, ctx));
+        if (!head->at)
+            return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED,
+                           tz_expecting(tz_at_offset(heads[i].size), head->size, heads[i].size),
+                           "the head of block %llu of level %u is cut off",
+                           (unsigned long long)head->block, head->level);
+        TZ_TRY(tz_cog_plan_find_block(plan, head->level, head->block, &item->tiles, ctx));
+        item->number = head->block;
+        for (uint32_t level = 0; level < head->level; level++)
+            item->number += plan->levels[level].block_count;
         item->given = i;
         item->base = base;
         if (!tz_add(base, item->head.body, &base))

@@ -48,6 +48,7 @@ tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan
 /* A blob in an index. */
 typedef struct tz_block_index_entry {
     tz_block_head head;
+    tz_block_tiles tiles;
     uint64_t number; /* of its block, counted through all levels */
     size_t given;    /* index in the caller's list */
     uint64_t base;   /* offset of its body if all bodies follow each other in the caller's order */

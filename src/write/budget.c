@@ -43,52 +43,41 @@ enum { METADATA_COPIES = 4 };
  * size. */
 _Static_assert(sizeof(void *) != 8 ||
                    (sizeof(tz_tile_slot) == 72 && sizeof(tz_encode_worker) == 72 &&
-                    sizeof(tz_writer_level) == 208 && sizeof(tz_stats) == 48),
+                    sizeof(tz_writer_level) == 184 && sizeof(tz_tile_tables) == 24 &&
+                    sizeof(tz_stats) == 48),
                "budget.c: sizes of structs that are counted");
 
 /* ---- counting ---- */
 
-/* A tile that is only copied is made in its slot, and a row whose bits are not packed in its
- * tile: neither needs a buffer. */
-static tz_tile_encoding make_tile_encoding(const tz_encoder *encoder,
-                                           const tz_encode_options *choice,
-                                           const tz_tile_format *format, const tz_row_format *row)
+/* Sets an encoding and adds its buffers to those of a worker. A tile that is only copied is made in
+ * its slot, and a row whose bits are not packed in its tile: neither needs a buffer. All slots are
+ * as large as the largest tile. */
+static void add_tile_encoding(tz_budget *b, unsigned which, const tz_output_level *level)
 {
-    const bool packed = row->bits != 8 * tz_dtype_size(row->dtype);
-    tz_tile_encoding encoding = {.encoder = encoder, .choice = choice, .format = *format};
-    encoding.bytes.tile = encoder->flags & TZ_ENCODER_COPY ? 0 : tz_tile_bytes(format);
-    encoding.bytes.row = packed ? tz_row_prepared_bytes(row) : 0;
-    encoding.bytes.scratch = tz_store_scratch_bytes(row);
-    encoding.bytes.bound = encoder->bound(format, choice);
-    return encoding;
-}
-
-/* Adds the buffers of an encoding to those of a worker. All slots are as large as the largest
- * tile. */
-static void add_tile_encoding(tz_budget *b, unsigned which, const tz_image *image)
-{
+    const tz_image *image = &level->image;
     const bool mask = which == TZ_ENCODING_MASK;
     const tz_row_format row = tz_tile_row_format(image, mask);
+    const bool packed = row.bits != 8 * tz_dtype_size(row.dtype);
+    const tz_encoder *encoder = mask ? image->mask_encoder : image->encoder;
     tz_tile_encoding *encoding = &b->encoding[which];
-    *encoding = mask ? make_tile_encoding(image->mask_encoder, &image->mask_choice,
-                                          &image->mask_format, &row)
-                     : make_tile_encoding(image->encoder, &image->choice, &image->format, &row);
+    *encoding = (tz_tile_encoding){.encoder = encoder,
+                                   .choice = mask ? &image->mask_choice : &image->choice,
+                                   .format = mask ? image->mask_format : image->format};
+    if (!mask && level->library.encoder.name[0] != '\0')
+        encoding->library = &level->library;
+    if (!mask && level->codestreams.name[0] != '\0')
+        encoding->codestreams = &level->codestreams;
+    encoding->bytes.tile = encoder->flags & TZ_ENCODER_COPY ? 0 : tz_tile_bytes(&encoding->format);
+    encoding->bytes.row = packed ? tz_row_prepared_bytes(&row) : 0;
+    encoding->bytes.scratch = tz_store_scratch_bytes(&row);
+    encoding->bytes.bound = encoder->bound(&encoding->format, encoding->choice);
     b->slot = tz_max_size(b->slot, encoding->bytes.bound);
-    const tz_encoder *encoder = encoding->encoder;
     b->worker = tz_add_capped(b->worker, encoder->state_size);
     if (encoder->memory)
         b->worker = tz_add_capped(b->worker, encoder->memory(&encoding->format, encoding->choice));
     b->worker = tz_add_capped(b->worker, encoding->bytes.tile);
     b->worker = tz_add_capped(b->worker, encoding->bytes.row);
     b->worker = tz_add_capped(b->worker, encoding->bytes.scratch);
-}
-
-static void set_library(tz_budget *b, unsigned which, const tz_output_level *level)
-{
-    if (level->library.encoder.name[0] != '\0')
-        b->encoding[which].library = &level->library;
-    if (level->codestreams.name[0] != '\0')
-        b->encoding[which].codestreams = &level->codestreams;
 }
 
 /* Everything that does not depend on threads, slots and slabs; also the bytes of one worker,
@@ -105,14 +94,11 @@ static void count_fixed_bytes(tz_budget *b, const tz_output_pyramid *pyramid)
         options->overview_compression != TZ_COMPRESSION_DEFAULT ||
         options->overview_predictor != 0 || options->overview_quality != 0 ||
         options->overview_lossless != TZ_AUTO || options->overview_max_error != 0;
-    add_tile_encoding(b, TZ_ENCODING_IMAGE, image);
-    set_library(b, TZ_ENCODING_IMAGE, &pyramid->levels[0]);
+    add_tile_encoding(b, TZ_ENCODING_IMAGE, &pyramid->levels[0]);
     if (spec->mask)
-        add_tile_encoding(b, TZ_ENCODING_MASK, image);
-    if (pyramid->count > 1 && overviews_differ) {
-        add_tile_encoding(b, TZ_ENCODING_OVERVIEW, &pyramid->levels[1].image);
-        set_library(b, TZ_ENCODING_OVERVIEW, &pyramid->levels[1]);
-    }
+        add_tile_encoding(b, TZ_ENCODING_MASK, &pyramid->levels[0]);
+    if (pyramid->count > 1 && overviews_differ)
+        add_tile_encoding(b, TZ_ENCODING_OVERVIEW, &pyramid->levels[1]);
     b->pixel = spec->bands * tz_dtype_size(spec->dtype) + (spec->mask ? 1 : 0);
     b->slot += tz_tile_slot_bytes(image);
     b->fixed = tz_mul_capped(spec->bands, sizeof(tz_stats));
@@ -126,7 +112,7 @@ static void count_fixed_bytes(tz_budget *b, const tz_output_pyramid *pyramid)
         b->fixed = tz_add_capped(b->fixed,
                                  tz_mul_capped(tz_verified_count(&level->image), sizeof(uint64_t)));
         b->fixed = tz_add_capped(b->fixed, tz_mul_capped(level->image.arena.held, METADATA_COPIES));
-        b->fixed = tz_add_capped(b->fixed, sizeof(tz_writer_level));
+        b->fixed = tz_add_capped(b->fixed, sizeof(tz_writer_level) + sizeof(tz_tile_tables));
     }
     b->worker = tz_add_capped(b->worker, tz_encode_worker_bytes(image) + b->overview_scratch);
     b->fixed = tz_add_capped(b->fixed, SMALL_THINGS + (options->cog ? INSERT_BUFFER : 0));
@@ -232,11 +218,13 @@ static uint64_t common_multiple(uint64_t a, uint64_t b)
     return tz_mul_capped(a / x, b);
 }
 
-/* Rows of a slab: enough tiles for all threads and enough bytes for a source, rounded up to the end
- * of both a row of tiles and a chunk of the source, unless that is far. */
-static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
+/* Spends the remainder on higher slabs: enough tiles for all threads and enough bytes for a source,
+ * rounded up to the end of both a row of tiles and a chunk of the source, unless that is far. */
+static void add_rows(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     enum { FAR = 8 };
+    const tz_image *image = &pyramid->levels[0].image;
+    const uint32_t least = b->slab_rows;
     const uint64_t tiles = (uint64_t)image->tiles_across * image->planes;
     const uint64_t row_bytes = tz_mul_capped(image->spec.width, b->pixel);
     uint64_t rows =
@@ -245,7 +233,14 @@ static uint64_t wanted_rows(const tz_budget *b, const tz_image *image)
     rows = tz_max(rows, b->chunk_rows);
     const uint64_t both = b->chunk_rows ? common_multiple(image->tile_height, b->chunk_rows) : 1;
     const uint64_t up = tz_mul_capped(tz_ceil_div(rows, both), both);
-    return tz_min(up / FAR <= rows ? up : rows, image->spec.height);
+    rows = tz_min(up / FAR <= rows ? up : rows, image->spec.height);
+    for (; rows > least;
+         rows -= rows < image->tile_height + least ? rows - least : image->tile_height) {
+        tz_budget_set_rows(b, image, tz_ceil_div(rows, image->tile_height));
+        if (fits_budget(b, pyramid))
+            return;
+    }
+    b->slab_rows = least;
 }
 
 /* Spends the remainder on second slabs and more slots. */
@@ -259,21 +254,6 @@ static void add_slots(tz_budget *b, const tz_output_pyramid *pyramid)
     for (uint32_t slots = wanted; slots > b->threads; slots -= slots / 4 + 1)
         if (try_u32(b, pyramid, &b->slots, slots))
             break;
-}
-
-/* Spends the remainder on higher slabs. */
-static void add_rows(tz_budget *b, const tz_output_pyramid *pyramid)
-{
-    const tz_image *image = &pyramid->levels[0].image;
-    const uint64_t wanted = wanted_rows(b, image);
-    const uint32_t least = b->slab_rows;
-    for (uint64_t rows = wanted; rows > least;
-         rows -= rows < image->tile_height + least ? rows - least : image->tile_height) {
-        tz_budget_set_rows(b, image, tz_ceil_div(rows, image->tile_height));
-        if (fits_budget(b, pyramid))
-            return;
-    }
-    b->slab_rows = least;
 }
 
 /* As many threads as wanted, but not more than tiles; each needs a worker and at least one

@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/mem.h"
+#include "tiff/tags.h"
 #include "write/cog_plan_bytes.h"
 
 enum { DEFAULT_BLOCK_TILES = 8, MAX_BLOCK_TILES = 65536 };
@@ -30,7 +30,7 @@ static tz_result fail_out_of_range(const tz_context *ctx, const char *what, uint
 tz_result tz_cog_plan_check_level(const tz_cog_plan *plan, uint32_t level, const tz_context *ctx)
 {
     if (!plan)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "the plan is NULL");
+        return TZ_FAIL_ARG(ctx, "the plan is NULL");
     if (level >= plan->info.level_count)
         return fail_out_of_range(ctx, "level", plan->info.level_count, level);
     return TZ_OK;
@@ -100,39 +100,8 @@ const tz_cog_info *tz_cog_plan_info(const tz_cog_plan *plan)
 
 /* ---- loading and saving ---- */
 
-/* Describes the plan for callers; the numbers of blocks follow from the tiles of each level. */
-static void fill_info(tz_cog_plan *plan, const tz_cog_plan_params *params)
-{
-    const tz_image_spec *spec = &plan->pyramid.levels[0].image.spec;
-    plan->info = (tz_cog_info){
-        .fingerprint = tz_cog_plan_fingerprint(plan->bytes.data, plan->bytes.size),
-        .levels = plan->levels,
-        .level_count = plan->pyramid.count,
-        .block_tiles = params->block_tiles,
-        .bands = spec->bands,
-        .dtype = spec->dtype,
-        .mask = spec->mask,
-        .statistics = params->wants_statistics,
-        .nodata = spec->nodata,
-    };
-    const uint32_t size = params->block_tiles;
-    for (uint32_t level = 0; level < plan->pyramid.count; level++) {
-        const tz_image *image = &plan->pyramid.levels[level].image;
-        tz_cog_level *l = &plan->levels[level];
-        *l = (tz_cog_level){.width = image->spec.width,
-                            .height = image->spec.height,
-                            .tile_width = image->tile_width,
-                            .tile_height = image->tile_height,
-                            .tiles_across = image->tiles_across,
-                            .tiles_down = image->tiles_down,
-                            .blocks_across = (uint32_t)tz_ceil_div(image->tiles_across, size),
-                            .blocks_down = (uint32_t)tz_ceil_div(image->tiles_down, size)};
-        l->block_count = (uint64_t)l->blocks_across * l->blocks_down;
-        plan->info.block_count += l->block_count;
-    }
-}
-
-/* Fills in everything that follows from plan->bytes. */
+/* Fills in everything that follows from plan->bytes; the numbers of blocks follow from the tiles of
+ * each level. */
 static tz_result parse_plan(tz_cog_plan *plan, tz_cog_plan_parsed *parsed, const tz_limits *limits,
                             const tz_context *ctx)
 {
@@ -145,7 +114,33 @@ static tz_result parse_plan(tz_cog_plan *plan, tz_cog_plan_parsed *parsed, const
     if (limits)
         params->options.limits = *limits;
     TZ_TRY(tz_output_pyramid_make(&plan->pyramid, &params->spec, &params->options, ctx));
-    fill_info(plan, params);
+    const tz_image_spec *spec = &plan->pyramid.levels[0].image.spec;
+    plan->info = (tz_cog_info){
+        .fingerprint = tz_cog_plan_fingerprint(plan->bytes.data, plan->bytes.size),
+        .levels = plan->levels,
+        .level_count = plan->pyramid.count,
+        .block_tiles = params->block_tiles,
+        .bands = spec->bands,
+        .dtype = spec->dtype,
+        .mask = spec->mask,
+        .statistics = params->wants_statistics,
+        .nodata = spec->nodata,
+    };
+    for (uint32_t level = 0; level < plan->pyramid.count; level++) {
+        const tz_image *image = &plan->pyramid.levels[level].image;
+        tz_cog_level *l = &plan->levels[level];
+        *l = (tz_cog_level){
+            .width = image->spec.width,
+            .height = image->spec.height,
+            .tile_width = image->tile_width,
+            .tile_height = image->tile_height,
+            .tiles_across = image->tiles_across,
+            .tiles_down = image->tiles_down,
+            .blocks_across = (uint32_t)tz_ceil_div(image->tiles_across, params->block_tiles),
+            .blocks_down = (uint32_t)tz_ceil_div(image->tiles_down, params->block_tiles)};
+        l->block_count = (uint64_t)l->blocks_across * l->blocks_down;
+        plan->info.block_count += l->block_count;
+    }
     return TZ_OK;
 }
 
@@ -191,7 +186,7 @@ tz_result tz_cog_plan_save(const tz_cog_plan *plan, tz_memory *into, tz_error *e
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     if (!plan)
-        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "the plan is NULL");
+        return TZ_FAIL_ARG(&ctx, "the plan is NULL");
     return copy_bytes(into, plan->bytes.data, plan->bytes.size, &ctx);
 }
 
@@ -206,47 +201,27 @@ void tz_cog_plan_free(tz_cog_plan *plan)
 
 /* ---- making ---- */
 
-/* Copies structs that an older program may know in a shorter form. */
-static tz_cog_plan_params params_of(const tz_image_spec *spec, const tz_write_options *options,
-                                    uint32_t block_tiles)
-{
-    tz_cog_plan_params params = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
-    memcpy(&params.spec, spec, spec->struct_size);
-    if (options)
-        memcpy(&params.options, options, options->struct_size);
-    params.options.cog = true;
-    params.block_tiles = block_tiles ? block_tiles : DEFAULT_BLOCK_TILES;
-    params.wants_statistics = params.options.statistics || params.options.statistics_items;
-    return params;
-}
-
-/* Makes the pyramid to check the specification and the options; afterwards their struct_size can be
- * trusted. */
-static tz_result check_spec(tz_output_pyramid *pyramid, const tz_image_spec *spec,
-                            const tz_write_options *options, const tz_context *ctx)
-{
-    tz_write_options with_cog = TZ_WRITE_OPTIONS_INIT;
-    const size_t size = options ? options->struct_size : sizeof with_cog;
-    if (size > sizeof with_cog || size < sizeof size)
-        return tz_output_pyramid_make(pyramid, spec, options, ctx); /* which reports the error */
-    if (options)
-        memcpy(&with_cog, options, size);
-    with_cog.struct_size = sizeof with_cog;
-    with_cog.cog = true;
-    return tz_output_pyramid_make(pyramid, spec, &with_cog, ctx);
-}
-
+/* The pyramid is made first, to check the specification and the options; afterwards their
+ * struct_size can be trusted. */
 tz_result tz_cog_plan_make(tz_cog_plan **out, const tz_image_spec *spec,
                            const tz_write_options *options, uint32_t block_tiles, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
+    tz_cog_plan_params params = {.spec = TZ_IMAGE_SPEC_INIT,
+                                 .options = TZ_WRITE_OPTIONS_INIT,
+                                 .block_tiles = block_tiles ? block_tiles : DEFAULT_BLOCK_TILES};
+    TZ_TRY(tz_copy_options(&params.options, sizeof params.options, options, "TZ_WRITE_OPTIONS_INIT",
+                           &ctx));
+    params.options.struct_size = sizeof params.options;
+    params.options.cog = true;
+    params.wants_statistics = params.options.statistics || params.options.statistics_items;
     tz_output_pyramid *pyramid = tz_alloc_zeroed(1, sizeof *pyramid);
     if (!pyramid)
         return tz_fail_nomem(&ctx, sizeof *pyramid);
-    tz_result result = check_spec(pyramid, spec, options, &ctx);
+    tz_result result = tz_output_pyramid_make(pyramid, spec, &params.options, &ctx);
     if (result == TZ_OK) {
         tz_memory bytes;
-        tz_cog_plan_params params = params_of(spec, options, block_tiles);
+        memcpy(&params.spec, spec, spec->struct_size);
         /* GeoKeys are made here: another process may know fewer EPSG codes. */
         params.spec.geo = pyramid->levels[0].image.spec.geo;
         result = tz_cog_plan_to_bytes(&bytes, &params, &ctx);

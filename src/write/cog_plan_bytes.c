@@ -95,30 +95,8 @@ static void field_words(fields *f, void *values, size_t count, unsigned width)
     f->size += size;
 }
 
-static void field_u16(fields *f, uint16_t *value)
-{
-    field_words(f, value, 1, sizeof *value);
-}
-
-static void field_u32(fields *f, uint32_t *value)
-{
-    field_words(f, value, 1, sizeof *value);
-}
-
-static void field_i32(fields *f, int32_t *value)
-{
-    field_words(f, value, 1, sizeof *value);
-}
-
-static void field_u64(fields *f, uint64_t *value)
-{
-    field_words(f, value, 1, sizeof *value);
-}
-
-static void field_double(fields *f, double *value)
-{
-    field_words(f, value, 1, sizeof *value);
-}
+/* A number of 2, 4 or 8 bytes. */
+#define NUMBER(f, member) field_words(f, &(member), 1, sizeof(member))
 
 static void field_bool(fields *f, bool *value)
 {
@@ -133,7 +111,7 @@ static void field_bool(fields *f, bool *value)
 #define ENUMERATION(f, member)                                                                     \
     do {                                                                                           \
         uint32_t number_ = (uint32_t)(member);                                                     \
-        field_u32(f, &number_);                                                                    \
+        NUMBER(f, number_);                                                                        \
         (member) = (__typeof__(member))number_;                                                    \
     } while (0)
 
@@ -143,7 +121,7 @@ static void field_bool(fields *f, bool *value)
  * is allocated. */
 static void field_count(fields *f, uint32_t *count, size_t min_bytes)
 {
-    field_u32(f, count);
+    NUMBER(f, *count);
     if (f->mode == READ && *count > tz_cursor_left(&f->in) / min_bytes) {
         fail_field(f, "a list is longer than the plan", *count);
         *count = 0;
@@ -190,7 +168,7 @@ static void field_array(fields *f, const void **values, uint64_t count, size_t p
 static void field_text(fields *f, const char **value)
 {
     uint64_t length = f->mode != READ && *value ? strlen(*value) : NO_TEXT;
-    field_u64(f, &length);
+    NUMBER(f, length);
     if (f->mode != READ) {
         if (*value)
             field_words(f, (void *)*value, (size_t)length, 1); /* only read */
@@ -213,18 +191,27 @@ static void field_text(fields *f, const char **value)
 
 /* ---- georeferencing ---- */
 
-static void field_geo_keys(fields *f, tz_geo *geo)
+/* The CRS is stored as GeoKeys, so no text of a CRS is needed. */
+static void geo_fields(fields *f, tz_geo *geo)
 {
-    field_u16(f, &geo->key_revision);
-    field_u16(f, &geo->key_minor);
+    bool has_rpc = geo->rpc != NULL;
+    field_bool(f, &geo->has_transform);
+    field_words(f, geo->transform, 6, sizeof(double));
+    ENUMERATION(f, geo->raster_type);
+    NUMBER(f, geo->gcp_count);
+    ARRAY(f, geo->gcps, geo->gcp_count, TZ_TIEPOINT_VALUES, sizeof(double));
+    field_bool(f, &has_rpc);
+    ARRAY(f, geo->rpc, has_rpc ? TZ_RPC_VALUES : 0, 1, sizeof(double));
+    NUMBER(f, geo->key_revision);
+    NUMBER(f, geo->key_minor);
     field_count(f, &geo->key_count, MIN_KEY_BYTES);
     if (f->mode == READ)
         geo->keys = allocate_field(f, geo->key_count, sizeof *geo->keys);
     for (uint32_t i = 0; i < geo->key_count && f->result == TZ_OK; i++) {
         tz_geo_key key = geo->keys[i];
-        field_u16(f, &key.id);
-        field_u16(f, &key.type);
-        field_u32(f, &key.count);
+        NUMBER(f, key.id);
+        NUMBER(f, key.type);
+        NUMBER(f, key.count);
         const unsigned width = tz_type_size(key.type);
         if (key.type == TZ_TYPE_ASCII)
             ARRAY(f, key.value.text, key.count, 1, 1);
@@ -239,20 +226,6 @@ static void field_geo_keys(fields *f, tz_geo *geo)
     }
 }
 
-/* The CRS is stored as GeoKeys, so no text of a CRS is needed. */
-static void geo_fields(fields *f, tz_geo *geo)
-{
-    bool has_rpc = geo->rpc != NULL;
-    field_bool(f, &geo->has_transform);
-    field_words(f, geo->transform, 6, sizeof(double));
-    ENUMERATION(f, geo->raster_type);
-    field_u32(f, &geo->gcp_count);
-    ARRAY(f, geo->gcps, geo->gcp_count, TZ_TIEPOINT_VALUES, sizeof(double));
-    field_bool(f, &has_rpc);
-    ARRAY(f, geo->rpc, has_rpc ? TZ_RPC_VALUES : 0, 1, sizeof(double));
-    field_geo_keys(f, geo);
-}
-
 /* ---- the specification ---- */
 
 /* Items are copied, because the specification points to constants when it is written. */
@@ -263,7 +236,7 @@ static void field_metadata(fields *f, tz_image_spec *spec)
         spec->metadata = allocate_field(f, spec->metadata_count, sizeof *spec->metadata);
     for (uint32_t i = 0; i < spec->metadata_count && f->result == TZ_OK; i++) {
         tz_metadata_item copy = spec->metadata[i];
-        field_i32(f, &copy.band);
+        NUMBER(f, copy.band);
         field_text(f, &copy.domain);
         field_text(f, &copy.name);
         field_text(f, &copy.value);
@@ -281,9 +254,9 @@ static void field_tags(fields *f, tz_image_spec *spec)
         spec->tags = allocate_field(f, spec->tag_count, sizeof *spec->tags);
     for (uint32_t i = 0; i < spec->tag_count && f->result == TZ_OK; i++) {
         tz_tag_value tag = spec->tags[i];
-        field_u16(f, &tag.tag);
-        field_u16(f, &tag.type);
-        field_u64(f, &tag.count);
+        NUMBER(f, tag.tag);
+        NUMBER(f, tag.type);
+        NUMBER(f, tag.count);
         const unsigned word = tz_type_word_size(tag.type);
         if (word == 0)
             fail_field(f, "a tag of unknown type", tag.type);
@@ -294,23 +267,29 @@ static void field_tags(fields *f, tz_image_spec *spec)
     }
 }
 
-static void spec_fields(fields *f, tz_image_spec *spec, tz_geo *geo)
+/* ---- all fields ---- */
+
+/* The order is that of the bytes. A field more or less is another version. */
+static void all_fields(fields *f, tz_cog_plan_params *params, tz_geo *geo)
 {
+    tz_image_spec *spec = &params->spec;
+    tz_write_options *o = &params->options;
     bool has_geo = spec->geo != NULL;
-    field_u32(f, &spec->width);
-    field_u32(f, &spec->height);
-    field_u32(f, &spec->bands);
+    NUMBER(f, params->block_tiles);
+    NUMBER(f, spec->width);
+    NUMBER(f, spec->height);
+    NUMBER(f, spec->bands);
     ENUMERATION(f, spec->dtype);
-    field_u16(f, &spec->bits_per_sample);
-    field_u16(f, &spec->orientation);
+    NUMBER(f, spec->bits_per_sample);
+    NUMBER(f, spec->orientation);
     ENUMERATION(f, spec->photometric);
-    field_u32(f, &spec->extra_sample_count);
+    NUMBER(f, spec->extra_sample_count);
     ARRAY(f, spec->extra_samples, spec->extra_sample_count, 1, sizeof(uint16_t));
-    field_u32(f, &spec->color_map_size);
+    NUMBER(f, spec->color_map_size);
     ARRAY(f, spec->color_map, spec->color_map_size, 3, sizeof(uint16_t));
     field_bool(f, &spec->mask);
     ENUMERATION(f, spec->nodata.kind);
-    field_u64(f, &spec->nodata.value.u); /* 64 bits, whatever the kind */
+    NUMBER(f, spec->nodata.value.u); /* 64 bits, whatever the kind */
     field_text(f, &spec->nodata_text);
     field_bool(f, &has_geo);
     if (has_geo)
@@ -319,52 +298,40 @@ static void spec_fields(fields *f, tz_image_spec *spec, tz_geo *geo)
         spec->geo = has_geo ? geo : NULL;
     field_metadata(f, spec);
     field_tags(f, spec);
-}
-
-/* ---- the options ---- */
-
-static void option_fields(fields *f, tz_write_options *o)
-{
+    /* layout */
     ENUMERATION(f, o->compression);
-    field_u16(f, &o->predictor);
+    NUMBER(f, o->predictor);
     field_bool(f, &o->strips);
     field_bool(f, &o->big_endian);
     field_bool(f, &o->sparse);
-    field_u32(f, &o->tile_width);
-    field_u32(f, &o->tile_height);
-    field_u32(f, &o->alignment);
+    NUMBER(f, o->tile_width);
+    NUMBER(f, o->tile_height);
+    NUMBER(f, o->alignment);
     ENUMERATION(f, o->interleave);
     ENUMERATION(f, o->bigtiff);
     /* codec */
-    field_i32(f, &o->level);
-    field_u32(f, &o->quality);
+    NUMBER(f, o->level);
+    NUMBER(f, o->quality);
     ENUMERATION(f, o->lossless);
-    field_double(f, &o->distance);
-    field_double(f, &o->alpha_distance);
-    field_double(f, &o->max_error);
-    field_u16(f, &o->lerc_compression);
+    NUMBER(f, o->distance);
+    NUMBER(f, o->alpha_distance);
+    NUMBER(f, o->max_error);
+    NUMBER(f, o->lerc_compression);
     ENUMERATION(f, o->jpeg_tables);
     field_words(f, o->jpeg_subsampling, 2, 1);
-    field_u32(f, &o->discard_count);
+    NUMBER(f, o->discard_count);
     ARRAY(f, o->discard_bits, o->discard_count, 1, 1);
     /* overviews */
-    field_i32(f, &o->overview_count);
+    NUMBER(f, o->overview_count);
     ENUMERATION(f, o->overview_resampling);
     ENUMERATION(f, o->overview_compression);
-    field_u16(f, &o->overview_predictor);
-    field_u32(f, &o->overview_quality);
+    NUMBER(f, o->overview_predictor);
+    NUMBER(f, o->overview_quality);
     ENUMERATION(f, o->overview_lossless);
-    field_double(f, &o->overview_max_error);
+    NUMBER(f, o->overview_max_error);
     /* pixels */
     field_bool(f, &o->nan_to_nodata);
     field_bool(f, &o->statistics_items);
-}
-
-static void all_fields(fields *f, tz_cog_plan_params *params, tz_geo *geo)
-{
-    field_u32(f, &params->block_tiles);
-    spec_fields(f, &params->spec, geo);
-    option_fields(f, &params->options);
     field_bool(f, &params->wants_statistics);
 }
 
@@ -378,15 +345,10 @@ uint64_t tz_fnv1a(uint64_t before, const uint8_t *data, size_t size)
     return hash;
 }
 
-static uint64_t plan_checksum(const uint8_t *data, size_t size)
-{
-    return tz_fnv1a(TZ_FNV1A_INIT, data, size);
-}
-
 void tz_cog_plan_seal(uint8_t *data, size_t size)
 {
     tz_store_le64(data + SIZE_AT, size);
-    tz_store_le64(data + size - CHECKSUM, plan_checksum(data, size - CHECKSUM));
+    tz_store_le64(data + size - CHECKSUM, tz_fnv1a(TZ_FNV1A_INIT, data, size - CHECKSUM));
 }
 
 uint64_t tz_cog_plan_fingerprint(const uint8_t *data, size_t size)
@@ -418,38 +380,33 @@ tz_result tz_cog_plan_to_bytes(tz_memory *out, const tz_cog_plan_params *params,
     return TZ_OK;
 }
 
-static tz_result fail_plan(const tz_context *ctx, uint64_t at, uint64_t expected, uint64_t found,
-                           tz_result result, const char *what)
+tz_result tz_fail_plan_bytes(const tz_context *ctx, tz_result result, uint64_t offset,
+                             uint64_t expected, uint64_t found, const char *what)
 {
-    return tz_fail(ctx, result, TZ_CAUSE_META, tz_expecting(tz_at_offset(at), expected, found),
+    return tz_fail(ctx, result, TZ_CAUSE_META, tz_expecting(tz_at_offset(offset), expected, found),
                    "%s", what);
 }
 
-/* Everything around the fields: magic number, version, size, checksum. */
-static tz_result check_frame(const uint8_t *data, size_t size, const tz_context *ctx)
-{
-    if (size < TZ_COG_PLAN_MIN_BYTES || memcmp(data, magic, sizeof magic) != 0)
-        return fail_plan(ctx, 0, TZ_NONE, TZ_NONE, TZ_ERR_FORMAT, "this is not a plan of terrazzo");
-    const uint32_t version = tz_load_le32(data + sizeof magic);
-    if (version != VERSION || tz_load_le32(data + sizeof magic + 4) != 0)
-        return fail_plan(ctx, sizeof magic, VERSION, version, TZ_ERR_UNSUPPORTED,
-                         "a plan of another version; make it again with this one");
-    if (tz_load_le64(data + SIZE_AT) != size)
-        return fail_plan(ctx, SIZE_AT, tz_load_le64(data + SIZE_AT), size, TZ_ERR_FORMAT,
-                         "the plan is cut off, or longer than it was");
-    if (tz_cog_plan_fingerprint(data, size) != plan_checksum(data, size - CHECKSUM))
-        return fail_plan(ctx, size - CHECKSUM, TZ_NONE, TZ_NONE, TZ_ERR_FORMAT,
-                         "the plan is damaged: its checksum is wrong");
-    return TZ_OK;
-}
-
+/* Magic number, version, size and checksum are checked before any field is read. */
 tz_result tz_cog_plan_from_bytes(tz_cog_plan_parsed *out, const uint8_t *data, size_t size,
                                  const tz_context *ctx)
 {
     *out = (tz_cog_plan_parsed){
         .params = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT},
         .geo = {.coordinate_epoch = NAN}};
-    TZ_TRY(check_frame(data, size, ctx));
+    if (size < TZ_COG_PLAN_MIN_BYTES || memcmp(data, magic, sizeof magic) != 0)
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, 0, TZ_NONE, TZ_NONE,
+                                  "this is not a plan of terrazzo");
+    const uint32_t version = tz_load_le32(data + sizeof magic);
+    if (version != VERSION || tz_load_le32(data + sizeof magic + 4) != 0)
+        return tz_fail_plan_bytes(ctx, TZ_ERR_UNSUPPORTED, sizeof magic, VERSION, version,
+                                  "a plan of another version; make it again with this one");
+    if (tz_load_le64(data + SIZE_AT) != size)
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, SIZE_AT, tz_load_le64(data + SIZE_AT), size,
+                                  "the plan is cut off, or longer than it was");
+    if (tz_cog_plan_fingerprint(data, size) != tz_fnv1a(TZ_FNV1A_INIT, data, size - CHECKSUM))
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, size - CHECKSUM, TZ_NONE, TZ_NONE,
+                                  "the plan is damaged: its checksum is wrong");
     fields f = {.mode = READ,
                 .in = tz_cursor_of(data + FIELDS_AT, size - FIELDS_AT - CHECKSUM),
                 .start = data,

@@ -95,32 +95,26 @@ static tz_result make_overview(tz_image *out, const tz_image *before, const tz_c
 
 /* ---- resampling ---- */
 
-/* Returns the last alpha band, counted from 1; 0: none. */
-static uint32_t find_alpha_band(const tz_image_spec *spec)
-{
-    enum { PREMULTIPLIED = 1, STRAIGHT = 2 };
-    for (uint32_t i = spec->extra_sample_count; i > 0; i--) {
-        const uint16_t kind = spec->extra_samples[i - 1];
-        if (kind == PREMULTIPLIED || kind == STRAIGHT)
-            return spec->bands - spec->extra_sample_count + i;
-    }
-    return 0;
-}
-
 static tz_overview_params describe_overview(const tz_image *from, const tz_image *to)
 {
+    enum { ASSOCIATED_ALPHA = 1, UNASSOCIATED_ALPHA = 2 }; /* of ExtraSamples */
     const tz_image_spec *spec = &to->spec;
     /* Colours of a palette cannot be averaged. */
     tz_resampling method = spec->color_map ? TZ_RESAMPLE_NEAREST : TZ_RESAMPLE_AVERAGE;
     if (to->options.overview_resampling != TZ_RESAMPLE_NONE)
         method = to->options.overview_resampling;
+    uint32_t extra = spec->extra_sample_count; /* until it is the last alpha band; 0: none */
+    while (extra > 0 && spec->extra_samples[extra - 1] != ASSOCIATED_ALPHA &&
+           spec->extra_samples[extra - 1] != UNASSOCIATED_ALPHA)
+        extra--;
     return (tz_overview_params){.method = method,
                                 .dtype = spec->dtype,
                                 .bits = spec->bits_per_sample,
                                 .bands = spec->bands,
                                 .nodata = spec->nodata,
                                 .mask = spec->mask,
-                                .alpha = find_alpha_band(spec),
+                                .alpha =
+                                    extra > 0 ? spec->bands - spec->extra_sample_count + extra : 0,
                                 .from_width = from->spec.width,
                                 .from_height = from->spec.height,
                                 .to_width = spec->width,

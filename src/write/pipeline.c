@@ -61,24 +61,6 @@ static void record_failure(tz_pipeline *pipeline, uint64_t number, tz_result res
 
 /* ---- one step: the lock is held before and after ---- */
 
-static bool can_deliver(const tz_pipeline *pipeline)
-{
-    return !pipeline->delivering && pipeline->failed == TZ_OK &&
-           pipeline->delivered < pipeline->next &&
-           pipeline->finished[pipeline->delivered % pipeline->slots];
-}
-
-/* Also notes the tasks that the next one waits for, so that their delivery wakes the threads. */
-static bool can_run(tz_pipeline *pipeline)
-{
-    if (pipeline->failed != TZ_OK || pipeline->closing || pipeline->next == pipeline->added ||
-        pipeline->full)
-        return false;
-    pipeline->held_until =
-        pipeline->ops.needs ? pipeline->ops.needs(pipeline->ops.user, pipeline->next) : 0;
-    return pipeline->held_until <= pipeline->delivered;
-}
-
 /* Delivers all finished tasks that are due, up to max_delivery. Threads are woken only if the
  * delivery changed something that they wait for. */
 static void deliver_finished_tasks(tz_pipeline *pipeline)
@@ -132,15 +114,24 @@ static void run_next_task(tz_pipeline *pipeline, unsigned worker)
         pthread_cond_broadcast(&pipeline->changed);
 }
 
-/* Returns false if there is nothing to do at present. */
+/* Returns false if there is nothing to do at present. Notes the tasks that the next one waits for,
+ * so that their delivery wakes the threads. */
 static bool run_or_deliver(tz_pipeline *pipeline, unsigned worker)
 {
-    if (can_deliver(pipeline))
-        deliver_finished_tasks(pipeline);
-    else if (can_run(pipeline))
-        run_next_task(pipeline, worker);
-    else
+    const tz_pipeline_ops *ops = &pipeline->ops;
+    if (pipeline->failed != TZ_OK)
         return false;
+    if (!pipeline->delivering && pipeline->delivered < pipeline->next &&
+        pipeline->finished[pipeline->delivered % pipeline->slots]) {
+        deliver_finished_tasks(pipeline);
+        return true;
+    }
+    if (pipeline->closing || pipeline->next == pipeline->added || pipeline->full)
+        return false;
+    pipeline->held_until = ops->needs ? ops->needs(ops->user, pipeline->next) : 0;
+    if (pipeline->held_until > pipeline->delivered)
+        return false;
+    run_next_task(pipeline, worker);
     return true;
 }
 
@@ -158,20 +149,6 @@ static void *pipeline_worker_main(void *argument)
     }
     pthread_mutex_unlock(&pipeline->lock);
     return NULL;
-}
-
-/* A single task needs no other thread. */
-static void start_workers(tz_pipeline *pipeline)
-{
-    if (pipeline->added - pipeline->delivered < 2)
-        return;
-    while (pipeline->started + 1 < pipeline->thread_count) {
-        pipeline_worker *self = &pipeline->workers[pipeline->started];
-        *self = (pipeline_worker){.pipeline = pipeline, .worker = pipeline->started + 1};
-        if (tz_start_thread(&self->thread, pipeline_worker_main, self) != 0)
-            return;
-        pipeline->started++;
-    }
 }
 
 uint64_t tz_pipeline_bytes(unsigned threads, uint32_t slots)
@@ -205,7 +182,15 @@ void tz_pipeline_add(tz_pipeline *pipeline, uint64_t count)
 {
     pthread_mutex_lock(&pipeline->lock);
     pipeline->added += count;
-    start_workers(pipeline);
+    /* A single task needs no other thread. */
+    while (pipeline->added - pipeline->delivered > 1 &&
+           pipeline->started + 1 < pipeline->thread_count) {
+        pipeline_worker *self = &pipeline->workers[pipeline->started];
+        *self = (pipeline_worker){.pipeline = pipeline, .worker = pipeline->started + 1};
+        if (tz_start_thread(&self->thread, pipeline_worker_main, self) != 0)
+            break;
+        pipeline->started++;
+    }
     pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->lock);
 }

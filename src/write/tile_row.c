@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "device/launch.h"
 #include "pixel/row_ops.h"
+#include "tiff/tags.h"
 #include "write/writer.h"
 
 /* Rows of tiles in one call from which on they are not copied. */
@@ -35,59 +36,11 @@ bool tz_buffer_set_strides(tz_buffer *buffer)
     return true;
 }
 
-static tz_result fail_rows(const tz_writer *w, const char *what)
-{
-    return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s", what);
-}
-
 static tz_result fail_expected(const tz_writer *w, const char *what, uint64_t expected,
                                uint64_t found)
 {
     return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                    tz_expecting(tz_no_location(), expected, found), "%s", what);
-}
-
-static tz_result check_shape(const tz_writer *w, const tz_buffer *rows)
-{
-    const tz_image_spec *spec = &tz_writer_image(w)->spec;
-    const uint32_t rows_left = spec->height - w->levels[0].next_row;
-    if (!rows || (!tz_buffer_has_memory(rows) && rows->height > 0))
-        return fail_rows(w, "rows has no data");
-    if (rows->dtype != spec->dtype)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "rows are of type %s, but the image is of type %s",
-                       tz_dtype_name(rows->dtype), tz_dtype_name(spec->dtype));
-    if (rows->width != spec->width)
-        return fail_expected(w, "rows have another width than the image", spec->width, rows->width);
-    if (rows->bands != spec->bands)
-        return fail_expected(w, "rows have another number of bands than the image", spec->bands,
-                             rows->bands);
-    if (rows->height > rows_left)
-        return fail_expected(w, "more rows than the image has", rows_left, rows->height);
-    return TZ_OK;
-}
-
-/* The mask must be given if and only if the specification has one. */
-static tz_result check_mask_shape(const tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
-{
-    const bool wanted = tz_writer_image(w)->spec.mask;
-    if (!wanted && !mask)
-        return TZ_OK;
-    if (!wanted)
-        return fail_rows(w, "a mask is given, but the specification has none");
-    if (!mask || (!tz_buffer_has_memory(mask) && mask->height > 0))
-        return fail_rows(w, "the mask of the rows is missing");
-    if (mask->dtype != TZ_DTYPE_UINT8 || mask->bands != 1)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "a mask is one band of uint8, not %u of %s", mask->bands,
-                       tz_dtype_name(mask->dtype));
-    if (mask->width != rows->width)
-        return fail_expected(w, "the mask has another width than the rows", rows->width,
-                             mask->width);
-    if (mask->height != rows->height)
-        return fail_expected(w, "the mask has another height than the rows", rows->height,
-                             mask->height);
-    return TZ_OK;
 }
 
 /* A NULL device_rows means that options.device is not set, so no device memory is accepted. */
@@ -96,32 +49,59 @@ static tz_result check_memory(const tz_writer *w, const tz_buffer *rows)
     if (!rows->memory || rows->height == 0)
         return TZ_OK;
     if (rows->data)
-        return fail_rows(w, "rows have both data and device memory");
+        return TZ_FAIL_ARG(&w->ctx, "rows have both data and device memory");
     if (!w->device_rows || tz_device_of(rows->memory) != tz_writer_image(w)->options.device)
-        return fail_rows(w, "rows are in memory of another device than options->device");
+        return TZ_FAIL_ARG(&w->ctx, "rows are in memory of another device than options->device");
     if (!tz_buffer_is_within(rows))
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_offset(rows->offset),
                        "rows go past the end of their device memory");
     return TZ_OK;
 }
 
+/* The mask must be given if and only if the specification has one. */
 tz_result tz_check_rows(const tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
                         tz_buffer *pixels, tz_buffer *valid)
 {
-    TZ_TRY(check_shape(w, rows));
-    TZ_TRY(check_mask_shape(w, rows, mask));
+    const tz_image_spec *spec = &tz_writer_image(w)->spec;
+    const uint32_t rows_left = spec->height - w->levels[0].next_row;
+    if (!rows || (!tz_buffer_has_memory(rows) && rows->height > 0))
+        return TZ_FAIL_ARG(&w->ctx, "rows has no data");
+    if (rows->dtype != spec->dtype)
+        return TZ_FAIL_ARG(&w->ctx, "rows are of type %s, but the image is of type %s",
+                           tz_dtype_name(rows->dtype), tz_dtype_name(spec->dtype));
+    if (rows->width != spec->width)
+        return fail_expected(w, "rows have another width than the image", spec->width, rows->width);
+    if (rows->bands != spec->bands)
+        return fail_expected(w, "rows have another number of bands than the image", spec->bands,
+                             rows->bands);
+    if (rows->height > rows_left)
+        return fail_expected(w, "more rows than the image has", rows_left, rows->height);
+    if (mask && !spec->mask)
+        return TZ_FAIL_ARG(&w->ctx, "a mask is given, but the specification has none");
+    if (spec->mask && (!mask || (!tz_buffer_has_memory(mask) && mask->height > 0)))
+        return TZ_FAIL_ARG(&w->ctx, "the mask of the rows is missing");
+    if (mask && (mask->dtype != TZ_DTYPE_UINT8 || mask->bands != 1))
+        return TZ_FAIL_ARG(&w->ctx, "a mask is one band of uint8, not %u of %s", mask->bands,
+                           tz_dtype_name(mask->dtype));
+    if (mask && mask->width != rows->width)
+        return fail_expected(w, "the mask has another width than the rows", rows->width,
+                             mask->width);
+    if (mask && mask->height != rows->height)
+        return fail_expected(w, "the mask has another height than the rows", rows->height,
+                             mask->height);
     *pixels = *rows;
     if (mask)
         *valid = *mask;
     if (!tz_buffer_set_strides(pixels) || (mask && !tz_buffer_set_strides(valid)))
-        return fail_rows(w, "the rows are larger than any memory; give the strides of the buffer");
+        return TZ_FAIL_ARG(&w->ctx,
+                           "the rows are larger than any memory; give the strides of the buffer");
     TZ_TRY(check_memory(w, pixels));
     if (!mask)
         return TZ_OK;
     TZ_TRY(check_memory(w, valid));
     if ((pixels->memory != NULL) != (valid->memory != NULL))
-        return fail_rows(w,
-                         "rows and their mask must both be in device memory, or both on the host");
+        return TZ_FAIL_ARG(
+            &w->ctx, "rows and their mask must both be in device memory, or both on the host");
     return TZ_OK;
 }
 

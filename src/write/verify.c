@@ -14,7 +14,9 @@
 #include "base/mem.h"
 #include "io/source.h"
 #include "kernels/row_hash.h"
-#include "write/writer.h"
+#include "tiff/tags.h"
+#include "write/output_file.h"
+#include "write/tile_row.h"
 
 /* One tile in TILES_PER_SAMPLE is read back, within these limits. */
 enum { MAX_SAMPLES = 16, MIN_SAMPLES = 2, TILES_PER_SAMPLE = 64 };
@@ -81,39 +83,40 @@ static tz_result sink_source_wait(tz_source *source, tz_request *request, tz_err
 
 static void sink_source_close(tz_source *source)
 {
-    (void)source; /* it lives on the stack of tz_writer_verify */
+    (void)source; /* it lives on the stack of tz_output_file_verify */
 }
 
 /* ---- comparing ---- */
 
-static tz_result fail_differs(const tz_writer *w, const char *what, uint64_t expected,
+static tz_result fail_differs(const tz_output_file *out, const char *what, uint64_t expected,
                               uint64_t found)
 {
-    return tz_fail(&w->ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_expecting(tz_no_location(), expected, found),
+    return tz_fail(out->ctx, TZ_ERR_IO, TZ_CAUSE_IO,
+                   tz_expecting(tz_no_location(), expected, found),
                    "%s of the written file reads back differently", what);
 }
 
 /* The header of the file, as the reader sees it, against the specification. */
-static tz_result compare_info(const tz_writer *w, const tz_info *info)
+static tz_result compare_info(const tz_output_file *out, const tz_info *info)
 {
-    const tz_image_spec *spec = &tz_writer_image(w)->spec;
+    const tz_image_spec *spec = &tz_output_file_image(out)->spec;
     if (info->bands != spec->bands)
-        return fail_differs(w, "the number of bands", spec->bands, info->bands);
+        return fail_differs(out, "the number of bands", spec->bands, info->bands);
     if (info->dtype != spec->dtype)
-        return fail_differs(w, "the type", spec->dtype, info->dtype);
-    if (info->level_count != w->pyramid.count)
-        return fail_differs(w, "the number of levels", w->pyramid.count, info->level_count);
+        return fail_differs(out, "the type", spec->dtype, info->dtype);
+    if (info->level_count != out->pyramid->count)
+        return fail_differs(out, "the number of levels", out->pyramid->count, info->level_count);
     for (uint32_t i = 0; i < info->level_count; i++) {
         const tz_level *level = &info->levels[i];
-        const tz_image *image = w->levels[i].image;
+        const tz_image *image = &out->pyramid->levels[i].image;
         if (level->width != image->spec.width)
-            return fail_differs(w, "the width", image->spec.width, level->width);
+            return fail_differs(out, "the width", image->spec.width, level->width);
         if (level->height != image->spec.height)
-            return fail_differs(w, "the height", image->spec.height, level->height);
+            return fail_differs(out, "the height", image->spec.height, level->height);
         if (level->tile_count != image->tile_count)
-            return fail_differs(w, "the number of tiles", image->tile_count, level->tile_count);
+            return fail_differs(out, "the number of tiles", image->tile_count, level->tile_count);
         if (level->has_mask != image->spec.mask)
-            return fail_differs(w, "the mask", image->spec.mask, level->has_mask);
+            return fail_differs(out, "the mask", image->spec.mask, level->has_mask);
     }
     return TZ_OK;
 }
@@ -131,9 +134,9 @@ typedef struct tile_sample {
 
 /* Adds the next verified tile to those that are read: the part of it that is within the image, with
  * samples packed as in the rows that were hashed. */
-static void add_tile(const tz_writer *w, const tz_file *file, tile_sample *s)
+static void add_tile(const tz_output_file *out, const tz_file *file, tile_sample *s)
 {
-    const tz_image *image = w->levels[s->level].image;
+    const tz_image *image = &out->pyramid->levels[s->level].image;
     const int64_t size = (int64_t)tz_dtype_size(image->spec.dtype);
     const uint32_t samples = image->format.samples;
     const size_t i = s->count++;
@@ -163,86 +166,81 @@ static void add_tile(const tz_writer *w, const tz_file *file, tile_sample *s)
 }
 
 /* Reads the tiles of a sample in one call and compares their hashes. */
-static tz_result compare_sample(tz_writer *w, const tile_sample *s)
+static tz_result compare_sample(const tz_output_file *out, const tile_sample *s)
 {
-    const tz_writer_level *level = &w->levels[s->level];
-    const tz_image *image = level->image;
+    const tz_tile_tables *tables = &out->levels[s->level];
+    const tz_image *image = &out->pyramid->levels[s->level].image;
     const tz_encoder *encoder = image->encoder;
     /* Decoding restores every bit, unless the codec is lossy or keeps values but not all NaNs. */
-    const bool exact =
-        !(encoder->lossy && encoder->lossy(&image->format, &image->choice)) &&
-        (!(encoder->flags & TZ_ENCODER_VALUES_ONLY) || image->format.sample_format != 3);
-    const tz_read_options how = {.struct_size = sizeof how, .threads = w->budget.threads};
-    TZ_TRY(tz_read_batch(s->items, s->count, &how, NULL, w->ctx.err));
+    const bool exact = !(encoder->lossy && encoder->lossy(&image->format, &image->choice)) &&
+                       (!(encoder->flags & TZ_ENCODER_VALUES_ONLY) ||
+                        image->format.sample_format != TZ_SAMPLE_FORMAT_FLOAT);
+    const tz_read_options how = {.struct_size = sizeof how, .threads = out->budget->threads};
+    TZ_TRY(tz_read_batch(s->items, s->count, &how, NULL, out->ctx->err));
     for (size_t i = 0; i < s->count; i++) {
         const uint64_t tile = verified_tile(image, s->first + i);
-        const bool sparse = level->sizes[tile] == 0; /* read as nodata: a NaN may have other bits */
+        const bool sparse =
+            tables->sizes[tile] == 0; /* read as nodata: a NaN may have other bits */
         const tz_buffer *pixels = &s->items[i].into;
         uint64_t hash = 0;
         for (uint32_t y = 0; y < pixels->height; y++)
             hash = tz_hash_row(hash, tz_pixel_at(pixels, 0, y, 0), (size_t)pixels->row_stride);
-        w->report.tiles_verified++;
-        if (exact && !sparse && hash != level->hashes[s->first + i])
-            return tz_fail(&w->ctx, TZ_ERR_IO, TZ_CAUSE_IO,
-                           tz_at_tile(s->level, tile, level->offsets[tile]),
+        out->report->tiles_verified++;
+        if (exact && !sparse && hash != tables->hashes[s->first + i])
+            return tz_fail(out->ctx, TZ_ERR_IO, TZ_CAUSE_IO,
+                           tz_at_tile(s->level, tile, tables->offsets[tile]),
                            "the pixels of the written tile read back differently");
-    }
-    return TZ_OK;
-}
-
-static tz_result compare_tiles(tz_writer *w, const tz_file *file, tile_sample *s, size_t at_a_time)
-{
-    const tz_image *image = tz_writer_image(w);
-    const uint64_t count = tz_verified_count(w->levels[s->level].image);
-    for (s->first = 0; s->first < count; s->first += s->count) {
-        TZ_TRY(tz_check_progress(&w->ctx, &image->options.progress, image->spec.height,
-                                 image->spec.height));
-        s->count = 0;
-        while (s->count < at_a_time && s->first + s->count < count)
-            add_tile(w, file, s);
-        TZ_TRY(compare_sample(w, s));
     }
     return TZ_OK;
 }
 
 /* As many tiles at a time as there are threads: the reader needs about as much memory for a tile as
  * the writer, which has released its own. */
-static tz_result compare_file(tz_writer *w, const tz_file *file)
+static tz_result compare_file(const tz_output_file *out, const tz_file *file)
 {
-    const tz_image *image = tz_writer_image(w);
+    const tz_image *image = tz_output_file_image(out);
     const uint64_t tile_bytes = (uint64_t)image->tile_width * image->tile_height *
                                 image->format.samples * tz_dtype_size(image->spec.dtype);
-    const size_t at_a_time = tz_min_size(w->budget.threads, MAX_SAMPLES);
+    const size_t at_a_time = tz_min_size(out->budget->threads, MAX_SAMPLES);
     tile_sample s = {.tile_bytes = (size_t)tile_bytes};
     uint64_t size = TZ_NONE;
-    TZ_TRY(compare_info(w, tz_file_info(file)));
+    TZ_TRY(compare_info(out, tz_file_info(file)));
     if (tz_mul(tile_bytes, at_a_time, &size) && size <= SIZE_MAX)
         s.memory = tz_alloc((size_t)size);
     if (!s.memory)
-        return tz_fail_nomem(&w->ctx, size);
+        return tz_fail_nomem(out->ctx, size);
     tz_result result = TZ_OK;
-    for (s.level = 0; result == TZ_OK && s.level < w->pyramid.count; s.level++)
-        result = compare_tiles(w, file, &s, at_a_time);
+    for (s.level = 0; result == TZ_OK && s.level < out->pyramid->count; s.level++) {
+        const uint64_t count = tz_verified_count(&out->pyramid->levels[s.level].image);
+        for (s.first = 0; result == TZ_OK && s.first < count; s.first += s.count) {
+            s.count = 0;
+            while (s.count < at_a_time && s.first + s.count < count)
+                add_tile(out, file, &s);
+            result = tz_check_progress(out->ctx, &image->options.progress, image->spec.height,
+                                       image->spec.height);
+            if (result == TZ_OK)
+                result = compare_sample(out, &s);
+        }
+    }
     tz_free(s.memory);
     return result;
 }
 
-/* A sink that cannot be read is not verified. */
-tz_result tz_writer_verify(tz_writer *w)
+tz_result tz_output_file_verify(const tz_output_file *out)
 {
-    if (tz_verified_count(tz_writer_image(w)) == 0 || !w->sink->read)
+    if (tz_verified_count(tz_output_file_image(out)) == 0 || !out->sink->read)
         return TZ_OK;
-    sink_source source = {.base = {.size = w->report.file_size,
+    sink_source source = {.base = {.size = out->report->file_size,
                                    .submit = sink_source_submit,
                                    .wait = sink_source_wait,
                                    .close = sink_source_close},
-                          .sink = w->sink};
-    const tz_open_options how = {.struct_size = sizeof how, .limits = w->limits};
+                          .sink = out->sink};
+    const tz_open_options how = {.struct_size = sizeof how, .limits = *out->ctx->limits};
     tz_file *file = NULL;
     pthread_mutex_init(&source.lock, NULL);
-    tz_result result = tz_open_source(&file, &source.base, w->name, &how, w->ctx.err);
+    tz_result result = tz_open_source(&file, &source.base, out->ctx->name, &how, out->ctx->err);
     if (result == TZ_OK) {
-        result = compare_file(w, file);
+        result = compare_file(out, file);
         tz_close(file);
     }
     pthread_mutex_destroy(&source.lock);

@@ -17,7 +17,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "tiff/image/ifd_emit.h"
+#include "tiff/tags.h"
 #include "write/cog_layout.h"
 
 /* ---- creating ---- */
@@ -37,40 +37,6 @@ static tz_result prepare_writer(tz_writer *w, const char *name, const tz_image_s
     w->ctx.limits = &w->limits;
     w->maker = &tz_cpu_maker;
     return tz_writer_image(w)->options.device ? tz_gpu_writer_choose(w) : TZ_OK;
-}
-
-tz_result tz_level_allocate_tables(tz_writer_level *level, const tz_context *ctx)
-{
-    const uint64_t tiles = tz_all_tiles(level->image);
-    level->offsets = tz_alloc_zeroed((size_t)tiles, sizeof *level->offsets);
-    level->sizes = tz_alloc_zeroed((size_t)tiles, sizeof *level->sizes);
-    level->hashes = tz_alloc_zeroed((size_t)tz_verified_count(level->image), sizeof *level->hashes);
-    if (level->offsets && level->sizes && level->hashes)
-        return TZ_OK;
-    return tz_fail_nomem(ctx, tiles * (sizeof *level->offsets + sizeof *level->sizes));
-}
-
-/* Offsets begin after the header, except in a COG, which is laid out at the end. */
-static tz_result allocate_tables(tz_writer *w)
-{
-    const tz_image *image = tz_writer_image(w);
-    const uint32_t bands = image->spec.bands;
-    if (tz_image_wants_statistics(image)) {
-        w->stats = tz_alloc_zeroed(bands, sizeof *w->stats);
-        if (!w->stats)
-            return tz_fail_nomem(&w->ctx, bands * sizeof *w->stats);
-    }
-    w->levels = tz_alloc_zeroed(w->pyramid.count, sizeof *w->levels);
-    if (!w->levels)
-        return tz_fail_nomem(&w->ctx, w->pyramid.count * sizeof *w->levels);
-    for (uint32_t i = 0; i < w->pyramid.count; i++) {
-        tz_writer_level *level = &w->levels[i];
-        level->image = &w->pyramid.levels[i].image;
-        TZ_TRY(tz_level_allocate_tables(level, &w->ctx));
-        w->report.tiles += tz_all_tiles(level->image);
-    }
-    w->position = image->options.cog ? 0 : TZ_EMIT_HEADER_SIZE;
-    return TZ_OK;
 }
 
 /* Bytes of all tiles before encoding, or only of those that are not encoded. A mask always is. */
@@ -93,18 +59,6 @@ static uint64_t total_pixel_bytes(const tz_writer *w, bool not_encoded)
     return bytes;
 }
 
-/* Pixels that are not encoded have a known size: report a full disk now rather than after hours. */
-static tz_result check_free_space(const tz_writer *w)
-{
-    const uint64_t needed = tz_writer_image(w)->options.sparse ? 0 : total_pixel_bytes(w, true);
-    const uint64_t space = needed > 0 ? tz_sink_free_space(w->sink) : TZ_NONE;
-    if (needed <= space)
-        return TZ_OK;
-    return tz_fail_errno(&w->ctx, tz_no_location(), ENOSPC,
-                         "the file takes %llu bytes, and %llu are free", (unsigned long long)needed,
-                         (unsigned long long)space);
-}
-
 /* Returns whether the sizes of all tiles of a COG are known before they are made, and with them the
  * layout of the file: no tile is encoded or sparse, and no statistics are stored. */
 static bool sizes_are_known(const tz_output_pyramid *pyramid)
@@ -116,44 +70,40 @@ static bool sizes_are_known(const tz_output_pyramid *pyramid)
            !options->statistics_items && options->bigtiff != TZ_BIGTIFF_NO;
 }
 
-/* Takes ownership of sink, also when it fails. */
-static tz_result adopt_sink(tz_writer *w, tz_sink *sink)
+/* Prepares everything that needs w->file.sink but no rows. */
+static tz_result open_file(tz_writer *w)
 {
-    w->sink = sink;
-    if (!sink || !sink->write)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "the sink has no function to write");
-    TZ_TRY(check_free_space(w));
-    w->all_spooled = !w->sink->insert;
-    w->offsets_known = tz_sink_is_seekable(w->sink) && sizes_are_known(&w->pyramid);
+    const tz_image *image = tz_writer_image(w);
+    tz_output_file *file = &w->file;
+    if (!file->sink || !file->sink->write)
+        return TZ_FAIL_ARG(&w->ctx, "the sink has no function to write");
+    /* Pixels that are not encoded have a known size: report a full disk now, not after hours. */
+    const uint64_t needed = image->options.sparse ? 0 : total_pixel_bytes(w, true);
+    const uint64_t space = needed > 0 ? tz_sink_free_space(file->sink) : TZ_NONE;
+    if (needed > space)
+        return tz_fail_errno(&w->ctx, tz_no_location(), ENOSPC,
+                             "the file takes %llu bytes, and %llu are free",
+                             (unsigned long long)needed, (unsigned long long)space);
+    file->all_spooled = !file->sink->insert;
+    file->offsets_known = tz_sink_is_seekable(file->sink) && sizes_are_known(&w->pyramid);
     /* The spool holds tiles whose offset is not known when they are made: those of overviews; all
      * bands but the first, if bands follow each other; and all tiles if the sink cannot insert. */
-    const tz_image *image = tz_writer_image(w);
-    if (image->options.cog && !w->offsets_known &&
-        (w->all_spooled || w->pyramid.count > 1 || tz_is_by_band(image)))
-        TZ_TRY(tz_sink_open_spool(&w->spool, w->sink, image->options.spool_directory, &w->ctx));
-    TZ_TRY(allocate_tables(w));
-    if (!w->offsets_known)
-        return TZ_OK;
+    if (image->options.cog && !file->offsets_known &&
+        (file->all_spooled || w->pyramid.count > 1 || tz_is_by_band(image)))
+        TZ_TRY(
+            tz_sink_open_spool(&file->spool, file->sink, image->options.spool_directory, &w->ctx));
+    w->levels = tz_alloc_zeroed(w->pyramid.count, sizeof *w->levels);
+    if (!w->levels)
+        return tz_fail_nomem(&w->ctx, w->pyramid.count * sizeof *w->levels);
+    TZ_TRY(tz_output_file_allocate(file));
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
-        tz_writer_level *level = &w->levels[i];
-        const uint32_t size = (uint32_t)tz_tile_bytes(&level->image->format);
-        for (uint64_t tile = 0; tile < level->image->tile_count; tile++)
-            level->sizes[tile] = size;
+        w->levels[i].image = &w->pyramid.levels[i].image;
+        const uint32_t size = (uint32_t)tz_tile_bytes(&w->levels[i].image->format);
+        for (uint64_t tile = 0; file->offsets_known && tile < w->levels[i].image->tile_count;
+             tile++)
+            file->levels[i].sizes[tile] = size;
     }
-    return tz_writer_assign_offsets(w);
-}
-
-/* After success no call is active, so ctx.err must not point to the caller's error. */
-static tz_result finish_create(tz_writer **out, tz_writer *w, tz_result result)
-{
-    if (result != TZ_OK) {
-        tz_discard(w);
-        return result;
-    }
-    w->ctx.err = NULL;
-    *out = w;
-    return TZ_OK;
+    return file->offsets_known ? tz_output_file_assign_offsets(file) : TZ_OK;
 }
 
 static tz_writer *new_writer(tz_error *err)
@@ -167,54 +117,59 @@ static tz_writer *new_writer(tz_error *err)
     w->ctx = ctx;
     w->ctx.warnings = &w->warnings;
     w->owner = (long)getpid();
+    w->file = (tz_output_file){
+        .pyramid = &w->pyramid, .budget = &w->budget, .ctx = &w->ctx, .report = &w->report};
     return w;
+}
+
+typedef enum destination { TO_PATH, TO_MEMORY, TO_SINK } destination;
+
+/* target: the tz_memory or tz_sink. A sink belongs to the writer from now on, also when this fails.
+ */
+static tz_result create_writer(tz_writer **out, destination to, const char *name, void *target,
+                               const tz_image_spec *spec, const tz_write_options *options,
+                               tz_error *err)
+{
+    tz_writer *w = new_writer(err);
+    if (!w) {
+        tz_sink_close(to == TO_SINK ? target : NULL);
+        return TZ_ERR_NOMEM;
+    }
+    if (to == TO_SINK)
+        w->file.sink = target;
+    tz_result result = prepare_writer(w, name, spec, options);
+    if (result == TZ_OK && to == TO_PATH)
+        result = tz_sink_open_file(&w->file.sink, name, tz_writer_image(w)->options.exclusive,
+                                   tz_writer_image(w)->options.no_sync, &w->ctx);
+    if (result == TZ_OK && to == TO_MEMORY)
+        result = tz_sink_open_memory(&w->file.sink, target, &w->ctx);
+    if (result == TZ_OK)
+        result = open_file(w);
+    if (result != TZ_OK) {
+        tz_discard(w);
+        return result;
+    }
+    w->ctx.err = NULL; /* no call is active, and the error is the caller's */
+    *out = w;
+    return TZ_OK;
 }
 
 tz_result tz_create(tz_writer **out, const char *path, const tz_image_spec *spec,
                     const tz_write_options *options, tz_error *err)
 {
-    tz_writer *w = new_writer(err);
-    if (!w)
-        return TZ_ERR_NOMEM;
-    tz_sink *sink = NULL;
-    tz_result result = prepare_writer(w, path, spec, options);
-    if (result == TZ_OK)
-        result = tz_sink_open_file(&sink, path, tz_writer_image(w)->options.exclusive,
-                                   tz_writer_image(w)->options.no_sync, &w->ctx);
-    if (result == TZ_OK)
-        result = adopt_sink(w, sink);
-    return finish_create(out, w, result);
+    return create_writer(out, TO_PATH, path, NULL, spec, options, err);
 }
 
 tz_result tz_create_memory(tz_writer **out, tz_memory *into, const tz_image_spec *spec,
                            const tz_write_options *options, tz_error *err)
 {
-    tz_writer *w = new_writer(err);
-    if (!w)
-        return TZ_ERR_NOMEM;
-    tz_sink *sink = NULL;
-    tz_result result = prepare_writer(w, NULL, spec, options);
-    if (result == TZ_OK)
-        result = tz_sink_open_memory(&sink, into, &w->ctx);
-    if (result == TZ_OK)
-        result = adopt_sink(w, sink);
-    return finish_create(out, w, result);
+    return create_writer(out, TO_MEMORY, NULL, into, spec, options, err);
 }
 
 tz_result tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
                          const tz_image_spec *spec, const tz_write_options *options, tz_error *err)
 {
-    tz_writer *w = new_writer(err);
-    if (!w) {
-        tz_sink_close(sink);
-        return TZ_ERR_NOMEM;
-    }
-    tz_result result = prepare_writer(w, name, spec, options);
-    if (result == TZ_OK)
-        result = adopt_sink(w, sink);
-    else
-        w->sink = sink;
-    return finish_create(out, w, result);
+    return create_writer(out, TO_SINK, name, sink, spec, options, err);
 }
 
 /* ---- calls on a writer ---- */
@@ -224,20 +179,20 @@ static tz_result enter_call(tz_writer *w, tz_error *err)
 {
     tz_context nobody = {.err = err, .ifd = -1};
     if (!w)
-        return tz_fail(&nobody, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "the writer is NULL");
+        return TZ_FAIL_ARG(&nobody, "the writer is NULL");
     if (w->owner != (long)getpid()) {
         nobody.name = w->ctx.name;
-        return tz_fail(&nobody, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "the writer belongs to the process that made it");
+        return TZ_FAIL_ARG(&nobody, "the writer belongs to the process that made it");
     }
     w->ctx.err = err;
     if (w->device_rows)
         w->device_rows->count_begin(w);
     if (w->state == TZ_WRITER_OPEN)
         return TZ_OK;
-    return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                   w->state == TZ_WRITER_FAILED ? "the write has failed and can only be discarded"
-                                                : "the file is committed already");
+    return TZ_FAIL_ARG(&w->ctx, "%s",
+                       w->state == TZ_WRITER_FAILED
+                           ? "the write has failed and can only be discarded"
+                           : "the file is committed already");
 }
 
 /* A failed call ends the write: part of its rows may have been used. */
@@ -288,7 +243,7 @@ static tz_result start_writing(tz_writer *w, const tz_row_source *source)
                                    .budget = &w->budget,
                                    .limits = &w->limits,
                                    .name = w->name,
-                                   .wants_statistics = w->stats != NULL};
+                                   .wants_statistics = w->file.stats != NULL};
     TZ_TRY(tz_tile_encoder_open(&w->encoder, &w->ctx));
     TZ_TRY(tz_pipeline_open(&w->pipeline, w->budget.threads, w->budget.slots, TZ_MAX_DELIVERY, &ops,
                             &w->ctx));
@@ -327,11 +282,10 @@ tz_result tz_write_rows(tz_writer *writer, const tz_buffer *rows, const tz_buffe
 static tz_result write_from(tz_writer *w, const tz_row_source *source)
 {
     if (!source || !source->read)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "the source has no function to read");
+        return TZ_FAIL_ARG(&w->ctx, "the source has no function to read");
     if (source->on_device && !tz_writer_image(w)->options.device)
-        return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "the source fills device memory, but options->device is not set");
+        return TZ_FAIL_ARG(&w->ctx,
+                           "the source fills device memory, but options->device is not set");
     TZ_TRY(start_writing(w, source));
     return tz_writer_pull(w, source);
 }
@@ -394,13 +348,13 @@ static tz_result commit_file(tz_writer *w)
         TZ_TRY(w->maker->finish(w));
     TZ_TRY(tz_pipeline_wait(w->pipeline, w->tasks_added, w->ctx.err));
     release_resources(w);
-    TZ_TRY(tz_writer_finish(w));
-    tz_sink_close(w->spool);
-    w->spool = NULL;
-    TZ_TRY(tz_sink_sync(w->sink, w->report.file_size, &w->ctx));
-    TZ_TRY(tz_writer_verify(w));
+    TZ_TRY(tz_output_file_finish(&w->file));
+    tz_sink_close(w->file.spool);
+    w->file.spool = NULL;
+    TZ_TRY(tz_sink_sync(w->file.sink, w->report.file_size, &w->ctx));
+    TZ_TRY(tz_output_file_verify(&w->file));
     TZ_TRY(tz_check_progress(&w->ctx, &image->options.progress, height, height));
-    return tz_sink_commit(w->sink, &w->ctx);
+    return tz_sink_commit(w->file.sink, &w->ctx);
 }
 
 tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err)
@@ -422,15 +376,10 @@ void tz_discard(tz_writer *writer)
     if (!writer || writer->owner != (long)getpid())
         return; /* a child has neither the threads nor the right to remove the file */
     release_resources(writer);
-    tz_sink_close(writer->spool);
-    tz_sink_close(writer->sink);
-    for (uint32_t i = 0; writer->levels && i < writer->pyramid.count; i++) {
-        tz_free(writer->levels[i].offsets);
-        tz_free(writer->levels[i].sizes);
-        tz_free(writer->levels[i].hashes);
-    }
+    tz_sink_close(writer->file.spool);
+    tz_sink_close(writer->file.sink);
+    tz_output_file_deinit(&writer->file);
     tz_free(writer->levels);
-    tz_free(writer->stats);
     tz_output_pyramid_deinit(&writer->pyramid);
     tz_warnings_deinit(&writer->warnings);
     tz_free(writer->name);
@@ -439,13 +388,17 @@ void tz_discard(tz_writer *writer)
 
 /* ---- planning ---- */
 
-/* Upper bounds: leader and trailer, or alignment, count for every tile. */
-static void plan_sizes(tz_writer *w)
+/* A writer without a sink: all decisions are made, nothing is opened. Sizes are upper bounds:
+ * leader and trailer, or alignment, count for every tile. */
+static tz_result plan_write(tz_writer *w, const tz_image_spec *spec,
+                            const tz_write_options *options, const tz_row_source *source)
 {
     const tz_budget *b = &w->budget;
     tz_write_report *report = &w->report;
+    TZ_TRY(prepare_writer(w, NULL, spec, options));
+    TZ_TRY(plan_memory(w, source, true));
     const tz_image *image = tz_writer_image(w);
-    report->file_size = w->budget.fixed + (image->options.cog ? TZ_COG_ALIGNMENT : 0);
+    report->file_size = b->fixed + (image->options.cog ? TZ_COG_ALIGNMENT : 0);
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
         const tz_image *level = &w->pyramid.levels[i].image;
         const uint64_t around =
@@ -460,24 +413,14 @@ static void plan_sizes(tz_writer *w)
         if (image->options.cog && !sizes_are_known(&w->pyramid) && (i > 0 || tz_is_by_band(image)))
             report->spool_bytes = tz_add_capped(report->spool_bytes, max_bytes);
     }
-}
-
-/* A writer without a sink: all decisions are made, nothing is opened. */
-static tz_result plan_write(tz_writer *w, const tz_image_spec *spec,
-                            const tz_write_options *options, const tz_row_source *source)
-{
-    TZ_TRY(prepare_writer(w, NULL, spec, options));
-    const tz_image *image = tz_writer_image(w);
-    TZ_TRY(plan_memory(w, source, true));
-    plan_sizes(w);
     fill_report(w);
-    for (uint32_t row = 0; row < image->spec.height; w->report.swaths++) {
-        const uint32_t end = tz_tile_row_end(&w->budget, image, row);
-        w->report.swath_rows = tz_max_u32(w->report.swath_rows, end - row);
-        row = end;
+    for (uint32_t row = 0, end; row < image->spec.height; row = end) {
+        end = tz_tile_row_end(b, image, row);
+        report->swath_rows = tz_max_u32(report->swath_rows, end - row);
+        report->swaths++;
     }
-    w->report.swaths *= tz_ceil_div(image->tiles_across, w->budget.columns);
-    w->report.bigtiff = image->options.bigtiff == TZ_BIGTIFF_YES;
+    report->swaths *= tz_ceil_div(image->tiles_across, b->columns);
+    report->bigtiff = image->options.bigtiff == TZ_BIGTIFF_YES;
     if (w->device_rows)
         w->device_rows->report_plan(w);
     return TZ_OK;

@@ -10,10 +10,8 @@
 
 #include <stdatomic.h>
 
-#include "io/sink.h"
-#include "write/budget.h"
 #include "write/gpu/gpu_maker.h"
-#include "write/output_pyramid.h"
+#include "write/output_file.h"
 #include "write/pipeline.h"
 #include "write/tile_encoder.h"
 #include "write/tile_maker.h"
@@ -40,14 +38,9 @@ typedef struct tz_halo_rows {
     uint32_t rows;
 } tz_halo_rows;
 
-/* State of one level. */
+/* The rows of one level. */
 typedef struct tz_writer_level {
     const tz_image *image;
-    /* Tables of the image's tiles, then of the mask's. Offsets are in the file; before tz_commit
-     * they are in the spool for tiles of which tz_tile_is_spooled says so. */
-    uint64_t *offsets;
-    uint32_t *sizes;
-    uint64_t *hashes;      /* of verified tiles */
     tz_slab slabs[2];      /* in which rows are collected */
     unsigned slab;         /* that is filled, or will be next */
     uint32_t next_row;     /* expected */
@@ -73,24 +66,18 @@ struct tz_writer {
     tz_limits limits;
     tz_warnings warnings;
     char *name;
-    tz_sink *sink;
-    tz_sink *spool;     /* of tiles whose offset in the file is not known yet; NULL: none */
-    bool all_spooled;   /* the sink cannot insert bytes at the front */
-    bool offsets_known; /* the offsets of all tiles of a COG were assigned before they are made */
-    long owner;         /* process */
+    long owner; /* process */
     tz_writer_state state;
     bool ready; /* budget, workers and pipeline are open */
     tz_budget budget;
     tz_pipeline *pipeline;
     tz_tile_encoder encoder;
+    tz_output_file file;
     tz_writer_level *levels;
     uint64_t tasks_added;
     tz_task_batch batches[TZ_MAX_TASK_BATCHES]; /* a ring: batch n at n % TZ_MAX_TASK_BATCHES */
     atomic_ullong batch_count;                  /* other threads see a batch once it is counted */
     atomic_ullong tiles_done;                   /* tiles of the image that are delivered */
-    uint64_t position;                          /* after the last tile in the sink */
-    uint64_t spool_position;                    /* and in the spool */
-    tz_stats *stats;                            /* by band; NULL: not wanted */
     const tz_tile_maker *maker;
     const tz_device_rows *device_rows; /* NULL: options.device is not set */
     tz_gpu_resources gpu;
@@ -110,9 +97,6 @@ static inline tz_context tz_writer_context(const tz_writer *writer, tz_error *er
     return (tz_context){.name = writer->name, .limits = &writer->limits, .err = err, .ifd = -1};
 }
 
-/* writer.c: allocates offsets, sizes and hashes of level->image. */
-tz_result tz_level_allocate_tables(tz_writer_level *level, const tz_context *ctx);
-
 /* pipeline.c: batches of tasks. The last two are functions of tz_pipeline_ops. */
 tz_result tz_writer_add_tasks(tz_writer *writer, tz_task_run *run, const tz_task_batch *batch,
                               uint64_t task_count);
@@ -123,9 +107,8 @@ uint64_t tz_writer_task_needs(void *writer, uint64_t number);
  * all tasks that are then in the pipeline are delivered. */
 tz_result tz_level_accept_rows(tz_writer *writer, uint32_t level, const tz_tile_row *tile_row);
 
-/* deliver.c */
+/* deliver.c: a function of tz_pipeline_ops. */
 tz_result tz_tiles_deliver(void *writer, uint64_t first, size_t count, tz_error *err);
-bool tz_tile_is_spooled(const tz_writer *writer, uint32_t level, uint64_t tile_index);
 
 /* tile_row.c. tz_check_rows checks the caller's rows and sets their strides; *valid is written only
  * if mask is not NULL. */
@@ -133,13 +116,5 @@ tz_result tz_check_rows(const tz_writer *writer, const tz_buffer *rows, const tz
                         tz_buffer *pixels, tz_buffer *valid);
 tz_result tz_writer_push(tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask);
 tz_result tz_writer_pull(tz_writer *writer, const tz_row_source *source);
-
-/* finish.c: writes directories and header, and moves spooled tiles to their offsets. */
-tz_result tz_writer_finish(tz_writer *writer);
-/* Assigns offsets to tiles whose sizes are all known. */
-tz_result tz_writer_assign_offsets(tz_writer *writer);
-
-/* verify.c: reads the written file back. */
-tz_result tz_writer_verify(tz_writer *writer);
 
 #endif
