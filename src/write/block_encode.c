@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tiff/tags.h"
 #include "write/block_head.h"
 #include "write/cog_layout.h"
 #include "write/tile_encoder.h"
@@ -24,27 +25,21 @@ typedef struct block_pixels {
     tz_buffer mask; /* data NULL: the plan has no mask */
 } block_pixels;
 
-static tz_result fail_pixels(const tz_context *ctx, const char *what, const char *problem)
-{
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s %s", what, problem);
-}
-
 static tz_result check_buffer(tz_buffer *out, const tz_buffer *given, const tz_window *window,
                               tz_dtype dtype, uint32_t bands, const char *what,
                               const tz_context *ctx)
 {
     if (!given || !given->data)
-        return fail_pixels(ctx, what, "has no data");
+        return TZ_FAIL_ARG(ctx, "%s has no data", what);
     if (given->dtype != dtype || given->bands != bands)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "%s is %u bands of %s, and must be %u of %s", what, given->bands,
-                       tz_dtype_name(given->dtype), bands, tz_dtype_name(dtype));
+        return TZ_FAIL_ARG(ctx, "%s is %u bands of %s, and must be %u of %s", what, given->bands,
+                           tz_dtype_name(given->dtype), bands, tz_dtype_name(dtype));
     if (given->width != window->width || given->height != window->height)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "%s is %u x %u pixels, and must be %u x %u", what, given->width,
-                       given->height, window->width, window->height);
+        return TZ_FAIL_ARG(ctx, "%s is %u x %u pixels, and must be %u x %u", what, given->width,
+                           given->height, window->width, window->height);
     *out = *given;
-    return tz_buffer_set_strides(out) ? TZ_OK : fail_pixels(ctx, what, "is larger than any memory");
+    return tz_buffer_set_strides(out) ? TZ_OK
+                                      : TZ_FAIL_ARG(ctx, "%s is larger than any memory", what);
 }
 
 /* what: the name of the buffers in messages. */
@@ -58,9 +53,9 @@ static tz_result check_pixels(block_pixels *out, const tz_cog_plan *plan, const 
     if (!info->mask && !mask)
         return TZ_OK;
     if (!info->mask)
-        return fail_pixels(ctx, what, "has a mask, but the plan has none");
+        return TZ_FAIL_ARG(ctx, "%s has a mask, but the plan has none", what);
     if (!mask)
-        return fail_pixels(ctx, what, "has no mask, but the plan has one");
+        return TZ_FAIL_ARG(ctx, "%s has no mask, but the plan has one", what);
     return check_buffer(&out->mask, mask, window, TZ_DTYPE_UINT8, 1, what, ctx);
 }
 
@@ -72,8 +67,7 @@ static tz_result check_window(const tz_cog_plan *plan, uint32_t level, const tz_
 {
     TZ_TRY(tz_cog_plan_check_level(plan, level, ctx));
     if (level == 0)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "level 0 is the image, and is not made of another level");
+        return TZ_FAIL_ARG(ctx, "level 0 is the image, and is not made of another level");
     const tz_cog_level *l = &plan->levels[level];
     const bool inside = window && window->column >= 0 && window->row >= 0 && window->width > 0 &&
                         window->height > 0 && window->column <= (int64_t)l->width &&
@@ -82,9 +76,8 @@ static tz_result check_window(const tz_cog_plan *plan, uint32_t level, const tz_
                         window->height <= l->height - (uint32_t)window->row;
     if (inside)
         return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                   "the window is empty, or reaches beyond the %u x %u pixels of level %u",
-                   l->width, l->height, level);
+    return TZ_FAIL_ARG(ctx, "the window is empty, or reaches beyond the %u x %u pixels of level %u",
+                       l->width, l->height, level);
 }
 
 /* The window of the level before that a checked window depends on. */
@@ -161,27 +154,6 @@ typedef struct blob {
     size_t capacity;
 } blob;
 
-/* One thread and one slot: a process encodes one tile at a time, and blocks run in parallel. */
-static tz_result open_encoder(blob *b)
-{
-    b->pyramid = tz_alloc(sizeof *b->pyramid);
-    if (!b->pyramid)
-        return tz_fail_nomem(&b->ctx, sizeof *b->pyramid);
-    *b->pyramid = b->plan->pyramid;
-    tz_write_options *options = &b->pyramid->levels[0].image.options;
-    b->ctx.limits = &options->limits;
-    options->threads = 1;
-    TZ_TRY(tz_budget_make(&b->budget, b->pyramid, NULL, NULL, 0, &b->ctx));
-    b->budget.slots = 1;
-    for (uint32_t i = 0; i < b->pyramid->count; i++)
-        b->pyramid->levels[i].image.options.verify = TZ_VERIFY_ALL;
-    b->encoder = (tz_tile_encoder){.pyramid = b->pyramid,
-                                   .budget = &b->budget,
-                                   .limits = &options->limits,
-                                   .wants_statistics = b->plan->info.statistics};
-    return tz_tile_encoder_open(&b->encoder, &b->ctx);
-}
-
 /* Leaves space for another tile of the same size, so that not every tile reallocates. */
 static tz_result grow_blob(blob *b, size_t more)
 {
@@ -222,11 +194,27 @@ static tz_result encode_tile_into_blob(blob *b, uint64_t index)
     return TZ_OK;
 }
 
-/* The space of the head comes first; it is sealed when all tiles are encoded. */
+/* The space of the head comes first; it is sealed when all tiles are encoded. One thread and one
+ * slot: a process encodes one tile at a time, and blocks run in parallel. */
 static tz_result fill_blob(blob *b)
 {
     size_t head_size;
-    TZ_TRY(open_encoder(b));
+    b->pyramid = tz_alloc(sizeof *b->pyramid);
+    if (!b->pyramid)
+        return tz_fail_nomem(&b->ctx, sizeof *b->pyramid);
+    *b->pyramid = b->plan->pyramid;
+    tz_write_options *options = &b->pyramid->levels[0].image.options;
+    b->ctx.limits = &options->limits;
+    options->threads = 1;
+    TZ_TRY(tz_budget_make(&b->budget, b->pyramid, NULL, NULL, 0, &b->ctx));
+    b->budget.slots = 1;
+    for (uint32_t i = 0; i < b->pyramid->count; i++)
+        b->pyramid->levels[i].image.options.verify = TZ_VERIFY_ALL;
+    b->encoder = (tz_tile_encoder){.pyramid = b->pyramid,
+                                   .budget = &b->budget,
+                                   .limits = &options->limits,
+                                   .wants_statistics = b->plan->info.statistics};
+    TZ_TRY(tz_tile_encoder_open(&b->encoder, &b->ctx));
     if (!tz_to_size(b->head.size, &head_size))
         return tz_fail_nomem(&b->ctx, b->head.size);
     TZ_TRY(grow_blob(b, head_size));

@@ -124,15 +124,10 @@ uint64_t tz_slab_bytes(const tz_budget *b, const tz_image *image)
     return tz_mul_capped(tz_mul_capped(tz_min(across, image->spec.width), b->slab_rows), b->pixel);
 }
 
-static uint64_t rows_bytes(const tz_budget *b, const tz_image *image, uint32_t rows)
+uint64_t tz_rows_bytes(const tz_budget *b, const tz_image *image, uint32_t rows)
 {
     return tz_mul_capped((uint64_t)image->spec.width * tz_min_u32(rows, image->spec.height),
                          b->pixel);
-}
-
-uint64_t tz_overview_slab_bytes(const tz_budget *b, const tz_image *image)
-{
-    return rows_bytes(b, image, image->tile_height);
 }
 
 /* The position of a new row between old ones varies by less than one row at either end, so a row in
@@ -142,11 +137,6 @@ uint32_t tz_halo_row_count(const tz_overview_params *next)
     const uint32_t middle = next->to_height / 2;
     const tz_interval rows = tz_overview_source_rows(next, (tz_interval){middle, middle + 1});
     return rows.end - rows.first + 2;
-}
-
-uint64_t tz_halo_bytes(const tz_budget *b, const tz_image *image, const tz_overview_params *next)
-{
-    return rows_bytes(b, image, tz_halo_row_count(next));
 }
 
 /* Called for every trial of a larger value. A device holds the slabs and halos of overviews
@@ -160,8 +150,9 @@ uint64_t tz_budget_total(const tz_budget *b, const tz_output_pyramid *pyramid)
         sum = tz_add_capped(sum, tz_gpu_budget_host_bytes(b, pyramid));
     for (uint32_t i = 1; !b->device.device && i < pyramid->count; i++) {
         const tz_output_level *level = &pyramid->levels[i];
-        const uint64_t slab = tz_overview_slab_bytes(b, &level->image);
-        const uint64_t halo = tz_halo_bytes(b, &pyramid->levels[i - 1].image, &level->overview);
+        const uint64_t slab = tz_rows_bytes(b, &level->image, level->image.tile_height);
+        const uint64_t halo =
+            tz_rows_bytes(b, &pyramid->levels[i - 1].image, tz_halo_row_count(&level->overview));
         sum = tz_add_capped(sum, tz_mul_capped(slab, b->level_slabs));
         sum = tz_add_capped(sum, tz_mul_capped(halo, 2));
     }

@@ -6,6 +6,14 @@
 
 #include "write/gpu/gpu_budget.h"
 
+/* Buffers of an encoding. */
+typedef struct tz_encoding_bytes {
+    size_t tile;    /* before it is encoded; 0: it is made in its slot */
+    size_t row;     /* before it is packed; 0: bits are not packed */
+    size_t scratch; /* of storing a row */
+    size_t bound;   /* of an encoded tile, at most */
+} tz_encoding_bytes;
+
 /* The encoding of the tiles of one kind. */
 typedef struct tz_tile_encoding {
     const tz_encoder *encoder;
@@ -15,12 +23,7 @@ typedef struct tz_tile_encoding {
     const tz_vendor_encode_plan *library;
     const tz_codestream_codec *codestreams;
     tz_tile_format format;
-    struct {
-        size_t tile;    /* before it is encoded; 0: it is made in its slot */
-        size_t row;     /* before it is packed; 0: bits are not packed */
-        size_t scratch; /* of storing a row */
-        size_t bound;   /* of an encoded tile, at most */
-    } bytes;
+    tz_encoding_bytes bytes;
 } tz_tile_encoding;
 
 /* The kinds of tiles. Masks of overviews are encoded like the image's mask. */
@@ -62,9 +65,8 @@ void tz_budget_set_rows(tz_budget *budget, const tz_image *image, uint64_t tile_
 uint64_t tz_gpu_codestreams_device_bytes(const tz_budget *budget);
 uint64_t tz_gpu_codestreams_host_bytes(const tz_budget *budget);
 
-/* gpu_budget.c: bytes of one tile on a device. */
-tz_gpu_part_bytes tz_gpu_tile_bytes(const tz_budget *budget, const tz_image *image, uint32_t level,
-                                    bool is_mask);
+/* gpu_budget.c: bytes of one tile of the image, and of its mask, on a device. */
+tz_gpu_part_bytes tz_gpu_tile_bytes(const tz_budget *budget, const tz_image *image, uint32_t level);
 /* Plans device memory for batches of capacity tile positions; 0: of a single tile, the least. */
 void tz_gpu_budget_make(tz_budget *budget, const tz_output_pyramid *pyramid, uint64_t capacity);
 /* Sets the limit: at least the planned bytes, and more up to options->device_buffer_bytes and the
@@ -92,13 +94,13 @@ static inline unsigned tz_encoding_index(const tz_budget *budget, uint32_t level
  * no chunk is read twice. */
 uint32_t tz_tile_row_end(const tz_budget *budget, const tz_image *image, uint32_t row);
 
-/* Bytes of a slab of the image; and of an overview, which holds one row of tiles. */
+/* Bytes of a slab of the image. */
 uint64_t tz_slab_bytes(const tz_budget *budget, const tz_image *image);
-uint64_t tz_overview_slab_bytes(const tz_budget *budget, const tz_image *image);
+/* Bytes of rows of a level in full width: of a slab of an overview, which holds one row of tiles,
+ * or of a halo. */
+uint64_t tz_rows_bytes(const tz_budget *budget, const tz_image *image, uint32_t rows);
 
-/* Rows of a level that are kept for later rows of the next level, at most; and their bytes. */
+/* Rows of a level that are kept for later rows of the next level, at most. */
 uint32_t tz_halo_row_count(const tz_overview_params *next);
-uint64_t tz_halo_bytes(const tz_budget *budget, const tz_image *image,
-                       const tz_overview_params *next);
 
 #endif

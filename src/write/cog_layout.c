@@ -31,13 +31,6 @@ size_t tz_cog_ghost(const tz_image *image, char out[TZ_COG_MAX_GHOST_SIZE])
     return (size_t)whole;
 }
 
-uint64_t tz_cog_start(const tz_image *image, bool bigtiff)
-{
-    char ghost[TZ_COG_MAX_GHOST_SIZE];
-    const uint64_t end = (bigtiff ? BIG_HEADER : CLASSIC_HEADER) + tz_cog_ghost(image, ghost);
-    return end + end % 2;
-}
-
 /* ---- tiles ---- */
 
 /* The trailer of a tile of less than four bytes is filled up with zeros, as GDAL does. */
@@ -87,16 +80,19 @@ void tz_cog_assign_offsets(const tz_image *image, const uint32_t *sizes, uint64_
 
 /* Sums are capped: a file that is too large for 64 bits is reported as too large, not
  * wrapped. */
-tz_cog_layout tz_cog_layout_make(const tz_output_pyramid *pyramid, const uint32_t *const *sizes,
+tz_cog_layout tz_cog_layout_make(const tz_output_pyramid *pyramid, const tz_tile_tables *levels,
                                  bool bigtiff, uint64_t directories)
 {
     const tz_image *image = &pyramid->levels[0].image;
-    tz_cog_layout layout = {.start = tz_cog_start(image, bigtiff)};
+    char ghost[TZ_COG_MAX_GHOST_SIZE];
+    tz_cog_layout layout = {.start = (bigtiff ? BIG_HEADER : CLASSIC_HEADER) +
+                                     tz_cog_ghost(image, ghost)};
+    layout.start += layout.start % 2;
     layout.overview = tz_add_capped(layout.start, directories);
     uint64_t end = layout.overview;
     for (uint32_t i = 1; i < pyramid->count; i++)
-        end = tz_add_capped(end, tz_cog_level_bytes(&pyramid->levels[i].image, sizes[i]));
-    const uint64_t bytes = tz_cog_level_bytes(image, sizes[0]);
+        end = tz_add_capped(end, tz_cog_level_bytes(&pyramid->levels[i].image, levels[i].sizes));
+    const uint64_t bytes = tz_cog_level_bytes(image, levels[0].sizes);
     const uint64_t up = tz_mul_capped(tz_ceil_div(end, TZ_COG_ALIGNMENT), TZ_COG_ALIGNMENT);
     layout.image = bytes > 0 ? up : end; /* nothing is aligned without tiles */
     layout.size = tz_add_capped(layout.image, bytes);

@@ -7,14 +7,14 @@
 #define TZ_WRITE_COG_LAYOUT_H
 
 #include "tiff/image/ifd_emit.h"
-#include "write/output_pyramid.h"
+#include "write/output_file.h"
 
 /* The first tile of the image is at a multiple of TZ_COG_ALIGNMENT, so that a file system can
  * insert everything before it without moving the rest. */
 enum { TZ_COG_ALIGNMENT = 4096, TZ_COG_MAX_GHOST_SIZE = 512, TZ_LEADER = 4, TZ_TRAILER = 4 };
 
 typedef struct tz_cog_layout {
-    uint64_t start;    /* offset of the first directory */
+    uint64_t start;    /* offset of the first directory, after header and ghost area */
     uint64_t overview; /* of the leader of the smallest overview's first tile */
     uint64_t image;    /* of the leader of the image's first tile */
     uint64_t size;     /* of the file */
@@ -22,9 +22,6 @@ typedef struct tz_cog_layout {
 
 /* Writes the ghost area to out, and returns its size. */
 size_t tz_cog_ghost(const tz_image *image, char out[TZ_COG_MAX_GHOST_SIZE]);
-
-/* Offset of the first directory, after header and ghost area. */
-uint64_t tz_cog_start(const tz_image *image, bool bigtiff);
 
 /* Bytes of a tile with leader and trailer; 0: sparse. */
 static inline uint64_t tz_cog_tile_bytes(uint32_t size)
@@ -42,8 +39,8 @@ uint64_t tz_cog_nth_tile(const tz_image *image, uint64_t n);
 /* Bytes of all tiles of a level, with leaders and trailers. */
 uint64_t tz_cog_level_bytes(const tz_image *image, const uint32_t *sizes);
 
-/* sizes: of tiles, by level. directories: bytes of directories and tables. */
-tz_cog_layout tz_cog_layout_make(const tz_output_pyramid *pyramid, const uint32_t *const *sizes,
+/* levels: tables with the sizes of all tiles. directories: bytes of directories and tables. */
+tz_cog_layout tz_cog_layout_make(const tz_output_pyramid *pyramid, const tz_tile_tables *levels,
                                  bool bigtiff, uint64_t directories);
 
 /* Offsets of the tiles of a level whose first leader is at start; 0 for sparse tiles. */

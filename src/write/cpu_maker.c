@@ -11,11 +11,7 @@ static tz_result acquire_host_slab(tz_writer *w)
     tz_writer_level *first = &w->levels[0];
     tz_slab *slab = &first->slabs[first->slab];
     TZ_TRY(tz_pipeline_wait(w->pipeline, slab->busy_until, w->ctx.err));
-    if (slab->memory)
-        return TZ_OK;
-    const uint64_t size = tz_slab_bytes(&w->budget, first->image);
-    slab->memory = tz_alloc_slab(size);
-    return slab->memory ? TZ_OK : tz_fail_nomem(&w->ctx, size);
+    return tz_slab_allocate(w, slab, tz_slab_bytes(&w->budget, first->image));
 }
 
 /* One task for the whole halo: it is a few rows. Rows are in the previous halo, or in the

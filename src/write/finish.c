@@ -104,16 +104,13 @@ static tz_result make_directories(ending *e)
 static uint64_t compute_file_size(ending *e, bool bigtiff)
 {
     const tz_output_file *file = e->file;
-    const uint32_t *sizes[TZ_MAX_OUTPUT_LEVELS];
     e->how.bigtiff = bigtiff;
     e->size = tz_emit_size(e->directories, e->count, &e->how);
     if (!tz_output_file_image(file)->options.cog) {
         e->how.start = (file->position + 15) / 16 * 16;
         return tz_add_capped(e->how.start, e->size);
     }
-    for (uint32_t i = 0; i < file->pyramid->count; i++)
-        sizes[i] = file->levels[i].sizes;
-    e->layout = tz_cog_layout_make(file->pyramid, sizes, bigtiff, e->size);
+    e->layout = tz_cog_layout_make(file->pyramid, file->levels, bigtiff, e->size);
     e->how.start = e->layout.start;
     return e->layout.size;
 }

@@ -15,8 +15,7 @@
 #include "base/mem.h"
 #include "write/writer.h"
 
-/* A device has allocated all slabs of overviews before the first row. */
-static tz_result allocate_slab_memory(const tz_writer *w, tz_slab *slab, uint64_t size)
+tz_result tz_slab_allocate(const tz_writer *w, tz_slab *slab, uint64_t size)
 {
     if (slab->memory || slab->device)
         return TZ_OK;
@@ -62,10 +61,9 @@ static tz_result keep_halo_rows(tz_writer *w, uint32_t level, const tz_overview_
         return tz_fail(&w->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
                        tz_expecting(tz_no_location(), tz_halo_row_count(how), halo->rows),
                        "an overview depends on more rows than planned");
-    TZ_TRY(allocate_slab_memory(w, &halo->slab, tz_halo_bytes(&w->budget, l->image, how)));
-    tz_slab_buffers(l->image, &halo->slab, halo->rows, l->image->spec.width, &batch.tile_row);
-    batch.tile_row.row = halo->row;
-    batch.tile_row.rows = halo->rows;
+    TZ_TRY(tz_slab_allocate(w, &halo->slab,
+                            tz_rows_bytes(&w->budget, l->image, tz_halo_row_count(how))));
+    batch.tile_row = tz_slab_tile_row(l->image, &halo->slab, halo->row, halo->rows);
     batch.after = tz_max(l->ready_after, halo->slab.busy_until);
     TZ_TRY(w->maker->copy_halo(w, &batch));
     halo->slab.busy_until = w->tasks_added;
@@ -85,10 +83,11 @@ static tz_result make_overview_rows(tz_writer *w, uint32_t level, const tz_overv
         l->slab_row = l->next_row;
         l->slab_end =
             l->next_row + tz_min_u32(l->image->tile_height, l->image->spec.height - l->next_row);
-        TZ_TRY(allocate_slab_memory(w, slab, tz_overview_slab_bytes(&w->budget, l->image)));
+        TZ_TRY(
+            tz_slab_allocate(w, slab, tz_rows_bytes(&w->budget, l->image, l->image->tile_height)));
     }
-    tz_tile_row all;
-    tz_slab_buffers(l->image, slab, l->slab_end - l->slab_row, l->image->spec.width, &all);
+    const tz_tile_row all =
+        tz_slab_tile_row(l->image, slab, l->slab_row, l->slab_end - l->slab_row);
     const uint32_t rows = tz_min_u32(computable_end, l->slab_end) - l->next_row;
     const uint32_t before = l->next_row - l->slab_row;
     const tz_task_batch batch = {.level = level,
@@ -120,10 +119,9 @@ static tz_result submit_full_slab(tz_writer *w, uint32_t level)
     tz_writer_level *l = &w->levels[level];
     if (l->next_row < l->slab_end || l->slab_row == l->slab_end)
         return TZ_OK;
-    tz_tile_row tile_row = {
-        .row = l->slab_row, .rows = l->slab_end - l->slab_row, .columns = l->image->tiles_across};
     tz_slab *slab = &l->slabs[l->slab];
-    tz_slab_buffers(l->image, slab, tile_row.rows, l->image->spec.width, &tile_row);
+    const tz_tile_row tile_row =
+        tz_slab_tile_row(l->image, slab, l->slab_row, l->slab_end - l->slab_row);
     TZ_TRY(tz_level_accept_rows(w, level, &tile_row));
     slab->busy_until = w->tasks_added;
     l->slab = (l->slab + 1) % w->budget.level_slabs;
@@ -146,7 +144,7 @@ tz_result tz_level_accept_rows(tz_writer *w, uint32_t level, const tz_tile_row *
     const uint64_t after = tz_max(l->ready_after, halo->slab.busy_until);
     tz_tile_row before = {0};
     if (halo->rows > 0)
-        tz_slab_buffers(l->image, &halo->slab, halo->rows, l->image->spec.width, &before);
+        before = tz_slab_tile_row(l->image, &halo->slab, halo->row, halo->rows);
     const tz_overview_source source = {
         .row_ranges = {{.row = halo->row, .pixels = before.pixels, .mask = before.mask},
                        {.row = tile_row->row,

@@ -11,7 +11,6 @@
  * of a row, so the last row of the tile row is always gathered first. */
 #include "write/tile_encoder.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -23,19 +22,6 @@
 
 /* Space for a leader, which also keeps the tile aligned. */
 enum { SPACE_BEFORE_TILE = 64 };
-
-/* The largest of the sizes at an offset in tz_tile_encoding, over all encodings. */
-static size_t max_over_encodings(const tz_budget *budget, size_t member)
-{
-    size_t size = 0;
-    for (unsigned which = 0; which < TZ_ENCODINGS; which++) {
-        size_t size_of_encoding;
-        memcpy(&size_of_encoding, (const char *)&budget->encoding[which] + member,
-               sizeof size_of_encoding);
-        size = tz_max_size(size, size_of_encoding);
-    }
-    return size;
-}
 
 size_t tz_tile_slot_bytes(const tz_image *image)
 {
@@ -49,40 +35,16 @@ uint64_t tz_encode_worker_bytes(const tz_image *image)
     return sizeof(tz_encode_worker) + image->tile_width + 6 * (TZ_CODEC_SLACK + 64);
 }
 
-/* One allocation for all slots: statistics and tile of each, aligned for codecs. */
-static tz_result open_slots(tz_tile_encoder *e, const tz_context *ctx)
-{
-    const uint32_t count = e->budget->slots;
-    const size_t bound = max_over_encodings(e->budget, offsetof(tz_tile_encoding, bytes.bound));
-    size_t size = 0;
-    const uint32_t bands = e->wants_statistics ? e->pyramid->levels[0].image.format.samples : 0;
-    const size_t stats = tz_codec_buffer_offset(&size, bands * sizeof(tz_stats));
-    const size_t bytes = tz_codec_buffer_offset(&size, SPACE_BEFORE_TILE + bound);
-    const size_t each = tz_codec_buffer_offset(&size, 0); /* from one slot to the next */
-    e->slots = tz_alloc_zeroed(count, sizeof *e->slots);
-    e->slot_memory = tz_alloc_slab(tz_mul_capped(each, count));
-    if (!e->slots || !e->slot_memory)
-        return tz_fail_nomem(ctx, tz_mul_capped(each, count));
-    for (uint32_t i = 0; i < count; i++) {
-        uint8_t *memory = e->slot_memory + i * each;
-        e->slots[i].stats = (tz_stats *)(void *)(memory + stats);
-        e->slots[i].own = memory + bytes + SPACE_BEFORE_TILE;
-    }
-    return TZ_OK;
-}
-
-/* One allocation for the buffers of a worker, and the state of each encoder. */
-static tz_result open_worker(const tz_tile_encoder *e, tz_encode_worker *worker,
-                             const tz_context *ctx)
+/* One allocation for the buffers of a worker, each as large as the encoding that needs most, and
+ * the state of each encoder. */
+static tz_result open_worker(const tz_tile_encoder *e, const tz_encoding_bytes *most,
+                             tz_encode_worker *worker, const tz_context *ctx)
 {
     const tz_budget *b = e->budget;
     size_t size = 0;
-    const size_t tile = tz_codec_buffer_offset(
-        &size, max_over_encodings(b, offsetof(tz_tile_encoding, bytes.tile)));
-    const size_t row =
-        tz_codec_buffer_offset(&size, max_over_encodings(b, offsetof(tz_tile_encoding, bytes.row)));
-    const size_t scratch = tz_codec_buffer_offset(
-        &size, max_over_encodings(b, offsetof(tz_tile_encoding, bytes.scratch)));
+    const size_t tile = tz_codec_buffer_offset(&size, most->tile);
+    const size_t row = tz_codec_buffer_offset(&size, most->row);
+    const size_t scratch = tz_codec_buffer_offset(&size, most->scratch);
     const size_t valid = tz_codec_buffer_offset(&size, e->pyramid->levels[0].image.tile_width);
     const size_t overview_scratch = tz_codec_buffer_offset(&size, b->overview_scratch);
     worker->memory = tz_alloc(size);
@@ -107,15 +69,38 @@ static tz_result open_worker(const tz_tile_encoder *e, tz_encode_worker *worker,
     return TZ_OK;
 }
 
+/* All slots are one allocation: statistics and tile of each, aligned for codecs. */
 tz_result tz_tile_encoder_open(tz_tile_encoder *e, const tz_context *ctx)
 {
-    const unsigned threads = e->budget->threads;
-    e->workers = tz_alloc_zeroed(threads, sizeof *e->workers);
+    const uint32_t slots = e->budget->slots;
+    const uint32_t bands = e->wants_statistics ? e->pyramid->levels[0].image.format.samples : 0;
+    tz_encoding_bytes most = {0};
+    for (unsigned which = 0; which < TZ_ENCODINGS; which++) {
+        const tz_encoding_bytes *bytes = &e->budget->encoding[which].bytes;
+        most.tile = tz_max_size(most.tile, bytes->tile);
+        most.row = tz_max_size(most.row, bytes->row);
+        most.scratch = tz_max_size(most.scratch, bytes->scratch);
+        most.bound = tz_max_size(most.bound, bytes->bound);
+    }
+    e->workers = tz_alloc_zeroed(e->budget->threads, sizeof *e->workers);
     if (!e->workers)
-        return tz_fail_nomem(ctx, threads * sizeof *e->workers);
-    for (unsigned i = 0; i < threads; i++)
-        TZ_TRY(open_worker(e, &e->workers[i], ctx));
-    return open_slots(e, ctx);
+        return tz_fail_nomem(ctx, e->budget->threads * sizeof *e->workers);
+    for (unsigned i = 0; i < e->budget->threads; i++)
+        TZ_TRY(open_worker(e, &most, &e->workers[i], ctx));
+    size_t size = 0;
+    const size_t stats = tz_codec_buffer_offset(&size, bands * sizeof(tz_stats));
+    const size_t bytes = tz_codec_buffer_offset(&size, SPACE_BEFORE_TILE + most.bound);
+    const size_t each = tz_codec_buffer_offset(&size, 0); /* from one slot to the next */
+    e->slots = tz_alloc_zeroed(slots, sizeof *e->slots);
+    e->slot_memory = tz_alloc_slab(tz_mul_capped(each, slots));
+    if (!e->slots || !e->slot_memory)
+        return tz_fail_nomem(ctx, tz_mul_capped(each, slots));
+    for (uint32_t i = 0; i < slots; i++) {
+        uint8_t *memory = e->slot_memory + i * each;
+        e->slots[i].stats = (tz_stats *)(void *)(memory + stats);
+        e->slots[i].own = memory + bytes + SPACE_BEFORE_TILE;
+    }
+    return TZ_OK;
 }
 
 /* Workers that were not opened are zero. */
@@ -158,12 +143,6 @@ tz_row_format tz_tile_row_format(const tz_image *image, bool mask)
     };
 }
 
-/* Pixels of a tile that are within the image, in one direction. */
-static uint32_t clipped_size(uint32_t index, uint32_t size, uint32_t end)
-{
-    return (uint32_t)tz_min(size, end - (uint64_t)index * size);
-}
-
 /* For the order see tz_interleave. A mask's tile follows the image's. */
 tz_tile_position tz_tile_position_of(const tz_image *image, const tz_tile_row *tile_row,
                                      uint64_t index)
@@ -179,9 +158,11 @@ tz_tile_position tz_tile_position_of(const tz_image *image, const tz_tile_row *t
                                         (uint32_t)(index / (columns * kinds)),
                                  .column = tile_row->column + (uint32_t)column};
     position.plane = position.is_mask ? 0 : (uint32_t)kind;
-    position.width = clipped_size(position.column, image->tile_width, image->spec.width);
-    position.height = clipped_size(position.row, image->tile_height, image->spec.height);
-    position.buffer_row = (uint32_t)((uint64_t)position.row * image->tile_height - tile_row->row);
+    const uint64_t x = (uint64_t)position.column * image->tile_width;
+    const uint64_t y = (uint64_t)position.row * image->tile_height;
+    position.width = (uint32_t)tz_min(image->tile_width, image->spec.width - x);
+    position.height = (uint32_t)tz_min(image->tile_height, image->spec.height - y);
+    position.buffer_row = (uint32_t)(y - tile_row->row);
     position.buffer_column =
         (uint32_t)((uint64_t)(position.column - tile_row->column) * image->tile_width);
     const uint64_t in_plane = (uint64_t)position.row * image->tiles_across + position.column;
@@ -247,26 +228,6 @@ static void gather_row(const tile_job *job, const tz_buffer *from, uint64_t row,
                                (ptrdiff_t)(size * samples), job->position.width);
 }
 
-/* Adds a row to the statistics of its bands. Pixels that the mask excludes do not count, so the row
- * of the mask is made contiguous first if the caller's is not. */
-static void add_row_statistics(const tile_job *job, const uint8_t *row, uint64_t buffer_row)
-{
-    const size_t size = tz_dtype_size(job->row.dtype);
-    const uint16_t samples = job->row.samples;
-    const tz_buffer *mask = &job->tile_row.mask;
-    const uint8_t *valid =
-        mask->data ? tz_pixel_at(mask, 0, buffer_row, job->position.buffer_column) : NULL;
-    if (valid && mask->column_stride != 1) {
-        tz_row_ops_get()->copy(1, valid, (ptrdiff_t)mask->column_stride, job->worker->valid, 1,
-                               job->position.width);
-        valid = job->worker->valid;
-    }
-    for (uint16_t s = 0; s < samples; s++)
-        tz_stats_row(&job->slot->stats[s], job->row.dtype, row + s * size,
-                     (ptrdiff_t)(samples * size), job->position.width, &job->image->spec.nodata,
-                     valid);
-}
-
 tz_result tz_fail_misfit(const tz_image *image, uint32_t level, const tz_tile_position *position,
                          uint64_t misfit, const tz_context *ctx)
 {
@@ -280,23 +241,37 @@ tz_result tz_fail_misfit(const tz_image *image, uint32_t level, const tz_tile_po
                    (unsigned)image->format.bits);
 }
 
-/* Changes and counts the pixels of a row as the options say. */
+/* Changes and counts the pixels of a row as the options say. Pixels that the mask excludes do not
+ * count in statistics, so the row of the mask is made contiguous first if the caller's is not. */
 static tz_result process_pixels(tile_job *job, uint8_t *row, uint32_t y, uint64_t buffer_row)
 {
     const tz_image *image = job->image;
     const tz_nodata *nodata = &image->spec.nodata;
-    const size_t count = (size_t)job->position.width * job->row.samples;
+    const uint16_t samples = job->row.samples;
+    const size_t size = tz_dtype_size(job->row.dtype);
+    const size_t count = (size_t)job->position.width * samples;
     if (image->nan_to_nodata)
         tz_store_replace_nan(job->row.dtype, row, count, nodata->value.f);
     if (image->options.discard_bits)
-        tz_store_discard_bits(job->row.dtype, row, job->position.width, job->row.samples,
+        tz_store_discard_bits(job->row.dtype, row, job->position.width, samples,
                               image->options.discard_bits + job->position.plane, nodata);
-    if (job->slot->bands > 0)
-        add_row_statistics(job, row, buffer_row);
+    if (job->slot->bands > 0) {
+        const tz_buffer *mask = &job->tile_row.mask;
+        const uint8_t *valid =
+            mask->data ? tz_pixel_at(mask, 0, buffer_row, job->position.buffer_column) : NULL;
+        if (valid && mask->column_stride != 1) {
+            tz_row_ops_get()->copy(1, valid, (ptrdiff_t)mask->column_stride, job->worker->valid, 1,
+                                   job->position.width);
+            valid = job->worker->valid;
+        }
+        for (uint16_t s = 0; s < samples; s++)
+            tz_stats_row(&job->slot->stats[s], job->row.dtype, row + s * size,
+                         (ptrdiff_t)(samples * size), job->position.width, nodata, valid);
+    }
     if (job->empty)
         job->empty = tz_store_is_all(job->row.dtype, nodata, row, count);
     if (job->slot->verified_index != TZ_NONE)
-        job->slot->hash = tz_hash_row(job->slot->hash, row, count * tz_dtype_size(job->row.dtype));
+        job->slot->hash = tz_hash_row(job->slot->hash, row, count * size);
     if (job->encoding->bytes.row == 0)
         return TZ_OK;
     const size_t misfit = tz_store_misfit(&job->row, row, count);
@@ -304,17 +279,6 @@ static tz_result process_pixels(tile_job *job, uint8_t *row, uint32_t y, uint64_
         return TZ_OK;
     return tz_fail_misfit(image, job->level, &job->position, (uint64_t)y * count + misfit,
                           &job->ctx);
-}
-
-/* Returns whether rows go to the tile without any change but that of storing. */
-static bool is_plain_copy(const tile_job *job)
-{
-    const tz_image *image = job->image;
-    return !job->position.is_mask && job->encoding->bytes.row == 0 &&
-           job->position.width == job->format.width && !image->nan_to_nodata &&
-           !image->options.discard_bits && job->slot->bands == 0 && !image->options.sparse &&
-           job->slot->verified_index == TZ_NONE && is_packed(job, &job->tile_row.pixels) &&
-           job->tile_row.pixels.row_stride >= TZ_ROW_SLACK;
 }
 
 /* Makes row y of the tile. The row is gathered in worker->row, or in the tile itself if its samples
@@ -346,25 +310,21 @@ static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
     return TZ_OK;
 }
 
-/* Rows of a tile are far apart in a wide tile row, so the hardware does not prefetch the next. */
-static void prefetch_row(const tile_job *job, uint32_t y)
-{
-    enum { CACHE_LINE = 64, MAX_PREFETCH = 4096 };
-    const tz_buffer *from = job->position.is_mask ? &job->tile_row.mask : &job->tile_row.pixels;
-    const uint8_t *first = first_pixel(job, from, (uint64_t)job->position.buffer_row + y);
-    const uint64_t size = job->position.width * tz_dtype_size(from->dtype) * job->row.samples;
-    for (uint64_t i = 0; i < size && i < MAX_PREFETCH; i += CACHE_LINE)
-        __builtin_prefetch(first + i);
-}
-
-/* Rows below the image repeat its last one. */
+/* Rows of a tile are far apart in a wide tile row, so the hardware does not prefetch the next one:
+ * this does, and three rows ahead. Rows below the image repeat its last one. */
 static tz_result make_rows(tile_job *job, uint8_t *tile)
 {
-    enum { ROWS_AHEAD = 3 };
+    enum { ROWS_AHEAD = 3, CACHE_LINE = 64, MAX_PREFETCH = 4096 };
+    const tz_buffer *from = job->position.is_mask ? &job->tile_row.mask : &job->tile_row.pixels;
     const size_t row_bytes = tz_tile_row_bytes(&job->format);
+    const uint64_t size = job->position.width * tz_dtype_size(from->dtype) * job->row.samples;
     for (uint32_t y = 0; y < job->position.height; y++) {
-        if (y + ROWS_AHEAD < job->position.height)
-            prefetch_row(job, y + ROWS_AHEAD);
+        if (y + ROWS_AHEAD < job->position.height) {
+            const uint64_t row = (uint64_t)job->position.buffer_row + y + ROWS_AHEAD;
+            const uint8_t *first = first_pixel(job, from, row);
+            for (uint64_t i = 0; i < size && i < MAX_PREFETCH; i += CACHE_LINE)
+                __builtin_prefetch(first + i);
+        }
         TZ_TRY(make_row(job, y, tile + y * row_bytes));
     }
     for (uint32_t y = job->position.height; y < job->format.height; y++)
@@ -445,7 +405,11 @@ tz_result tz_tile_make(const tz_tile_encoder *e, uint32_t level, const tz_tile_r
     tz_tile_slot_begin(e, level, &job.position, slot);
     if (slot->bands > 0)
         memset(slot->stats, 0, slot->bands * sizeof slot->stats[0]);
-    job.plain_copy = is_plain_copy(&job);
+    job.plain_copy = !job.position.is_mask && job.encoding->bytes.row == 0 &&
+                     job.position.width == job.format.width && !image->nan_to_nodata &&
+                     !image->options.discard_bits && slot->bands == 0 && !image->options.sparse &&
+                     slot->verified_index == TZ_NONE && is_packed(&job, &tile_row->pixels) &&
+                     tile_row->pixels.row_stride >= TZ_ROW_SLACK;
     uint8_t *tile = job.encoding->encoder->flags & TZ_ENCODER_COPY ? slot->own : job.worker->tile;
     TZ_TRY(make_rows(&job, tile));
     if (job.empty)

@@ -141,6 +141,14 @@ void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, 
                                      .column_stride = 1};
 }
 
+tz_tile_row tz_slab_tile_row(const tz_image *image, const tz_slab *slab, uint32_t row,
+                             uint32_t rows)
+{
+    tz_tile_row tile_row = {.row = row, .rows = rows, .columns = image->tiles_across};
+    tz_slab_buffers(image, slab, rows, image->spec.width, &tile_row);
+    return tile_row;
+}
+
 /* A row of the slab's own layout is one copy; otherwise each band is gathered with its
  * strides. */
 void tz_copy_row(const tz_buffer *from, uint64_t from_row, const tz_buffer *to, uint64_t to_row)
@@ -179,19 +187,12 @@ static tz_result submit_slab(tz_writer *w, tz_tile_row *tile_row)
                                   : TZ_OK;
 }
 
-static tz_tile_row full_width_tile_row(const tz_writer *w, uint32_t row, uint32_t rows)
-{
-    return (tz_tile_row){.row = row, .rows = rows, .columns = tz_writer_image(w)->tiles_across};
-}
-
 /* The slab that is being filled, in full width. */
 static tz_tile_row current_slab(const tz_writer *w)
 {
     const tz_writer_level *first = &w->levels[0];
-    tz_tile_row slab = full_width_tile_row(w, first->slab_row, first->slab_end - first->slab_row);
-    tz_slab_buffers(first->image, &first->slabs[first->slab], slab.rows, first->image->spec.width,
-                    &slab);
-    return slab;
+    return tz_slab_tile_row(first->image, &first->slabs[first->slab], first->slab_row,
+                            first->slab_end - first->slab_row);
 }
 
 /* *into becomes the copy of the slab on the side that rows come from. */
@@ -272,8 +273,10 @@ static tz_result submit_directly(tz_writer *w, const tz_buffer *rows, const tz_b
         if (w->pyramid.count > 1)
             now = tz_min_u32(now, tz_tile_row_end(&w->budget, first->image, first->next_row) -
                                       first->next_row);
-        tz_tile_row tile_row = full_width_tile_row(w, first->next_row, now);
-        tile_row.pixels = tz_buffer_rows(rows, *used, now);
+        tz_tile_row tile_row = {.pixels = tz_buffer_rows(rows, *used, now),
+                                .row = first->next_row,
+                                .rows = now,
+                                .columns = first->image->tiles_across};
         if (mask)
             tile_row.mask = tz_buffer_rows(mask, *used, now);
         TZ_TRY(submit_tile_row(w, &tile_row));

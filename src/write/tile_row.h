@@ -81,6 +81,10 @@ bool tz_buffer_set_strides(tz_buffer *buffer);
 void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, uint32_t width,
                      tz_tile_row *tile_row);
 
+/* Rows of a slab in the full width of the image, from row on. */
+tz_tile_row tz_slab_tile_row(const tz_image *image, const tz_slab *slab, uint32_t row,
+                             uint32_t rows);
+
 /* Copies one row in host memory. */
 void tz_copy_row(const tz_buffer *from, uint64_t from_row, const tz_buffer *to, uint64_t to_row);
 

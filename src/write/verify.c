@@ -81,11 +81,6 @@ static tz_result sink_source_wait(tz_source *source, tz_request *request, tz_err
     return TZ_OK; /* submit has read everything */
 }
 
-static void sink_source_close(tz_source *source)
-{
-    (void)source; /* it lives on the stack of tz_output_file_verify */
-}
-
 /* ---- comparing ---- */
 
 static tz_result fail_differs(const tz_output_file *out, const char *what, uint64_t expected,
@@ -232,8 +227,7 @@ tz_result tz_output_file_verify(const tz_output_file *out)
         return TZ_OK;
     sink_source source = {.base = {.size = out->report->file_size,
                                    .submit = sink_source_submit,
-                                   .wait = sink_source_wait,
-                                   .close = sink_source_close},
+                                   .wait = sink_source_wait},
                           .sink = out->sink};
     const tz_open_options how = {.struct_size = sizeof how, .limits = *out->ctx->limits};
     tz_file *file = NULL;

@@ -103,7 +103,11 @@ tz_result tz_writer_add_tasks(tz_writer *writer, tz_task_run *run, const tz_task
 tz_result tz_writer_run_task(void *writer, uint64_t number, unsigned worker, tz_error *err);
 uint64_t tz_writer_task_needs(void *writer, uint64_t number);
 
-/* overviews.c: makes tiles and overviews of complete rows of a level. The rows stay in memory until
+/* overviews.c: allocates host memory on first use. A device has allocated the slabs of its
+ * overviews before the first row. */
+tz_result tz_slab_allocate(const tz_writer *writer, tz_slab *slab, uint64_t size);
+
+/* Makes tiles and overviews of complete rows of a level. The rows stay in memory until
  * all tasks that are then in the pipeline are delivered. */
 tz_result tz_level_accept_rows(tz_writer *writer, uint32_t level, const tz_tile_row *tile_row);
 

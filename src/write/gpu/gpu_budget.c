@@ -53,58 +53,30 @@ tz_extract_batch tz_gpu_extract_batch(const tz_image *image, uint32_t level, boo
     return batch;
 }
 
-/* Offsets of one slab, two halos and the tables of the builder for each overview. */
-static uint64_t plan_levels(tz_gpu_budget *plan, const tz_budget *b,
-                            const tz_output_pyramid *pyramid)
+/* The parts depend on the route of a tile: downloaded as samples, encoded as a codestream by a
+ * library, or encoded into a view and compacted into the payload. Masks are always samples. */
+tz_gpu_part_bytes tz_gpu_tile_bytes(const tz_budget *b, const tz_image *image, uint32_t level)
 {
-    uint64_t end = 0;
-    for (uint32_t i = 1; i < pyramid->count; i++) {
-        const tz_output_level *level = &pyramid->levels[i];
-        const uint64_t halo = tz_halo_bytes(b, &pyramid->levels[i - 1].image, &level->overview);
-        tz_gpu_level_offsets *at = &plan->levels[i];
-        at->slab = append_region(&end, tz_overview_slab_bytes(b, &level->image));
-        at->halo[0] = append_region(&end, halo);
-        at->halo[1] = append_region(&end, halo);
-        at->reducer = append_region(
-            &end, tz_overview_builder_bytes(&level->overview, level->image.tile_height));
+    const tz_tile_encoding *encoding = &b->encoding[tz_encoding_index(b, level, false)];
+    const uint64_t samples = tz_tile_bytes(&encoding->format);
+    const uint64_t encoded =
+        tz_add_capped(TZ_LEADER + TZ_TRAILER, tz_max(samples, encoding->bytes.bound));
+    tz_gpu_part_bytes one = {0};
+    if (image->spec.mask)
+        one.masks = align_up(TZ_GPU_RAW_LEADER + TZ_TRAILER +
+                                 tz_tile_bytes(&b->encoding[TZ_ENCODING_MASK].format),
+                             TILE_ALIGNMENT);
+    if (tz_gpu_downloads_raw(image)) {
+        one.payload =
+            align_up(tz_add_capped(TZ_GPU_RAW_LEADER + TZ_TRAILER, samples), TILE_ALIGNMENT);
+        return one;
     }
-    return end;
-}
-
-/* The parts depend on the route of a tile: downloaded as samples, encoded as a codestream by
- * a library, or encoded into a view and compacted into the payload. */
-tz_gpu_part_bytes tz_gpu_tile_bytes(const tz_budget *b, const tz_image *image, uint32_t level,
-                                    bool is_mask)
-{
-    const tz_tile_encoding *encoding = &b->encoding[tz_encoding_index(b, level, is_mask)];
-    const uint64_t plain = tz_tile_bytes(&encoding->format);
-    const uint64_t most = tz_max(plain, encoding->bytes.bound);
-    tz_gpu_part_bytes part_bytes = {0};
-    if (tz_gpu_downloads_raw(image, is_mask)) {
-        *(is_mask ? &part_bytes.masks : &part_bytes.payload) =
-            align_up(tz_add_capped(TZ_GPU_RAW_LEADER + TZ_TRAILER, plain), TILE_ALIGNMENT);
-        return part_bytes;
-    }
-    part_bytes.tiles = align_up(plain, TILE_ALIGNMENT);
-    if (encoding->codestreams) {
-        part_bytes.codestreams =
-            align_up(tz_add_capped(TZ_LEADER + TZ_TRAILER, most), TILE_ALIGNMENT);
-        return part_bytes;
-    }
-    if (!(encoding->encoder->flags & TZ_ENCODER_COPY))
-        part_bytes.views = align_up(
-            encoding->library ? encoding->library->view : encoding->bytes.bound, TILE_ALIGNMENT);
-    part_bytes.payload = align_up(tz_add_capped(TZ_LEADER + TZ_TRAILER, most), TILE_ALIGNMENT);
-    return part_bytes;
-}
-
-static void add_part_bytes(tz_gpu_part_bytes *sum, const tz_gpu_part_bytes *more, uint64_t times)
-{
-    sum->tiles = tz_add_capped(sum->tiles, tz_mul_capped(more->tiles, times));
-    sum->views = tz_add_capped(sum->views, tz_mul_capped(more->views, times));
-    sum->masks = tz_add_capped(sum->masks, tz_mul_capped(more->masks, times));
-    sum->payload = tz_add_capped(sum->payload, tz_mul_capped(more->payload, times));
-    sum->codestreams = tz_add_capped(sum->codestreams, tz_mul_capped(more->codestreams, times));
+    one.tiles = align_up(samples, TILE_ALIGNMENT);
+    *(encoding->codestreams ? &one.codestreams : &one.payload) = align_up(encoded, TILE_ALIGNMENT);
+    if (!encoding->codestreams && !(encoding->encoder->flags & TZ_ENCODER_COPY))
+        one.views = align_up(encoding->library ? encoding->library->view : encoding->bytes.bound,
+                             TILE_ALIGNMENT);
+    return one;
 }
 
 /* A batch holds capacity tile positions: one tile for each plane, and one of the mask. */
@@ -114,33 +86,13 @@ static tz_gpu_part_bytes batch_part_bytes(const tz_budget *b, const tz_output_py
     tz_gpu_part_bytes most = {0};
     for (uint32_t level = 0; level < pyramid->count && level < 2; level++) {
         const tz_image *image = &pyramid->levels[level].image;
-        const tz_gpu_part_bytes one = tz_gpu_tile_bytes(b, image, level, false);
-        tz_gpu_part_bytes sum = {0};
-        add_part_bytes(&sum, &one, capacity > 0 ? tz_mul_capped(capacity, image->planes) : 1);
-        if (image->spec.mask) {
-            const tz_gpu_part_bytes mask = tz_gpu_tile_bytes(b, image, level, true);
-            add_part_bytes(&sum, &mask, capacity > 0 ? capacity : 1);
-        }
-        most.tiles = tz_max(most.tiles, sum.tiles);
-        most.views = tz_max(most.views, sum.views);
-        most.masks = tz_max(most.masks, sum.masks);
-        most.payload = tz_max(most.payload, sum.payload);
-        most.codestreams = tz_max(most.codestreams, sum.codestreams);
-    }
-    return most;
-}
-
-/* Scratch of extraction, or of encoding, which follows it. */
-static uint64_t level_scratch(const tz_budget *b, const tz_image *image, uint32_t level)
-{
-    const tz_vendor_encode_plan *library = b->encoding[tz_encoding_index(b, level, false)].library;
-    const uint64_t capacity = b->device.batch_capacity;
-    const uint64_t images = capacity > 0 ? tz_mul_capped(capacity, image->planes) : 1;
-    uint64_t most = library ? tz_vendor_encode_scratch(library, images) : 0;
-    for (unsigned is_mask = 0; is_mask < (image->spec.mask ? 2u : 1u); is_mask++) {
-        tz_extract_batch extract = tz_gpu_extract_batch(image, level, is_mask);
-        extract.count = b->device.batch_tiles;
-        most = tz_max(most, tz_extract_scratch_bytes(&extract));
+        const tz_gpu_part_bytes one = tz_gpu_tile_bytes(b, image, level);
+        const uint64_t images = capacity > 0 ? tz_mul_capped(capacity, image->planes) : 1;
+        most.tiles = tz_max(most.tiles, tz_mul_capped(one.tiles, images));
+        most.views = tz_max(most.views, tz_mul_capped(one.views, images));
+        most.masks = tz_max(most.masks, tz_mul_capped(one.masks, tz_max(capacity, 1)));
+        most.payload = tz_max(most.payload, tz_mul_capped(one.payload, images));
+        most.codestreams = tz_max(most.codestreams, tz_mul_capped(one.codestreams, images));
     }
     return most;
 }
@@ -155,8 +107,21 @@ static uint64_t plan_tiles(tz_gpu_budget *plan, const tz_budget *b,
     const uint64_t stats = tz_image_wants_statistics(image) ? n * image->format.samples : 0;
     tz_gpu_tile_layout *at = &plan->layout;
     uint64_t scratch = 0, end = 0;
-    for (uint32_t level = 0; level < pyramid->count; level++)
-        scratch = tz_max(scratch, level_scratch(b, &pyramid->levels[level].image, level));
+    /* Scratch of extraction, or of encoding, which follows it. */
+    for (uint32_t level = 0; level < pyramid->count; level++) {
+        const tz_image *l = &pyramid->levels[level].image;
+        const tz_vendor_encode_plan *library =
+            b->encoding[tz_encoding_index(b, level, false)].library;
+        const uint64_t capacity = plan->batch_capacity;
+        const uint64_t images = capacity > 0 ? tz_mul_capped(capacity, l->planes) : 1;
+        if (library)
+            scratch = tz_max(scratch, tz_vendor_encode_scratch(library, images));
+        for (unsigned is_mask = 0; is_mask < (l->spec.mask ? 2u : 1u); is_mask++) {
+            tz_extract_batch extract = tz_gpu_extract_batch(l, level, is_mask);
+            extract.count = plan->batch_tiles;
+            scratch = tz_max(scratch, tz_extract_scratch_bytes(&extract));
+        }
+    }
     at->extracts = append_region(&end, n * sizeof(tz_extract_tile));
     at->entries = append_region(&end, n * sizeof(tz_encode_entry));
     at->discard = append_region(&end, image->options.discard_bits ? image->spec.bands : 0);
@@ -186,7 +151,20 @@ void tz_gpu_budget_make(tz_budget *b, const tz_output_pyramid *pyramid, uint64_t
     plan->batch_tiles = (uint32_t)tz_min(tiles, UINT32_MAX);
     plan->part_bytes = batch_part_bytes(b, pyramid, capacity);
     plan->sizes[TZ_ALLOCATION_ROWS] = tz_slab_bytes(b, image);
-    plan->sizes[TZ_ALLOCATION_LEVELS] = plan_levels(plan, b, pyramid);
+    /* One slab, two halos and the tables of the builder for each overview. */
+    uint64_t end = 0;
+    for (uint32_t i = 1; i < pyramid->count; i++) {
+        const tz_output_level *level = &pyramid->levels[i];
+        const uint64_t halo =
+            tz_rows_bytes(b, &pyramid->levels[i - 1].image, tz_halo_row_count(&level->overview));
+        plan->levels[i] = (tz_gpu_level_offsets){
+            .slab = append_region(&end, tz_rows_bytes(b, &level->image, level->image.tile_height))};
+        plan->levels[i].halo[0] = append_region(&end, halo);
+        plan->levels[i].halo[1] = append_region(&end, halo);
+        plan->levels[i].reducer = append_region(
+            &end, tz_overview_builder_bytes(&level->overview, level->image.tile_height));
+    }
+    plan->sizes[TZ_ALLOCATION_LEVELS] = end;
     plan->sizes[TZ_ALLOCATION_TILES] = plan_tiles(plan, b, pyramid);
     plan->codestreams = tz_gpu_codestreams_device_bytes(b);
     plan->planned = plan->codestreams;

@@ -73,11 +73,11 @@ uint64_t tz_gpu_budget_payload_bytes(const tz_gpu_budget *plan);
 /* Describes the extraction of tiles of one kind, without memory and tiles. */
 tz_extract_batch tz_gpu_extract_batch(const tz_image *image, uint32_t level, bool is_mask);
 
-/* Returns whether all tiles are downloaded as they were extracted. They are then extracted to the
- * payload. */
-static inline bool tz_gpu_downloads_raw(const tz_image *image, bool is_mask)
+/* Returns whether all tiles of the image are downloaded as they were extracted. They are then
+ * extracted to the payload. */
+static inline bool tz_gpu_downloads_raw(const tz_image *image)
 {
-    return is_mask || ((image->encoder->flags & TZ_ENCODER_COPY) && !image->options.sparse);
+    return (image->encoder->flags & TZ_ENCODER_COPY) && !image->options.sparse;
 }
 
 /* Offset of the n-th tile of a batch before it is encoded. */

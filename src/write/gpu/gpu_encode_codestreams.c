@@ -35,7 +35,7 @@ static const char *refusal(const tz_image *image)
             return "the library does not write tables that tiles share";
         return NULL;
     }
-    if (format->bits == 8 && format->sample_format != 1)
+    if (format->bits == 8 && format->sample_format != TZ_SAMPLE_FORMAT_UINT)
         return "the library does not encode int8";
     return format->samples > MAX_SAMPLES ? "the library encodes up to 4 bands" : NULL;
 }
@@ -69,16 +69,6 @@ bool tz_gpu_codestreams_choose(const tz_device *device, tz_output_level *level, 
     codec.bytes = each * codec.at_once;
     level->codestreams = codec;
     return true;
-}
-
-void tz_gpu_codestreams_unshare_tables(tz_writer *w)
-{
-    for (uint32_t i = 0; i < w->pyramid.count; i++) {
-        tz_output_level *level = &w->pyramid.levels[i];
-        if (level->codestreams.name[0] != '\0' &&
-            level->image.format.compression == TZ_COMPRESSION_JPEG)
-            level->image.choice.jpeg_tables = TZ_JPEG_TABLES_NONE;
-    }
 }
 
 /* ---- memory ---- */
@@ -139,26 +129,6 @@ typedef struct codestream_batch {
     uint64_t end;     /* of the used bytes of payload */
 } codestream_batch;
 
-/* The results were downloaded to the beginning of the batch's memory, the payload follows
- * them. */
-static codestream_batch make_codestream_batch(tz_writer *w, const tz_gpu_tile_batch *tiles)
-{
-    const tz_budget *b = &w->budget;
-    const tz_gpu_tile_layout *at = &b->device.layout;
-    const tz_image *image = w->levels[tiles->level].image;
-    uint8_t *results = tiles->memory->host;
-    return (codestream_batch){
-        .writer = w,
-        .tiles = tiles,
-        .image = image,
-        .encoding = &b->encoding[tz_encoding_index(b, tiles->level, false)],
-        .tile_bytes = tz_gpu_tile_bytes(b, image, tiles->level, false),
-        .sizes = (uint32_t *)(void *)results,
-        .offsets = (uint64_t *)(void *)(results + (at->offsets - at->sizes)),
-        .results = (const tz_extract_result *)(const void *)(results + (at->results - at->sizes)),
-        .payload = results + (at->results_end - at->sizes) + tiles->mask_bytes};
-}
-
 /* Lists the tiles of the image that are not sparse. Size 0 in the results means sparse until
  * a codestream is recorded. */
 static void list_tiles_to_encode(codestream_batch *b)
@@ -181,7 +151,7 @@ static void list_tiles_to_encode(codestream_batch *b)
             .height = b->image->options.strips ? position.height : format->height,
             .samples = (uint8_t)format->samples,
             .sample_bytes = (uint8_t)(format->bits / 8),
-            .is_signed = format->sample_format == 2};
+            .is_signed = format->sample_format == TZ_SAMPLE_FORMAT_INT};
         p->numbers[b->count++] = number;
     }
 }
@@ -221,43 +191,32 @@ static tz_result encode_codestreams(codestream_batch *b)
     return TZ_OK;
 }
 
-/* ---- tiles that the library did not encode ---- */
-
-/* Downloads the samples of neighbouring tiles, which are one range of device memory. */
-static tz_result download_samples(codestream_batch *b, uint32_t first, uint32_t count)
-{
-    tz_writer *w = b->writer;
-    const tz_gpu_codestreams *p = &w->gpu.codestreams;
-    const uint64_t bytes = count * b->tile_bytes.tiles;
-    b->end = tz_ceil_div(b->end, PLAIN_ALIGNMENT) * PLAIN_ALIGNMENT;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t number = p->numbers[first + i];
-        b->sizes[number] =
-            TZ_ENCODE_LEFT_TO_CPU | (uint32_t)tz_codestream_sample_bytes(&p->list[first + i]);
-        b->offsets[number] = b->end + i * b->tile_bytes.tiles;
-    }
-    TZ_TRY(tz_device_download(0, b->payload + b->end, w->gpu.allocations[TZ_ALLOCATION_TILES],
-                              p->list[first].at, bytes, w->ctx.err));
-    b->end += bytes;
-    return TZ_OK;
-}
-
-/* With strict_device the write fails instead. */
+/* Downloads the samples of tiles that the library did not encode. Neighbours are one range of
+ * device memory. With strict_device the write fails instead. */
 static tz_result download_failed_tiles(codestream_batch *b)
 {
     tz_writer *w = b->writer;
     const tz_gpu_codestreams *p = &w->gpu.codestreams;
     tz_device_use *use = &w->gpu.counted;
     bool any = false;
-    for (uint32_t i = 0; i < b->count;) {
-        uint32_t count = 0;
-        while (i + count < b->count && p->sizes[i + count] == 0 &&
-               p->numbers[i + count] == p->numbers[i] + count)
-            count++;
-        if (count > 0)
-            TZ_TRY(download_samples(b, i, count));
-        any = any || count > 0;
-        i += tz_max_u32(count, 1);
+    for (uint32_t first = 0, count; first < b->count; first += tz_max_u32(count, 1)) {
+        for (count = 0; first + count < b->count && p->sizes[first + count] == 0 &&
+                        p->numbers[first + count] == p->numbers[first] + count;
+             count++)
+            ;
+        if (count == 0)
+            continue;
+        any = true;
+        b->end = tz_ceil_div(b->end, PLAIN_ALIGNMENT) * PLAIN_ALIGNMENT;
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t number = p->numbers[first + i];
+            b->sizes[number] =
+                TZ_ENCODE_LEFT_TO_CPU | (uint32_t)tz_codestream_sample_bytes(&p->list[first + i]);
+            b->offsets[number] = b->end + i * b->tile_bytes.tiles;
+        }
+        TZ_TRY(tz_device_download(0, b->payload + b->end, w->gpu.allocations[TZ_ALLOCATION_TILES],
+                                  p->list[first].at, count * b->tile_bytes.tiles, w->ctx.err));
+        b->end += count * b->tile_bytes.tiles;
     }
     if (!any)
         return TZ_OK;
@@ -271,9 +230,23 @@ static tz_result download_failed_tiles(codestream_batch *b)
     return tz_device_sync(w->gpu.device, 0, w->ctx.err);
 }
 
+/* The results were downloaded to the beginning of the batch's memory; the payload follows them. */
 tz_result tz_gpu_codestreams_encode(tz_writer *w, const tz_gpu_tile_batch *tiles)
 {
-    codestream_batch b = make_codestream_batch(w, tiles);
+    const tz_budget *budget = &w->budget;
+    const tz_gpu_tile_layout *at = &budget->device.layout;
+    const tz_image *image = w->levels[tiles->level].image;
+    uint8_t *results = tiles->memory->host;
+    codestream_batch b = {
+        .writer = w,
+        .tiles = tiles,
+        .image = image,
+        .encoding = &budget->encoding[tz_encoding_index(budget, tiles->level, false)],
+        .tile_bytes = tz_gpu_tile_bytes(budget, image, tiles->level),
+        .sizes = (uint32_t *)(void *)results,
+        .offsets = (uint64_t *)(void *)(results + (at->offsets - at->sizes)),
+        .results = (const tz_extract_result *)(const void *)(results + (at->results - at->sizes)),
+        .payload = results + (at->results_end - at->sizes) + tiles->mask_bytes};
     if (!b.encoding->codestreams)
         return TZ_OK;
     list_tiles_to_encode(&b);

@@ -24,41 +24,31 @@
 
 #define SET_REASON(to, ...) tz_device_textf(to, sizeof((tz_device_use *)0)->reason, __VA_ARGS__)
 
-/* Finds the vendor library that the caller allows. A library is not used if a single tile needs
- * more than the write may hold: smaller batches would not help. */
-static bool find_library(const tz_device *device, tz_output_level *level, char *missing,
-                         size_t missing_size)
-{
-    const tz_image *image = &level->image;
-    const tz_vendor_encode_plan *library = &level->library;
-    const uint64_t cap = tz_gpu_budget_limit(&image->options);
-    if (!image->options.library_encoders ||
-        !tz_vendor_encode_find(device, &image->format, &image->choice, &level->library, missing,
-                               missing_size))
-        return false;
-    /* Scratch, the tile, its encoded form, and its copy in the payload. */
-    uint64_t least = tz_add_capped(tz_vendor_encode_scratch(library, 1), library->view);
-    least = tz_add_capped(least, tz_mul_capped(tz_tile_bytes(&image->format), 2));
-    if (least <= cap)
-        return true;
-    tz_device_textf(missing, missing_size,
-                    "%s needs %llu bytes for a tile, with its scratch, and %llu are allowed",
-                    library->encoder.name, (unsigned long long)least, (unsigned long long)cap);
-    level->library = (tz_vendor_encode_plan){0};
-    return false;
-}
-
-/* Prefers a vendor library if the caller wants one, then the device's own kernels. */
+/* Prefers a vendor library if the caller wants one, then the device's own kernels. A library is not
+ * used if a single tile needs more than the write may hold: smaller batches would not help. */
 static bool can_encode(const tz_device *device, tz_output_level *level, const char *of,
                        tz_device_use *use)
 {
     const tz_image *image = &level->image;
+    const bool wanted = image->options.library_encoders;
     char missing[sizeof use->library_reason] = "";
-    if (image->options.library_encoders &&
-        tz_gpu_codestreams_choose(device, level, missing, sizeof missing))
+    if (wanted && tz_gpu_codestreams_choose(device, level, missing, sizeof missing))
         return true;
-    if (!missing[0] && find_library(device, level, missing, sizeof missing))
-        return true;
+    if (wanted && !missing[0] &&
+        tz_vendor_encode_find(device, &image->format, &image->choice, &level->library, missing,
+                              sizeof missing)) {
+        const tz_vendor_encode_plan *library = &level->library;
+        const uint64_t cap = tz_gpu_budget_limit(&image->options);
+        /* Scratch, the tile, its encoded form, and its copy in the payload. */
+        uint64_t least = tz_add_capped(tz_vendor_encode_scratch(library, 1), library->view);
+        least = tz_add_capped(least, tz_mul_capped(tz_tile_bytes(&image->format), 2));
+        if (least <= cap)
+            return true;
+        tz_device_textf(missing, sizeof missing,
+                        "%s needs %llu bytes for a tile, with its scratch, and %llu are allowed",
+                        library->encoder.name, (unsigned long long)least, (unsigned long long)cap);
+        level->library = (tz_vendor_encode_plan){0};
+    }
     if (tz_device_encodes(device, &image->format, &image->choice)) {
         memcpy(use->library_reason, missing, sizeof use->library_reason);
         return true;
@@ -141,7 +131,11 @@ tz_result tz_gpu_writer_choose(tz_writer *w)
         return TZ_OK;
     w->maker = &tz_gpu_maker;
     w->gpu.device = options->device;
-    tz_gpu_codestreams_unshare_tables(w);
+    /* Libraries do not write JPEG tables that tiles share, so their tiles bring their own. */
+    for (uint32_t i = 0; i < w->pyramid.count; i++)
+        if (w->pyramid.levels[i].codestreams.name[0] != '\0' &&
+            w->pyramid.levels[i].image.format.compression == TZ_COMPRESSION_JPEG)
+            w->pyramid.levels[i].image.choice.jpeg_tables = TZ_JPEG_TABLES_NONE;
     for (uint32_t i = 0; i < w->pyramid.count; i++) {
         const tz_vendor_encode_plan *library = &w->pyramid.levels[i].library;
         if (library->encoder.other_level) /* one warning, whatever the number of levels */
@@ -228,22 +222,8 @@ static void close_resources(tz_writer *w)
     }
 }
 
-/* The CPU makes the tiles after all. No row has arrived yet. */
-static void abandon_device(tz_writer *w, const char *reason)
-{
-    close_resources(w);
-    w->gpu.held_bytes = 0;
-    for (uint32_t i = 1; w->levels && i < w->pyramid.count; i++) {
-        w->levels[i].slabs[0] = (tz_slab){0};
-        w->levels[i - 1].halo[0].slab = w->levels[i - 1].halo[1].slab = (tz_slab){0};
-    }
-    w->maker = &tz_cpu_maker;
-    w->gpu.device = NULL;
-    tz_device_text(w->report.device.reason, sizeof w->report.device.reason, reason);
-}
-
 /* If the plan does not fit, the device gets half as much memory and makes smaller batches. If the
- * smallest do not fit, the CPU makes the tiles. */
+ * smallest do not fit, the CPU makes the tiles. No row has arrived yet. */
 static tz_result plan_device_memory(tz_writer *w, const tz_row_source *source, bool dry)
 {
     tz_error failed, *err = w->ctx.err;
@@ -264,13 +244,19 @@ static tz_result plan_device_memory(tz_writer *w, const tz_row_source *source, b
                 *err = failed;
             return result;
         }
-        if (!is_planned) {
-            abandon_device(w, failed.message);
-            continue;
-        }
         close_resources(w);
         w->gpu.held_bytes = 0;
-        device_available = w->budget.device.planned / 2;
+        if (is_planned) {
+            device_available = w->budget.device.planned / 2;
+            continue;
+        }
+        for (uint32_t i = 1; w->levels && i < w->pyramid.count; i++) {
+            w->levels[i].slabs[0] = (tz_slab){0};
+            w->levels[i - 1].halo[0].slab = w->levels[i - 1].halo[1].slab = (tz_slab){0};
+        }
+        w->maker = &tz_cpu_maker;
+        w->gpu.device = NULL;
+        tz_device_text(w->report.device.reason, sizeof w->report.device.reason, failed.message);
     }
 }
 
@@ -325,32 +311,27 @@ static tz_result encode_in_batches(tz_writer *w, const tz_task_batch *batch, uin
     return TZ_OK;
 }
 
-/* The results arrive first, because they say how long the payload is. */
-static tz_result download_batch(tz_writer *w, const tz_gpu_tile_batch *tiles)
-{
-    const tz_gpu_tile_layout *at = &w->budget.device.layout;
-    uint8_t *payload = (uint8_t *)tiles->memory->host + (at->results_end - at->sizes);
-    uint64_t bytes;
-    TZ_TRY(tz_device_sync(w->gpu.device, 0, w->ctx.err));
-    w->gpu.uploading[0] = w->gpu.uploading[1] = false;
-    TZ_TRY(tz_gpu_codestreams_encode(w, tiles));
-    TZ_TRY(tz_gpu_tile_batch_bytes(w, tiles, &bytes));
-    if (bytes == 0)
-        return TZ_OK;
-    TZ_TRY(tz_device_download(0, payload, w->gpu.allocations[TZ_ALLOCATION_TILES],
-                              at->payload - tiles->mask_bytes, bytes, w->ctx.err));
-    return tz_device_sync(w->gpu.device, 0, w->ctx.err);
-}
-
-/* The batch keeps its host memory until its tasks are delivered; the next one uses the other. */
+/* The results of a batch arrive first, because they say how long the payload is. The batch keeps
+ * its host memory until its tasks are delivered; the next one uses the other. */
 tz_result tz_gpu_writer_finish_batch(tz_writer *w)
 {
     tz_gpu_resources *gpu = &w->gpu;
     tz_gpu_tile_batch *tiles = &gpu->tiles[gpu->current_batch];
+    const tz_gpu_tile_layout *at = &w->budget.device.layout;
+    uint64_t bytes;
     if (!gpu->in_flight)
         return TZ_OK;
     gpu->in_flight = false;
-    TZ_TRY(download_batch(w, tiles));
+    TZ_TRY(tz_device_sync(gpu->device, 0, w->ctx.err));
+    gpu->uploading[0] = gpu->uploading[1] = false;
+    TZ_TRY(tz_gpu_codestreams_encode(w, tiles));
+    TZ_TRY(tz_gpu_tile_batch_bytes(w, tiles, &bytes));
+    if (bytes > 0) {
+        uint8_t *payload = (uint8_t *)tiles->memory->host + (at->results_end - at->sizes);
+        TZ_TRY(tz_device_download(0, payload, gpu->allocations[TZ_ALLOCATION_TILES],
+                                  at->payload - tiles->mask_bytes, bytes, w->ctx.err));
+        TZ_TRY(tz_device_sync(gpu->device, 0, w->ctx.err));
+    }
     const tz_task_batch batch = {
         .level = tiles->level, .tile_row = tiles->tile_row, .collected = tiles};
     TZ_TRY(tz_writer_add_tasks(w, tz_gpu_collect_tile, &batch,

@@ -86,8 +86,6 @@ tz_result tz_gpu_collect_tile(tz_writer *writer, const struct tz_task_batch *bat
  * codestream in host memory. *missing: the reason if the library cannot encode these. */
 bool tz_gpu_codestreams_choose(const tz_device *device, tz_output_level *level, char *missing,
                                size_t missing_size);
-/* Makes the tiles independent of shared JPEG tables, which the library does not write. */
-void tz_gpu_codestreams_unshare_tables(tz_writer *writer);
 tz_result tz_gpu_codestreams_open(tz_writer *writer);
 void tz_gpu_codestreams_close(tz_writer *writer);
 /* Encodes the extracted tiles of a batch. The codestreams follow the mask's tiles as if they had

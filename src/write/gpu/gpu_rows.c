@@ -8,33 +8,27 @@
 
 /* ---- slabs ---- */
 
-/* Pinned memory, or plain memory if the system has none to pin: uploads of it are slower. */
-static tz_result allocate_host_slab(tz_writer *w, tz_slab *slab, tz_device_memory **pinned)
-{
-    const uint64_t size = tz_slab_bytes(&w->budget, w->levels[0].image);
-    tz_error failed = {.result = TZ_OK};
-    const tz_result result = tz_device_alloc_pinned(w->gpu.device, size, pinned, &failed);
-    if (result == TZ_OK) {
-        slab->memory = (*pinned)->host;
-        return TZ_OK;
-    }
-    if (!tz_device_is_full(result, &failed)) {
-        if (w->ctx.err)
-            *w->ctx.err = failed;
-        return result;
-    }
-    slab->memory = tz_alloc_slab(size);
-    return slab->memory ? TZ_OK : tz_fail_nomem(&w->ctx, size);
-}
-
-/* The host copy of a slab. If the device makes the tiles, it exists once rows arrive on the host.
- */
+/* The host copy of a slab. If the device makes the tiles, it exists once rows arrive on the host:
+ * in pinned memory, or in ordinary memory if the system has none to pin. Uploads of that are
+ * slower. */
 static tz_result host_slab(tz_writer *w, const tz_tile_row *tile_row, tz_tile_row *out)
 {
     tz_writer_level *first = &w->levels[0];
     tz_slab *slab = &first->slabs[first->slab];
-    if (!slab->memory)
-        TZ_TRY(allocate_host_slab(w, slab, &w->gpu.pinned[first->slab]));
+    tz_device_memory **pinned = &w->gpu.pinned[first->slab];
+    if (!slab->memory) {
+        const uint64_t size = tz_slab_bytes(&w->budget, first->image);
+        tz_error failed = {.result = TZ_OK};
+        const tz_result result = tz_device_alloc_pinned(w->gpu.device, size, pinned, &failed);
+        if (result != TZ_OK && !tz_device_is_full(result, &failed)) {
+            if (w->ctx.err)
+                *w->ctx.err = failed;
+            return result;
+        }
+        slab->memory = result == TZ_OK ? (*pinned)->host : tz_alloc_slab(size);
+        if (!slab->memory)
+            return tz_fail_nomem(&w->ctx, size);
+    }
     *out = *tile_row;
     tz_slab_buffers(first->image, slab, tile_row->rows, tile_row->pixels.width, out);
     return TZ_OK;
@@ -47,20 +41,6 @@ static tz_tile_row device_slab(const tz_writer *w, const tz_tile_row *tile_row)
     tz_tile_row out = *tile_row;
     tz_slab_buffers(w->levels[0].image, &slab, tile_row->rows, tile_row->pixels.width, &out);
     return out;
-}
-
-/* Allocates the device copy if the CPU makes the tiles. */
-static tz_result open_device_slab(tz_writer *w)
-{
-    const tz_write_options *options = &tz_writer_image(w)->options;
-    const uint64_t size = tz_slab_bytes(&w->budget, w->levels[0].image);
-    if (w->gpu.allocations[TZ_ALLOCATION_ROWS])
-        return TZ_OK;
-    TZ_TRY(tz_device_admit(options->device, &size, 1, w->ctx.err));
-    TZ_TRY(tz_device_alloc(options->device, size, &w->gpu.allocations[TZ_ALLOCATION_ROWS],
-                           w->ctx.err));
-    w->gpu.held_bytes = size;
-    return TZ_OK;
 }
 
 /* ---- from side to side ---- */
@@ -97,8 +77,14 @@ static tz_result copy_slab_rows(tz_writer *w, const tz_tile_row *slab, uint32_t 
 tz_result tz_gpu_fill_begin(tz_writer *w, const tz_tile_row *slab, bool on_device, uint32_t done,
                             tz_tile_row *into)
 {
-    if (on_device && !w->gpu.device)
-        TZ_TRY(open_device_slab(w));
+    tz_device_memory **device_rows = &w->gpu.allocations[TZ_ALLOCATION_ROWS];
+    if (on_device && !*device_rows) { /* only if the CPU makes the tiles */
+        tz_device *device = tz_writer_image(w)->options.device;
+        const uint64_t size = tz_slab_bytes(&w->budget, w->levels[0].image);
+        TZ_TRY(tz_device_admit(device, &size, 1, w->ctx.err));
+        TZ_TRY(tz_device_alloc(device, size, device_rows, w->ctx.err));
+        w->gpu.held_bytes = size;
+    }
     if (w->maker->on_device == on_device && w->gpu.rows_in_place < done)
         TZ_TRY(copy_slab_rows(w, slab, w->gpu.rows_in_place, done));
     if (!on_device)
@@ -135,8 +121,6 @@ static tz_result copy_buffer_rows(const tz_buffer *from, uint32_t from_row, cons
 tz_result tz_gpu_copy_rows(tz_writer *w, const tz_tile_row *from, uint32_t from_row,
                            const tz_tile_row *to, uint32_t to_row, uint32_t rows)
 {
-    if (rows == 0)
-        return TZ_OK;
     TZ_TRY(copy_buffer_rows(&from->pixels, from_row, &to->pixels, to_row, rows, w->ctx.err));
     return copy_buffer_rows(&from->mask, from_row, &to->mask, to_row, rows, w->ctx.err);
 }

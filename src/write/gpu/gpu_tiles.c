@@ -25,63 +25,38 @@ typedef struct batch_launch {
     const tz_tile_encoding *encoding; /* of the image's tiles */
     tz_device_memory *slab;
     tz_gpu_tile_batch *tiles;
-    tz_gpu_part_bytes tile_bytes; /* of one tile of the image */
-    tz_gpu_part_bytes mask;       /* of one tile of the mask */
+    tz_gpu_part_bytes tile_bytes; /* of one tile, and of its mask */
     bool raw;                     /* see tz_gpu_downloads_raw */
     tz_extract_tile *extracts;    /* tables on the host */
     tz_encode_entry *entries;
 } batch_launch;
 
-static batch_launch make_batch_launch(tz_writer *w, tz_gpu_tile_batch *tiles)
-{
-    const tz_image *image = w->levels[tiles->level].image;
-    const tz_budget *b = &w->budget;
-    uint8_t *tables = w->gpu.tables->host;
-    return (batch_launch){
-        .writer = w,
-        .image = image,
-        .plan = &b->device,
-        .encoding = &b->encoding[tz_encoding_index(b, tiles->level, false)],
-        .slab = w->gpu.allocations[TZ_ALLOCATION_TILES],
-        .tiles = tiles,
-        .tile_bytes = tz_gpu_tile_bytes(b, image, tiles->level, false),
-        .mask = image->spec.mask ? tz_gpu_tile_bytes(b, image, tiles->level, true)
-                                 : (tz_gpu_part_bytes){0},
-        .raw = tz_gpu_downloads_raw(image, false),
-        .extracts = (tz_extract_tile *)(void *)(tables + b->device.layout.extracts),
-        .entries = (tz_encode_entry *)(void *)(tables + b->device.layout.entries)};
-}
-
 /* ---- tables ---- */
 
-/* Returns whether a batch with these numbers of tiles fits the planned memory. */
-static bool fits_batch(const batch_launch *b, uint64_t images, uint64_t masks)
-{
-    const tz_gpu_part_bytes *part_bytes = &b->plan->part_bytes;
-    const tz_vendor_encode_plan *library = b->encoding->library;
-    if (library &&
-        tz_vendor_encode_scratch(library, images) > b->plan->layout.tiles - b->plan->layout.scratch)
-        return false;
-    return images + masks <= b->plan->batch_tiles &&
-           images * b->tile_bytes.tiles <= part_bytes->tiles &&
-           images * b->tile_bytes.views <= part_bytes->views &&
-           images * b->tile_bytes.payload <= part_bytes->payload &&
-           images * b->tile_bytes.codestreams <= part_bytes->codestreams &&
-           masks * b->mask.masks <= part_bytes->masks;
-}
-
-/* Takes tiles in the order of delivery until one does not fit. */
+/* Takes tiles in the order of delivery until one does not fit the planned memory. */
 static void choose_batch_tiles(batch_launch *b, uint64_t end)
 {
+    const tz_gpu_part_bytes *planned = &b->plan->part_bytes;
+    const uint64_t scratch = b->plan->layout.tiles - b->plan->layout.scratch;
+    const tz_vendor_encode_plan *library = b->encoding->library;
     tz_gpu_tile_batch *t = b->tiles;
     t->images = t->masks = 0;
     for (uint64_t i = t->first; i < end; i++) {
         const bool is_mask = tz_tile_position_of(b->image, &t->tile_row, i).is_mask;
-        if (!fits_batch(b, t->images + !is_mask, t->masks + is_mask))
+        const uint64_t images = (uint64_t)t->images + !is_mask,
+                       masks = (uint64_t)t->masks + is_mask;
+        if ((library && tz_vendor_encode_scratch(library, images) > scratch) ||
+            images + masks > b->plan->batch_tiles ||
+            images * b->tile_bytes.tiles > planned->tiles ||
+            images * b->tile_bytes.views > planned->views ||
+            images * b->tile_bytes.payload > planned->payload ||
+            images * b->tile_bytes.codestreams > planned->codestreams ||
+            masks * b->tile_bytes.masks > planned->masks)
             break;
-        *(is_mask ? &t->masks : &t->images) += 1;
+        t->images = (uint32_t)images;
+        t->masks = (uint32_t)masks;
     }
-    t->mask_bytes = t->masks * b->mask.masks;
+    t->mask_bytes = t->masks * b->tile_bytes.masks;
 }
 
 /* Offset of the n-th extracted tile of the image or the mask. */
@@ -89,77 +64,62 @@ static uint64_t extract_offset(const batch_launch *b, bool is_mask, uint32_t n)
 {
     const tz_gpu_tile_layout *at = &b->plan->layout;
     if (is_mask)
-        return at->payload - b->tiles->mask_bytes + n * b->mask.masks + TZ_GPU_RAW_LEADER;
+        return at->payload - b->tiles->mask_bytes + n * b->tile_bytes.masks + TZ_GPU_RAW_LEADER;
     return b->raw ? at->payload + n * b->tile_bytes.payload + TZ_GPU_RAW_LEADER
                   : tz_gpu_extract_offset(b->plan, &b->tile_bytes, n);
 }
 
-static int64_t first_byte_offset(const tz_buffer *buffer, const tz_tile_position *position)
+/* Offset of a tile's first sample in device memory; the mask has a single plane. */
+static int64_t first_sample_offset(const tz_buffer *buffer, const tz_tile_position *position,
+                                   uint32_t plane)
 {
     return (int64_t)buffer->offset +
-           tz_pixel_offset(buffer, position->plane, position->buffer_row, position->buffer_column);
+           tz_pixel_offset(buffer, plane, position->buffer_row, position->buffer_column);
 }
 
-/* valid is the offset of the mask's pixels, for statistics of the image. */
-static tz_extract_tile make_extract_entry(const batch_launch *b, const tz_tile_position *position,
-                                          uint32_t n)
-{
-    const tz_tile_row *tile_row = &b->tiles->tile_row;
-    tz_tile_position mask_position = *position;
-    mask_position.plane = 0;
-    return (tz_extract_tile){
-        .from =
-            first_byte_offset(position->is_mask ? &tile_row->mask : &tile_row->pixels, position),
-        .to = extract_offset(b, position->is_mask, n),
-        .width = position->width,
-        .height = position->height,
-        .plane = position->plane,
-        .valid = tz_buffer_has_memory(&tile_row->mask)
-                     ? first_byte_offset(&tile_row->mask, &mask_position)
-                     : 0,
-        .checked =
-            !position->is_mask && tz_verified_index(b->image, position->tile_index) != TZ_NONE};
-}
-
-/* Only for tiles of the image, so that n is also the number in the tables. */
-static tz_encode_entry make_encode_entry(const batch_launch *b, const tz_tile_position *position,
-                                         uint32_t n)
-{
-    const tz_gpu_tile_layout *at = &b->plan->layout;
-    const tz_vendor_encode_plan *library = b->encoding->library;
-    const uint64_t lead = library ? library->lead : 0;
-    const uint64_t bound = b->encoding->bytes.bound;
-    tz_tile_format format = b->encoding->format;
-    if (b->image->options.strips)
-        format.height = position->height;
-    return (tz_encode_entry){
-        .from = extract_offset(b, false, n),
-        .to = at->views + n * b->tile_bytes.views + lead,
-        .size = (uint32_t)tz_tile_bytes(&format),
-        .capacity = (uint32_t)(library ? tz_min(library->view - lead, bound) : bound),
-        .skip = b->image->options.sparse ? at->results + n * sizeof(tz_extract_result) +
-                                               offsetof(tz_extract_result, empty)
-                                         : TZ_NONE};
-}
-
-/* In the tables all tiles of the image come first; numbers[] maps the order of delivery to
- * it. */
+/* In the tables all tiles of the image come first, so the n-th of them has the number n; numbers[]
+ * maps the order of delivery to it. Tiles of the mask have no encode entry. */
 static void fill_tables(const batch_launch *b)
 {
     tz_gpu_tile_batch *t = b->tiles;
+    const tz_gpu_tile_layout *at = &b->plan->layout;
     const tz_write_options *options = &b->image->options;
+    const tz_buffer *pixels = &t->tile_row.pixels, *mask = &t->tile_row.mask;
+    const tz_vendor_encode_plan *library = b->encoding->library;
+    const uint64_t lead = library ? library->lead : 0;
+    const uint64_t bound = b->encoding->bytes.bound;
     uint32_t images = 0, masks = 0;
     for (uint32_t i = 0; i < t->images + t->masks; i++) {
         const tz_tile_position position = tz_tile_position_of(b->image, &t->tile_row, t->first + i);
-        const uint32_t n = position.is_mask ? masks++ : images++;
-        t->numbers[i] = position.is_mask ? t->images + n : n;
-        b->extracts[t->numbers[i]] = make_extract_entry(b, &position, n);
-        if (!position.is_mask && !b->raw && !b->encoding->codestreams)
-            b->entries[n] = make_encode_entry(b, &position, n);
+        const bool is_mask = position.is_mask;
+        const uint32_t n = is_mask ? masks++ : images++;
+        t->numbers[i] = is_mask ? t->images + n : n;
+        b->extracts[t->numbers[i]] = (tz_extract_tile){
+            .from = first_sample_offset(is_mask ? mask : pixels, &position, position.plane),
+            .to = extract_offset(b, is_mask, n),
+            .width = position.width,
+            .height = position.height,
+            .plane = position.plane,
+            /* the mask's pixels, for statistics of the image */
+            .valid = tz_buffer_has_memory(mask) ? first_sample_offset(mask, &position, 0) : 0,
+            .checked = !is_mask && tz_verified_index(b->image, position.tile_index) != TZ_NONE};
+        if (is_mask || b->raw || b->encoding->codestreams)
+            continue;
+        tz_tile_format format = b->encoding->format;
+        if (options->strips)
+            format.height = position.height;
+        b->entries[n] = (tz_encode_entry){
+            .from = extract_offset(b, false, n),
+            .to = at->views + n * b->tile_bytes.views + lead,
+            .size = (uint32_t)tz_tile_bytes(&format),
+            .capacity = (uint32_t)(library ? tz_min(library->view - lead, bound) : bound),
+            .skip = options->sparse ? at->results + n * sizeof(tz_extract_result) +
+                                          offsetof(tz_extract_result, empty)
+                                    : TZ_NONE};
     }
     if (options->discard_bits)
-        memcpy((uint8_t *)b->extracts + (b->plan->layout.discard - b->plan->layout.extracts),
-               options->discard_bits, b->image->spec.bands);
+        memcpy((uint8_t *)b->extracts + (at->discard - at->extracts), options->discard_bits,
+               b->image->spec.bands);
 }
 
 /* ---- launches ---- */
@@ -193,35 +153,18 @@ static tz_result extract(const batch_launch *b, bool is_mask, uint32_t first, ui
     return tz_extract_launch(&batch, 0, b->writer->ctx.err);
 }
 
-/* Reports the library that encoded the batch, or why none did. */
-static tz_result encode_by_library(const batch_launch *b, const tz_encode_batch *batch)
-{
-    tz_writer *w = b->writer;
-    tz_device_use *use = &w->gpu.counted;
-    tz_vendor_encode_report done;
-    TZ_TRY(tz_vendor_encode_launch(batch, 0, &done, w->ctx.err));
-    if (done.library[0]) {
-        use->library_calls++;
-        memcpy(use->library, done.library, sizeof use->library);
-        return TZ_OK;
-    }
-    if (b->image->options.strict_device)
-        return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(), "%s",
-                       done.reason);
-    if (!use->library_reason[0])
-        memcpy(use->library_reason, done.reason, sizeof use->library_reason);
-    return TZ_OK;
-}
 _Static_assert(sizeof((tz_device_use *)0)->library ==
                        sizeof((tz_vendor_encode_report *)0)->library &&
                    sizeof((tz_device_use *)0)->library_reason ==
                        sizeof((tz_vendor_encode_report *)0)->reason,
                "texts fit");
 
-/* Encodes the tiles of the image and moves them together, with space for leader and trailer
- * around each. */
+/* Encodes the tiles of the image and moves them together, with space for leader and trailer around
+ * each. Reports the library that encoded the batch, or why none did. */
 static tz_result encode_tiles(const batch_launch *b)
 {
+    tz_writer *w = b->writer;
+    tz_device_use *use = &w->gpu.counted;
     const tz_gpu_tile_layout *at = &b->plan->layout;
     const tz_encode_batch batch = {.compression = b->encoding->format.compression,
                                    .library = b->encoding->library,
@@ -238,19 +181,42 @@ static tz_result encode_tiles(const batch_launch *b)
                                        .offsets = at->offsets,
                                        .before = TZ_LEADER,
                                        .after = TZ_TRAILER};
-    if (b->raw || b->encoding->codestreams || b->tiles->images == 0)
-        return TZ_OK;
-    TZ_TRY(batch.library ? encode_by_library(b, &batch)
-                         : tz_encode_launch(&batch, 0, b->writer->ctx.err));
-    return tz_compact_launch(&together, 0, b->writer->ctx.err);
+    tz_vendor_encode_report done;
+    if (!batch.library) {
+        TZ_TRY(tz_encode_launch(&batch, 0, w->ctx.err));
+        return tz_compact_launch(&together, 0, w->ctx.err);
+    }
+    TZ_TRY(tz_vendor_encode_launch(&batch, 0, &done, w->ctx.err));
+    if (done.library[0]) {
+        use->library_calls++;
+        memcpy(use->library, done.library, sizeof use->library);
+    } else if (b->image->options.strict_device) {
+        return tz_fail(&w->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(), "%s",
+                       done.reason);
+    } else if (!use->library_reason[0]) {
+        memcpy(use->library_reason, done.reason, sizeof use->library_reason);
+    }
+    return tz_compact_launch(&together, 0, w->ctx.err);
 }
 
 /* Nothing is waited for here: the download of the results is queued as well. */
 tz_result tz_gpu_tile_batch_launch(tz_writer *w, tz_gpu_tile_batch *tiles, uint64_t end,
                                    uint64_t *count)
 {
-    batch_launch b = make_batch_launch(w, tiles);
-    const tz_gpu_tile_layout *at = &b.plan->layout;
+    const tz_image *image = w->levels[tiles->level].image;
+    const tz_budget *budget = &w->budget;
+    const tz_gpu_tile_layout *at = &budget->device.layout;
+    uint8_t *tables = w->gpu.tables->host;
+    batch_launch b = {.writer = w,
+                      .image = image,
+                      .plan = &budget->device,
+                      .encoding = &budget->encoding[tz_encoding_index(budget, tiles->level, false)],
+                      .slab = w->gpu.allocations[TZ_ALLOCATION_TILES],
+                      .tiles = tiles,
+                      .tile_bytes = tz_gpu_tile_bytes(budget, image, tiles->level),
+                      .raw = tz_gpu_downloads_raw(image),
+                      .extracts = (tz_extract_tile *)(void *)(tables + at->extracts),
+                      .entries = (tz_encode_entry *)(void *)(tables + at->entries)};
     choose_batch_tiles(&b, end);
     *count = (uint64_t)tiles->images + tiles->masks;
     if (*count == 0)
@@ -260,7 +226,8 @@ tz_result tz_gpu_tile_batch_launch(tz_writer *w, tz_gpu_tile_batch *tiles, uint6
     TZ_TRY(tz_device_upload(0, b.slab, 0, w->gpu.tables->host, at->tables_end, w->ctx.err));
     TZ_TRY(extract(&b, false, 0, tiles->images));
     TZ_TRY(extract(&b, true, tiles->images, tiles->masks));
-    TZ_TRY(encode_tiles(&b));
+    if (!b.raw && !b.encoding->codestreams && tiles->images > 0)
+        TZ_TRY(encode_tiles(&b));
     return tz_device_download(0, tiles->memory->host, b.slab, at->sizes,
                               at->results_end - at->sizes, w->ctx.err);
 }
@@ -273,73 +240,40 @@ static const void *result_at(const tz_writer *w, const tz_gpu_tile_batch *tiles,
     return (const uint8_t *)tiles->memory->host + (offset - w->budget.device.layout.sizes);
 }
 
-/* Checks the offsets that the device reports: a faulty device must not cause reads out of bounds.
- */
-static bool offsets_are_valid(const uint32_t *sizes, const uint64_t *offsets, uint32_t count,
-                              uint64_t capacity)
-{
-    const uint64_t end = offsets[count];
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t size = sizes[i] & ~TZ_ENCODE_LEFT_TO_CPU;
-        if (size > 0 &&
-            (offsets[i] < TZ_LEADER || offsets[i] > end || size + TZ_TRAILER > end - offsets[i]))
-            return false;
-    }
-    return end <= capacity;
-}
-
-/* Masks are downloaded with the image's tiles. Codestreams are on the host already. */
+/* Masks are downloaded with the image's tiles. Codestreams are on the host already. The offsets
+ * that the device reports are checked: a faulty device must not cause reads out of bounds. */
 tz_result tz_gpu_tile_batch_bytes(const tz_writer *w, const tz_gpu_tile_batch *tiles,
                                   uint64_t *bytes)
 {
     const tz_image *image = w->levels[tiles->level].image;
     const tz_gpu_budget *plan = &w->budget.device;
+    const uint32_t *sizes = result_at(w, tiles, plan->layout.sizes);
     const uint64_t *offsets = result_at(w, tiles, plan->layout.offsets);
     *bytes = tiles->mask_bytes;
     if (tiles->images == 0 ||
         w->budget.encoding[tz_encoding_index(&w->budget, tiles->level, false)].codestreams)
         return TZ_OK;
-    if (tz_gpu_downloads_raw(image, false)) {
-        *bytes += tiles->images * tz_gpu_tile_bytes(&w->budget, image, tiles->level, false).payload;
+    if (tz_gpu_downloads_raw(image)) {
+        *bytes += tiles->images * tz_gpu_tile_bytes(&w->budget, image, tiles->level).payload;
         return TZ_OK;
     }
-    if (!offsets_are_valid(result_at(w, tiles, plan->layout.sizes), offsets, tiles->images,
-                           plan->part_bytes.payload))
+    const uint64_t end = offsets[tiles->images];
+    bool valid = end <= plan->part_bytes.payload;
+    for (uint32_t i = 0; valid && i < tiles->images; i++) {
+        const uint64_t size = sizes[i] & ~TZ_ENCODE_LEFT_TO_CPU;
+        valid = size == 0 || (offsets[i] >= TZ_LEADER && offsets[i] <= end &&
+                              size + TZ_TRAILER <= end - offsets[i]);
+    }
+    if (!valid)
         return tz_fail(&w->ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "the device reports tiles outside of its results");
-    *bytes += offsets[tiles->images];
+    *bytes += end;
     return TZ_OK;
 }
 
-/* A tile in the downloaded payload. */
-typedef struct collected_tile {
-    uint8_t *bytes;
-    size_t size; /* 0: not encoded */
-} collected_tile;
-
-/* The payload on the host: all masks, then the image's tiles at fixed distances or at their
- * reported offsets. */
-static collected_tile locate_tile(const tz_writer *w, const tz_gpu_tile_batch *tiles,
-                                  uint32_t number, bool is_mask)
-{
-    const tz_image *image = w->levels[tiles->level].image;
-    const tz_gpu_tile_layout *at = &w->budget.device.layout;
-    const tz_gpu_part_bytes one = tz_gpu_tile_bytes(&w->budget, image, tiles->level, is_mask);
-    uint8_t *masks = (uint8_t *)tiles->memory->host + (at->results_end - at->sizes);
-    uint8_t *images = masks + tiles->mask_bytes;
-    if (is_mask)
-        return (collected_tile){.bytes = masks + (number - tiles->images) * one.masks +
-                                         TZ_GPU_RAW_LEADER};
-    if (tz_gpu_downloads_raw(image, false))
-        return (collected_tile){.bytes = images + number * one.payload + TZ_GPU_RAW_LEADER};
-    const uint32_t size = ((const uint32_t *)result_at(w, tiles, at->sizes))[number];
-    const uint64_t offset = ((const uint64_t *)result_at(w, tiles, at->offsets))[number];
-    return (collected_tile){.bytes = images + offset,
-                            .size = size & TZ_ENCODE_LEFT_TO_CPU ? 0 : size};
-}
-
-/* Hash, statistics and sparseness were determined on the device. A tile that is not encoded
- * yet is encoded here, by the worker that runs the task. */
+/* Hash, statistics and sparseness were determined on the device. The payload on the host has all
+ * masks, then the image's tiles at fixed distances or at their reported offsets. A tile that is not
+ * encoded yet is encoded here, by the worker that runs the task. */
 tz_result tz_gpu_collect_tile(tz_writer *w, const tz_task_batch *batch, uint64_t index,
                               unsigned worker, tz_tile_slot *slot, tz_error *err)
 {
@@ -363,16 +297,26 @@ tz_result tz_gpu_collect_tile(tz_writer *w, const tz_task_batch *batch, uint64_t
         return tz_fail_misfit(image, tiles->level, &position, seen->misfit, &ctx);
     if (image->options.sparse && seen->empty)
         return TZ_OK;
-    const collected_tile tile = locate_tile(w, tiles, number, position.is_mask);
-    slot->bytes = tile.bytes;
-    slot->size = tile.size;
-    if (tile.size == 0) {
+    const tz_gpu_part_bytes one = tz_gpu_tile_bytes(&w->budget, image, tiles->level);
+    const bool raw = position.is_mask || tz_gpu_downloads_raw(image);
+    slot->bytes = (uint8_t *)tiles->memory->host + (at->results_end - at->sizes);
+    if (position.is_mask) {
+        slot->bytes += (number - tiles->images) * one.masks + TZ_GPU_RAW_LEADER;
+    } else if (raw) {
+        slot->bytes += tiles->mask_bytes + number * one.payload + TZ_GPU_RAW_LEADER;
+    } else {
+        const uint32_t size = ((const uint32_t *)result_at(w, tiles, at->sizes))[number];
+        slot->bytes +=
+            tiles->mask_bytes + ((const uint64_t *)result_at(w, tiles, at->offsets))[number];
+        slot->size = size & TZ_ENCODE_LEFT_TO_CPU ? 0 : size;
+    }
+    if (slot->size == 0) {
         tz_tile_format format = w->budget.encoding[which].format;
         if (image->options.strips)
             format.height = position.height;
-        if (!tz_gpu_downloads_raw(image, position.is_mask))
+        if (!raw)
             atomic_fetch_add(&w->gpu.tiles_redone, 1);
-        TZ_TRY(tz_tile_encode(&w->encoder, which, &format, worker, tile.bytes, slot, &call));
+        TZ_TRY(tz_tile_encode(&w->encoder, which, &format, worker, slot->bytes, slot, &call));
     }
     return tz_tile_seal(&w->encoder, which, slot, &call);
 }
