@@ -272,7 +272,7 @@ tz_result tz_assemble(tz_assembly **out, const tz_cog_plan *plan, const tz_bytes
     if (result == TZ_OK)
         result = fill_assembly(h, b, plan, &all);
     close_block_file(b);
-    tz_block_index_deinit(&all);
+    tz_free(all.list);
     if (result == TZ_OK)
         *out = &h->assembly;
     else
@@ -426,6 +426,6 @@ tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_b
         tz_free((void *)spool.heads[i].data);
     tz_free(spool.heads);
     tz_free(spool.given);
-    tz_block_index_deinit(&spool.sorted);
+    tz_free(spool.sorted.list);
     return result;
 }

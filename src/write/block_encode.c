@@ -19,12 +19,6 @@
 
 /* ---- the caller's pixels ---- */
 
-/* Pixels of a window of a level, checked, with strides. */
-typedef struct block_pixels {
-    tz_buffer pixels;
-    tz_buffer mask; /* data NULL: the plan has no mask */
-} block_pixels;
-
 static tz_result check_buffer(tz_buffer *out, const tz_buffer *given, const tz_window *window,
                               tz_dtype dtype, uint32_t bands, const char *what,
                               const tz_context *ctx)
@@ -42,8 +36,9 @@ static tz_result check_buffer(tz_buffer *out, const tz_buffer *given, const tz_w
                                       : TZ_FAIL_ARG(ctx, "%s is larger than any memory", what);
 }
 
-/* what: the name of the buffers in messages. */
-static tz_result check_pixels(block_pixels *out, const tz_cog_plan *plan, const tz_window *window,
+/* Sets the buffers of *out, with strides; the mask has no data if the plan has none. what: the name
+ * of the buffers in messages. */
+static tz_result check_pixels(tz_tile_row *out, const tz_cog_plan *plan, const tz_window *window,
                               const tz_buffer *pixels, const tz_buffer *mask, const char *what,
                               const tz_context *ctx)
 {
@@ -107,7 +102,7 @@ tz_result tz_reduce_window(const tz_cog_plan *plan, uint32_t level, const tz_win
                            const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
-    block_pixels from, into;
+    tz_tile_row from, into;
     TZ_TRY(check_window(plan, level, window, &ctx));
     const tz_overview_params *how = &plan->pyramid.levels[level].overview;
     const tz_window whole = source_window(how, window);
@@ -232,14 +227,11 @@ tz_result tz_encode_block(const tz_cog_plan *plan, uint32_t level, uint64_t bloc
                           tz_error *err)
 {
     blob b = {.plan = plan, .ctx = {.err = err, .ifd = -1}};
-    block_pixels given;
     TZ_TRY(tz_cog_plan_find_block(plan, level, block, &b.tiles, &b.ctx));
     const tz_window window = tz_cog_plan_block_window(plan, level, &b.tiles);
-    TZ_TRY(check_pixels(&given, plan, &window, pixels, mask, "the block", &b.ctx));
     b.head = tz_block_head_init(plan, level, block, &b.tiles);
     b.tile_row = tz_cog_plan_block_tile_row(plan, level, &b.tiles);
-    b.tile_row.pixels = given.pixels;
-    b.tile_row.mask = given.mask;
+    TZ_TRY(check_pixels(&b.tile_row, plan, &window, pixels, mask, "the block", &b.ctx));
     const tz_result result = fill_blob(&b);
     tz_tile_encoder_close(&b.encoder);
     tz_free(b.pyramid);

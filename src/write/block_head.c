@@ -308,9 +308,3 @@ tz_result tz_block_index_make(tz_block_index *out, const tz_cog_plan *plan, cons
     }
     return count < plan->info.block_count ? fail_block(plan, count, "is missing", ctx) : TZ_OK;
 }
-
-void tz_block_index_deinit(tz_block_index *index)
-{
-    tz_free(index->list);
-    *index = (tz_block_index){0};
-}

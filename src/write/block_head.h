@@ -61,9 +61,9 @@ typedef struct tz_block_index {
 } tz_block_index;
 
 /* The heads are read in place. A block that is missing, given twice, or of another plan is an error
- * that names it. Released by tz_block_index_deinit, also after a failure. */
+ * that names it. The caller frees out->list, also after a
+ * failure. */
 tz_result tz_block_index_make(tz_block_index *out, const tz_cog_plan *plan, const tz_bytes *heads,
                               size_t count, const tz_context *ctx);
-void tz_block_index_deinit(tz_block_index *index); /* zeroed state is fine */
 
 #endif

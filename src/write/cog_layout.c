@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * The ghost area, the order of tiles, and the offsets of a COG. Readers that know the ghost area
+ * take the size of a tile from its leader instead of the table of sizes, so everything here must
+ * match its text. */
 #include "write/cog_layout.h"
 
 #include <stdio.h>

@@ -65,12 +65,6 @@ static void fail_field(fields *f, const char *what, uint64_t found)
                 tz_expecting(tz_at_offset(at), TZ_NONE, found), "the plan is damaged: %s", what);
 }
 
-static void fail_field_memory(fields *f, uint64_t size)
-{
-    if (f->result == TZ_OK)
-        f->result = tz_fail_nomem(f->ctx, size);
-}
-
 /* ---- plain values ---- */
 
 /* count little-endian words of width bytes. */
@@ -135,7 +129,7 @@ static void *allocate_field(fields *f, uint64_t count, size_t size)
         return NULL;
     void *memory = tz_arena_array(f->arena, (size_t)count, size);
     if (!memory)
-        fail_field_memory(f, tz_mul_capped(count, size));
+        f->result = tz_fail_nomem(f->ctx, tz_mul_capped(count, size));
     return memory;
 }
 
@@ -184,9 +178,10 @@ static void field_text(fields *f, const char **value)
         fail_field(f, "a text is longer than the plan, or has a NUL inside", length);
         return;
     }
-    *value = tz_arena_text(f->arena, taken, (size_t)length);
-    if (!*value)
-        fail_field_memory(f, length + 1);
+    char *text = allocate_field(f, length + 1, 1); /* zeroed: it ends with a NUL */
+    if (text)
+        memcpy(text, taken, (size_t)length);
+    *value = text;
 }
 
 /* ---- georeferencing ---- */

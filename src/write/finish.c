@@ -27,7 +27,6 @@ typedef struct ending {
     tz_emit_ifd directories[MAX_DIRECTORIES];
     size_t count;
     tz_emit_options how;
-    uint64_t size;                           /* of the directories */
     uint64_t *offsets[TZ_MAX_OUTPUT_LEVELS]; /* of tiles in the file, by level */
     tz_cog_layout layout;                    /* unset in a plain file */
     uint8_t *buffer;
@@ -105,12 +104,12 @@ static uint64_t compute_file_size(ending *e, bool bigtiff)
 {
     const tz_output_file *file = e->file;
     e->how.bigtiff = bigtiff;
-    e->size = tz_emit_size(e->directories, e->count, &e->how);
+    const uint64_t size = tz_emit_size(e->directories, e->count, &e->how);
     if (!tz_output_file_image(file)->options.cog) {
         e->how.start = (file->position + 15) / 16 * 16;
-        return tz_add_capped(e->how.start, e->size);
+        return tz_add_capped(e->how.start, size);
     }
-    e->layout = tz_cog_layout_make(file->pyramid, file->levels, bigtiff, e->size);
+    e->layout = tz_cog_layout_make(file->pyramid, file->levels, bigtiff, size);
     e->how.start = e->layout.start;
     return e->layout.size;
 }

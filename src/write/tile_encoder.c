@@ -212,22 +212,6 @@ static const uint8_t *first_pixel(const tile_job *job, const tz_buffer *from, ui
     return tz_pixel_at(from, job->position.plane, row, job->position.buffer_column);
 }
 
-/* Copies the pixels of a row to out, packed. */
-static void gather_row(const tile_job *job, const tz_buffer *from, uint64_t row, uint8_t *out)
-{
-    const size_t size = tz_dtype_size(from->dtype);
-    const uint16_t samples = job->row.samples;
-    const uint8_t *first = first_pixel(job, from, row);
-    if (is_packed(job, from)) {
-        memcpy(out, first, size * samples * job->position.width);
-        return;
-    }
-    for (uint16_t s = 0; s < samples; s++)
-        tz_row_ops_get()->copy(size, first + (int64_t)s * from->band_stride,
-                               (ptrdiff_t)from->column_stride, out + s * size,
-                               (ptrdiff_t)(size * samples), job->position.width);
-}
-
 tz_result tz_fail_misfit(const tz_image *image, uint32_t level, const tz_tile_position *position,
                          uint64_t misfit, const tz_context *ctx)
 {
@@ -287,7 +271,7 @@ static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
 {
     static const tz_nodata zero = {TZ_NODATA_NONE, {0}};
     const uint32_t width = job->position.width;
-    const size_t pixel = tz_dtype_size(job->row.dtype) * job->row.samples;
+    const size_t size = tz_dtype_size(job->row.dtype), pixel = size * job->row.samples;
     const uint64_t buffer_row = (uint64_t)job->position.buffer_row + y;
     const tz_buffer *pixels = &job->tile_row.pixels;
     uint8_t *row = job->encoding->bytes.row > 0 ? job->worker->row : out;
@@ -295,7 +279,15 @@ static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
         tz_store_row(&job->row, first_pixel(job, pixels, buffer_row), out, job->worker->scratch);
         return TZ_OK;
     }
-    gather_row(job, job->position.is_mask ? &job->tile_row.mask : pixels, buffer_row, row);
+    const tz_buffer *from = job->position.is_mask ? &job->tile_row.mask : pixels;
+    const uint8_t *first = first_pixel(job, from, buffer_row);
+    if (is_packed(job, from))
+        memcpy(row, first, pixel * width);
+    else
+        for (uint16_t s = 0; s < job->row.samples; s++)
+            tz_row_ops_get()->copy(size, first + (int64_t)s * from->band_stride,
+                                   (ptrdiff_t)from->column_stride, row + s * size, (ptrdiff_t)pixel,
+                                   width);
     if (job->position.is_mask) {
         for (uint32_t x = 0; x < width; x++)
             row[x] = row[x] != 0;
