@@ -21,25 +21,6 @@ enum { MAX_SAMPLES = 4, PLAIN_ALIGNMENT = 16 };
 
 /* ---- the choice ---- */
 
-/* Returns why the library cannot encode the image; NULL: it can. */
-static const char *refusal(const tz_image *image)
-{
-    const tz_tile_format *format = &image->format;
-    const tz_jpeg_tables tables = image->options.jpeg_tables;
-    if (format->compression == TZ_COMPRESSION_JPEG) {
-        if (format->bits != 8)
-            return "the library encodes samples of 8 bits";
-        if (format->samples != 1 && format->photometric != TZ_PHOTOMETRIC_YCBCR)
-            return "the library encodes one band, or three as YCbCr";
-        if (tables != TZ_JPEG_TABLES_DEFAULT && tables != TZ_JPEG_TABLES_NONE)
-            return "the library does not write tables that tiles share";
-        return NULL;
-    }
-    if (format->bits == 8 && format->sample_format != TZ_SAMPLE_FORMAT_UINT)
-        return "the library does not encode int8";
-    return format->samples > MAX_SAMPLES ? "the library encodes up to 4 bands" : NULL;
-}
-
 /* The number of tiles that the library encodes at once is limited here, with its memory. */
 bool tz_gpu_codestreams_choose(const tz_device *device, tz_output_level *level, char *missing,
                                size_t missing_size)
@@ -51,7 +32,20 @@ bool tz_gpu_codestreams_choose(const tz_device *device, tz_output_level *level, 
     if (format->compression != TZ_COMPRESSION_JPEG &&
         format->compression != TZ_COMPRESSION_JPEG2000)
         return false;
-    const char *why = refusal(image);
+    const char *why = NULL;
+    if (format->compression == TZ_COMPRESSION_JPEG) {
+        const tz_jpeg_tables tables = image->options.jpeg_tables;
+        if (format->bits != 8)
+            why = "the library encodes samples of 8 bits";
+        else if (format->samples != 1 && format->photometric != TZ_PHOTOMETRIC_YCBCR)
+            why = "the library encodes one band, or three as YCbCr";
+        else if (tables != TZ_JPEG_TABLES_DEFAULT && tables != TZ_JPEG_TABLES_NONE)
+            why = "the library does not write tables that tiles share";
+    } else if (format->bits == 8 && format->sample_format != TZ_SAMPLE_FORMAT_UINT) {
+        why = "the library does not encode int8";
+    } else if (format->samples > MAX_SAMPLES) {
+        why = "the library encodes up to 4 bands";
+    }
     tz_codestream_codec codec;
     if (!why &&
         !tz_device_find_codestream_codec(device, format->compression, true, samples, &codec))
