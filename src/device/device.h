@@ -77,7 +77,7 @@ bool tz_device_find_vendor_decoder(const tz_device *device, uint16_t compression
 tz_result tz_device_vendor_decode(uint32_t queue, const tz_vendor_batch *batch, tz_error *err);
 /* The same for encoding: see tz_driver.find_encoder. */
 bool tz_device_find_vendor_encoder(const tz_device *device, uint16_t compression, int32_t level,
-                                   uint64_t max_chunk, tz_vendor_encoder *out);
+                                   uint64_t max_tile, tz_vendor_encoder *out);
 tz_result tz_device_vendor_encode(uint32_t queue, int32_t level, const tz_vendor_batch *batch,
                                   tz_error *err);
 

@@ -156,10 +156,10 @@ tz_result tz_device_vendor_decode(uint32_t queue, const tz_vendor_batch *batch, 
 }
 
 bool tz_device_find_vendor_encoder(const tz_device *device, uint16_t compression, int32_t level,
-                                   uint64_t max_chunk, tz_vendor_encoder *out)
+                                   uint64_t max_tile, tz_vendor_encoder *out)
 {
     return tz_device_is_ours(device) && device->driver->find_encoder &&
-           device->driver->find_encoder(device->state, compression, level, max_chunk, out);
+           device->driver->find_encoder(device->state, compression, level, max_tile, out);
 }
 
 tz_result tz_device_vendor_encode(uint32_t queue, int32_t level, const tz_vendor_batch *batch,

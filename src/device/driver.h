@@ -81,7 +81,7 @@ typedef struct tz_vendor_batch {
     uint16_t compression;
     const tz_device_memory *slab;
     uint64_t count;            /* chunks, none of them empty; not 0 */
-    uint64_t max_chunk;        /* decoded bytes of the largest chunk */
+    uint64_t max_tile;         /* decoded bytes of the largest chunk */
     uint64_t total;            /* decoded bytes of all chunks */
     uint64_t in;               /* array of addresses */
     uint64_t in_sizes;         /* array of uint64_t */
@@ -97,7 +97,7 @@ typedef struct tz_vendor_encoder {
     char name[32];
     char reason[160]; /* if none was found: why an available library is not used; may be empty */
     uint32_t input_alignment, output_alignment;
-    uint64_t max_chunk;                         /* bytes of the largest chunk that it takes */
+    uint64_t max_tile;                          /* bytes of the largest chunk that it takes */
     uint64_t capacity;                          /* bytes that an encoded chunk may need */
     uint64_t temp, temp_per_tile, temp_per_64k; /* as in tz_vendor_decoder */
     bool other_level; /* the library does not have the level; this is the nearest */
@@ -112,9 +112,9 @@ typedef struct tz_codestream {
     uint64_t size;
     uint64_t at; /* offset of the samples in the slab */
     uint32_t width, height;
-    /* JPEG 2000: number of resolutions to leave out, from the highest down. Width and height are
+    /* JPEG 2000: resolution levels to discard, from the highest down. Width and height are
      * those of the remaining resolution. */
-    uint8_t reduction;
+    uint8_t decode_reduction;
     uint8_t samples;      /* of a pixel */
     uint8_t sample_bytes; /* 1 or 2 */
     bool is_signed;
@@ -227,10 +227,10 @@ typedef struct tz_driver {
     tz_result (*decode)(void *state, uint32_t queue, const tz_vendor_batch *batch,
                         const tz_context *ctx);
 
-    /* The same for encoding. capacity and temp are for chunks of at most max_chunk bytes. If there
+    /* The same for encoding. capacity and temp are for chunks of at most max_tile bytes. If there
      * is a library that does not take chunks of this size, find_encoder is false, but *out has its
-     * name and its max_chunk; without a library *out is zero. statuses of a batch are 0 before. */
-    bool (*find_encoder)(void *state, uint16_t compression, int32_t level, uint64_t max_chunk,
+     * name and its max_tile; without a library *out is zero. statuses of a batch are 0 before. */
+    bool (*find_encoder)(void *state, uint16_t compression, int32_t level, uint64_t max_tile,
                          tz_vendor_encoder *out);
     tz_result (*encode)(void *state, uint32_t queue, int32_t level, const tz_vendor_batch *batch,
                         const tz_context *ctx);

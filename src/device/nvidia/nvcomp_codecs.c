@@ -203,13 +203,13 @@ static tz_result query_encoder(const tz_nvcomp *nvcomp, tz_nvcomp_batch batch, t
 }
 
 /* If chunks are larger than nvCOMP accepts, *out still has its name and limit, for the report. */
-bool tz_cu_find_encoder(void *state, uint16_t compression, int32_t level, uint64_t max_chunk,
+bool tz_cu_find_encoder(void *state, uint16_t compression, int32_t level, uint64_t max_tile,
                         tz_vendor_encoder *out)
 {
     tz_cu_state *s = state;
     const tz_nvcomp *nvcomp = &s->codecs.nvcomp;
     const tz_context quiet = {.ifd = -1};
-    tz_nvcomp_batch batch = {.algorithm = algorithm_of(level), .max_chunk = (size_t)max_chunk};
+    tz_nvcomp_batch batch = {.algorithm = algorithm_of(level), .max_chunk = (size_t)max_tile};
     *out = (tz_vendor_encoder){.name = ""};
     if (!find_codec(s, compression, &batch.codec)) {
         tz_vendor_decoder off;
@@ -217,16 +217,16 @@ bool tz_cu_find_encoder(void *state, uint16_t compression, int32_t level, uint64
         tz_device_text(out->reason, sizeof out->reason, off.reason);
         return false;
     }
-    out->max_chunk = tz_nvcomp_max_chunk(nvcomp, batch.codec, true);
+    out->max_tile = tz_nvcomp_max_chunk(nvcomp, batch.codec, true);
     out->other_level = is_other_level(batch.codec, level);
-    if (max_chunk <= out->max_chunk) {
+    if (max_tile <= out->max_tile) {
         if (tz_cu_enter(s, &quiet) != TZ_OK ||
             tz_cu_leave(s, query_encoder(nvcomp, batch, s->queues[0], out, &quiet), &quiet) !=
                 TZ_OK)
             return false;
     }
     name_nvcomp(nvcomp, out->name, sizeof out->name);
-    return max_chunk <= out->max_chunk;
+    return max_tile <= out->max_tile;
 }
 
 /* ---- batches ---- */
@@ -240,7 +240,7 @@ static tz_result run_chunks(tz_cu_state *s, uint32_t queue, const tz_vendor_batc
     const uint64_t at = tz_cu_address_of(batch->slab);
     tz_nvcomp_batch b = {.algorithm = algorithm,
                          .count = (size_t)batch->count,
-                         .max_chunk = (size_t)batch->max_chunk,
+                         .max_chunk = (size_t)batch->max_tile,
                          .total = (size_t)batch->total,
                          .in = at + batch->in,
                          .in_sizes = at + batch->in_sizes,

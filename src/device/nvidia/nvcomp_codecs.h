@@ -31,7 +31,7 @@ void tz_cu_codecs_deinit(tz_cu_codecs *codecs);
 bool tz_cu_find_decoder(void *state, uint16_t compression, tz_vendor_decoder *out);
 tz_result tz_cu_decode(void *state, uint32_t queue, const tz_vendor_batch *batch,
                        const tz_context *ctx);
-bool tz_cu_find_encoder(void *state, uint16_t compression, int32_t level, uint64_t max_chunk,
+bool tz_cu_find_encoder(void *state, uint16_t compression, int32_t level, uint64_t max_tile,
                         tz_vendor_encoder *out);
 tz_result tz_cu_encode(void *state, uint32_t queue, int32_t level, const tz_vendor_batch *batch,
                        const tz_context *ctx);

@@ -128,7 +128,7 @@ static bool stream_fits(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_stream parsed,
                         const tz_codestream *codestream, uint32_t *resolutions)
 {
     const uint32_t width = codestream->width, height = codestream->height;
-    const bool whole = codestream->reduction == 0;
+    const bool whole = codestream->decode_reduction == 0;
     uint32_t count = 0;
     tz_nvjpeg2k_image_info is;
     if (api->StreamGetImageInfo(parsed, &is) != 0 || is.num_components != codestream->samples)
@@ -136,11 +136,11 @@ static bool stream_fits(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_stream parsed,
     if (whole && (is.image_width != width || is.image_height != height))
         return false;
     /* of several tiles DecodeTile would decode one */
-    if (!whole &&
-        (is.num_tiles_x != 1 || is.num_tiles_y != 1 ||
-         api->StreamGetResolutionsInTile(parsed, 0, &count) != 0 || count <= codestream->reduction))
+    if (!whole && (is.num_tiles_x != 1 || is.num_tiles_y != 1 ||
+                   api->StreamGetResolutionsInTile(parsed, 0, &count) != 0 ||
+                   count <= codestream->decode_reduction))
         return false;
-    *resolutions = whole ? 0 : count - codestream->reduction;
+    *resolutions = whole ? 0 : count - codestream->decode_reduction;
     for (uint32_t i = 0; i < is.num_components; i++) {
         tz_nvjpeg2k_component_info component;
         if (api->StreamGetImageComponentInfo(parsed, &component, i) != 0 ||

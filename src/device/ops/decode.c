@@ -254,7 +254,7 @@ static tz_result launch_vendor_decoder(const tz_vendor_decoder *library, tz_deco
         .compression = b->compression,
         .slab = b->slab,
         .count = b->count,
-        .max_chunk = need->max_tile,
+        .max_tile = need->max_tile,
         .total = need->decoded,
         .in = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_IN),
         .in_sizes = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_IN_SIZES),

@@ -68,7 +68,7 @@ bool tz_vendor_encode_find(const tz_device *device, const tz_tile_format *format
             return true;
     } else if (out->encoder.name[0] != '\0') {
         tz_device_textf(reason, reason_size, "%s encodes up to %llu bytes, and tiles have %u",
-                        out->encoder.name, (unsigned long long)out->encoder.max_chunk,
+                        out->encoder.name, (unsigned long long)out->encoder.max_tile,
                         out->max_tile);
     } else {
         const char *why = out->encoder.reason;
@@ -115,7 +115,7 @@ static tz_result call_vendor_encoder(const tz_encode_batch *batch, uint32_t queu
     const tz_vendor_batch vendor_batch = {.compression = batch->compression,
                                           .slab = batch->slab,
                                           .count = batch->count,
-                                          .max_chunk = library->max_tile,
+                                          .max_tile = library->max_tile,
                                           .total = tz_mul_capped(batch->count, library->max_tile),
                                           .in = array_of(batch, TZ_VENDOR_IN),
                                           .in_sizes = array_of(batch, TZ_VENDOR_IN_SIZES),

@@ -166,7 +166,7 @@ static tz_gpu_fallback examine_codestream(const tz_gpu_run *run, const tz_gpu_sl
                            .at = tile_read->rows,
                            .width = tz_tile_columns(&format),
                            .height = tz_tile_rows(&format),
-                           .reduction = format.decode_reduction,
+                           .decode_reduction = format.decode_reduction,
                            .samples = (uint8_t)format.samples,
                            .sample_bytes = (uint8_t)(format.bits / 8),
                            .is_signed = format.sample_format == 2,

@@ -350,7 +350,7 @@ static void what_a_batch_may_ask_for(void **state)
                              .size = stream->size,
                              .width = 8,
                              .height = 8,
-                             .reduction = 1,
+                             .decode_reduction = 1,
                              .samples = 1,
                              .sample_bytes = 1};
     tz_codestream_batch batch = {.compression = 34712, .codestreams = &picture, .count = 1};
@@ -358,16 +358,16 @@ static void what_a_batch_may_ask_for(void **state)
     batch.slab = slab;
     assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_OK);
     assert_false(picture.failed);
-    picture.reduction = 2; /* the stream has no such resolution */
+    picture.decode_reduction = 2; /* the stream has no such resolution */
     picture.width = picture.height = 4;
     assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_OK);
     assert_true(picture.failed);
-    picture.reduction = 1; /* and this one has another size */
+    picture.decode_reduction = 1; /* and this one has another size */
     assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_OK);
     assert_true(picture.failed);
-    picture.reduction = 33;
+    picture.decode_reduction = 33;
     assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_ERR_ARG);
-    picture.reduction = 1;
+    picture.decode_reduction = 1;
     batch.compression = 7;
     assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_ERR_ARG);
     assert_int_equal(tz_device_sync(device, 0, &err), TZ_OK);
