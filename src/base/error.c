@@ -387,7 +387,7 @@ static tz_result reserve_warning(const tz_context *ctx, tz_warnings *warnings)
 }
 
 /* Several threads read tiles in the order of the file. A warning names the first tile of the image,
- * so that it does not depend on who was faster. */
+ * so that it does not depend on the order in which they finish. */
 static bool is_before_in_image(const tz_error *warning, const tz_error *known)
 {
     return warning->level < known->level ||
@@ -423,9 +423,8 @@ static bool is_error_for(const tz_context *ctx, tz_cause cause)
     return ctx->strict || (ctx->require_crs && cause == TZ_CAUSE_GEO);
 }
 
-static tz_result record_warning(const tz_context *ctx, uint64_t times, tz_result result,
-                                tz_cause cause, tz_location location, const char *format,
-                                va_list args)
+tz_result tz_vwarn(const tz_context *ctx, uint64_t times, tz_result result, tz_cause cause,
+                   tz_location location, const char *format, va_list args)
 {
     if (is_error_for(ctx, cause))
         return tz_vfail(ctx, result, cause, location, format, args);
@@ -447,7 +446,7 @@ tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_lo
 {
     va_list args;
     va_start(args, format);
-    const tz_result warned = record_warning(ctx, 1, result, cause, location, format, args);
+    const tz_result warned = tz_vwarn(ctx, 1, result, cause, location, format, args);
     va_end(args);
     return warned;
 }
@@ -457,7 +456,7 @@ tz_result tz_warn_times(const tz_context *ctx, uint64_t times, tz_result result,
 {
     va_list args;
     va_start(args, format);
-    const tz_result warned = record_warning(ctx, times, result, cause, location, format, args);
+    const tz_result warned = tz_vwarn(ctx, times, result, cause, location, format, args);
     va_end(args);
     return warned;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Errors and warnings. A context is what a call works for: the file, its limits, and the receiver
- * of messages. A location is a position in the file. Both make the fields of tz_error, and the
+ * Errors and warnings. A context belongs to a call: the file, its limits, and the receiver of
+ * messages. A location is a position in the file. Both make the fields of tz_error, and the
  * fields make the message. */
 #ifndef TZ_BASE_ERROR_H
 #define TZ_BASE_ERROR_H
@@ -81,6 +81,9 @@ tz_result tz_warn(const tz_context *ctx, tz_result result, tz_cause cause, tz_lo
 /* Records the same warning `times` times. */
 tz_result tz_warn_times(const tz_context *ctx, uint64_t times, tz_result result, tz_cause cause,
                         tz_location location, const char *format, ...) TZ_PRINTF(6, 7);
+
+tz_result tz_vwarn(const tz_context *ctx, uint64_t times, tz_result result, tz_cause cause,
+                   tz_location location, const char *format, va_list args) TZ_PRINTF(6, 0);
 
 /* Turns an error of a callee into a warning, or in strict mode into the error of the context: for
  * defects that are fatal to one caller and can be repaired by another. */
