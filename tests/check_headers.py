@@ -30,11 +30,9 @@ def check_header(tap, header):
 
 
 def read_optional_sources():
-    """Returns {library: (pkg-config's name, its sources)} by the two build files."""
-    build = (ROOT / "src/CMakeLists.txt").read_text()
-    groups = dict(re.findall(r"^terrazzo_optional_sources\((\w+)([^)]*)\)", build, re.MULTILINE))
-    packages = dict(re.findall(r"\b([A-Z0-9]+)=(\w+)", (ROOT / "CMakeLists.txt").read_text()))
-    return {library: (packages.get(library), sources.split()) for library, sources in groups.items()}
+    """Returns {library: (pkg-config's name, its sources)} of terrazzo_codecs."""
+    rows = re.findall(r"^    ([A-Z0-9]+)=(\w+)=([\w,]+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
+    return {library: (package, [f"codec/{name}.c" for name in names.split(",")]) for library, package, names in rows}
 
 
 def check_syntax(tap, name, sources, flags):

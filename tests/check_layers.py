@@ -96,17 +96,20 @@ def check_unique(root):
 
 
 def check_listed(root):
-    """Sources that the CMakeLists.txt of their folder does not name, tests and fuzz targets that are not rows of
-    tests/programs.txt, and rows that are not in order."""
+    """Sources that neither the CMakeLists.txt of their folder nor terrazzo_codecs names, tests and fuzz targets that
+    are not rows of tests/programs.txt, and rows that are not in order."""
     rows = [line.split("|")[0].strip() for line in (root / "tests/programs.txt").read_text().splitlines()
             if line.strip() and not line.startswith("#")]
     wanted = [(path, f"{path.parent.relative_to(root / 'tests')}/{path.stem[5:]}")
               for path in (root / "tests").glob("*/**/test_*.c") if path.stem != "test_device"]
     wanted += [(path, f"fuzz/{path.stem[5:]}") for path in (root / "fuzz").glob("fuzz_*.c")]
     problems = [str(path.relative_to(root)) for path, row in wanted if row not in rows]
+    top = root / "CMakeLists.txt"
+    groups = re.findall(r"^    \w+=\w+=([\w,]+)", top.read_text() if top.is_file() else "", re.MULTILINE)
+    codecs = {f"codec/{name}.c" for group in groups for name in group.split(",")}
     for folder in ("src", "cli"):
         listed = re.findall(r"^[^#\n]*", (root / folder / "CMakeLists.txt").read_text(), re.MULTILINE)
-        listed = {name for line in listed for name in re.findall(r"[\w/]+\.c\b", line)}
+        listed = {name for line in listed for name in re.findall(r"[\w/]+\.c\b", line)} | codecs
         problems += [str(path.relative_to(root)) for path in (root / folder).rglob("*.c")
                      if str(path.relative_to(root / folder)) not in listed]
     programs = [row for row in rows if not row.startswith("fuzz/")]
