@@ -55,31 +55,24 @@ static bool has_subrange(const tz_reader_job *job)
     return !job->stopped && job->next < job->count;
 }
 
-static tz_range next_subrange(tz_reader_job *job)
+/* Takes the next subrange, which ends at a multiple of the size of subranges or with its range,
+ * reads it without the lock, and notes its result. */
+static void read_next_subrange(tz_reader_job *job)
 {
+    reader_team *team = job->team;
     const tz_range *range = &job->ranges[job->next];
     const uint64_t offset = range->offset + job->range_done;
-    const size_t left = range->size - job->range_done;
     const size_t up_to_boundary = job->subrange_size - (size_t)(offset % job->subrange_size);
-    const tz_range subrange = {offset, tz_min_size(left, up_to_boundary),
+    const tz_range subrange = {offset, tz_min_size(range->size - job->range_done, up_to_boundary),
                                (unsigned char *)range->dst + job->range_done};
+    const uint64_t number = job->subranges_started++;
     job->range_done += subrange.size;
     if (job->range_done == range->size) {
         job->next++;
         job->range_done = 0;
     }
-    job->subranges_started++;
     job->in_flight++;
-    return subrange;
-}
-
-/* Takes one subrange, reads it without the lock, and notes its result. */
-static void read_next_subrange(tz_reader_job *job)
-{
-    reader_team *team = job->team;
     tz_error error = {.result = TZ_OK};
-    const uint64_t number = job->subranges_started;
-    const tz_range subrange = next_subrange(job);
     pthread_mutex_unlock(&team->lock);
     const tz_result result = job->read(job->user, &subrange, &error);
     pthread_mutex_lock(&team->lock);
@@ -104,15 +97,6 @@ static void enqueue_reader_job(reader_team *team, tz_reader_job *job)
         end = &(*end)->queue_next;
     job->queue_next = NULL;
     *end = job;
-}
-
-static void remove_reader_job(reader_team *team, const tz_reader_job *job)
-{
-    tz_reader_job **at = &team->queue;
-    while (*at && *at != job)
-        at = &(*at)->queue_next;
-    if (*at)
-        *at = job->queue_next;
 }
 
 /* Returns the first job that has a subrange, and moves it to the end of the queue, so that several
@@ -144,17 +128,6 @@ static void *reader_main(void *argument)
             pthread_cond_wait(&team->work_queued, &team->lock);
     }
     return NULL;
-}
-
-static void start_readers(reader_team *team)
-{
-    pthread_t thread;
-    while (team->started < TZ_READER_COUNT) {
-        if (tz_start_thread(&thread, reader_main, team) != 0)
-            break; /* go on with fewer; the next job tries again */
-        (void)pthread_detach(thread);
-        team->started++;
-    }
 }
 
 /* ---- the team of the process ---- */
@@ -220,7 +193,11 @@ tz_reader_job *tz_reader_job_start(const tz_range *ranges, size_t count, tz_read
     const uint64_t subranges = tz_max(count, tz_ceil_div(bytes, subrange_size));
     pthread_mutex_lock(&team->lock);
     enqueue_reader_job(team, job);
-    start_readers(team);
+    for (pthread_t thread; team->started < TZ_READER_COUNT; team->started++) {
+        if (tz_start_thread(&thread, reader_main, team) != 0)
+            break; /* go on with fewer; the next job tries again */
+        (void)pthread_detach(thread);
+    }
     for (uint64_t i = 0; i < subranges && i < team->started; i++)
         pthread_cond_signal(&team->work_queued);
     pthread_mutex_unlock(&team->lock);
@@ -233,7 +210,11 @@ tz_result tz_reader_job_wait(tz_reader_job *job, tz_error *err)
     pthread_mutex_lock(&team->lock);
     while (has_subrange(job))
         read_next_subrange(job);
-    remove_reader_job(team, job);
+    tz_reader_job **at = &team->queue;
+    while (*at && *at != job)
+        at = &(*at)->queue_next;
+    if (*at)
+        *at = job->queue_next;
     while (job->in_flight > 0)
         pthread_cond_wait(&team->job_ended, &team->lock);
     pthread_mutex_unlock(&team->lock);

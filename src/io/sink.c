@@ -58,24 +58,6 @@ static bool is_file_range(uint64_t offset, uint64_t size)
     return tz_add(offset, size, &end) && end <= INT64_MAX;
 }
 
-/* Copies by the system; *done is less than size if it stopped earlier. Offsets that no file has are
- * left to the copy through the buffer, whose calls report the error. */
-static tz_result copy_files(tz_file_sink *to, uint64_t to_offset, const tz_file_sink *from,
-                            uint64_t from_offset, uint64_t size, uint64_t *done,
-                            const tz_context *ctx)
-{
-    *done = 0;
-    if (!is_file_range(to_offset, size) || !is_file_range(from_offset, size))
-        return TZ_OK;
-    TZ_TRY(tz_file_sink_check(to, ctx));
-    to->synced = false;
-    TZ_TRY(tz_file_sink_record_failure(
-        to, tz_file_sink_copy_range(to, to_offset, from, from_offset, size, done, ctx)));
-    if (*done > 0)
-        tz_file_sink_note_written(to, to_offset + *done);
-    return TZ_OK;
-}
-
 tz_result tz_sink_copy(tz_sink *to, uint64_t to_offset, tz_sink *from, uint64_t from_offset,
                        uint64_t size, void *buffer, size_t buffer_size, const tz_context *ctx)
 {
@@ -85,8 +67,17 @@ tz_result tz_sink_copy(tz_sink *to, uint64_t to_offset, tz_sink *from, uint64_t 
     if (buffer_size == 0)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the buffer to copy through is empty");
-    if (to_file && from_file)
-        TZ_TRY(copy_files(to_file, to_offset, from_file, from_offset, size, &done, ctx));
+    /* Offsets that no file has are left to the copy through the buffer, whose calls report them. */
+    if (to_file && from_file && is_file_range(to_offset, size) &&
+        is_file_range(from_offset, size)) {
+        TZ_TRY(tz_file_sink_check(to_file, ctx));
+        to_file->synced = false;
+        TZ_TRY(tz_file_sink_record_failure(
+            to_file,
+            tz_file_sink_copy_range(to_file, to_offset, from_file, from_offset, size, &done, ctx)));
+        if (done > 0)
+            tz_file_sink_note_written(to_file, to_offset + done);
+    }
     while (done < size) {
         const tz_bytes step = {buffer, (size_t)tz_min(size - done, buffer_size)};
         TZ_TRY(tz_sink_read(from, from_offset + done, buffer, step.size, ctx));

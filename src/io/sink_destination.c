@@ -93,51 +93,36 @@ static tz_result enter_directory_of(tz_destination *destination, const char *pat
     return TZ_OK;
 }
 
-/* Reads the target of a link; *out is "" if the name is not a link. */
-static tz_result read_link(const tz_destination *destination, char out[PATH_SIZE],
-                           const tz_context *ctx)
-{
-    long size = tz_sink_syscall->readlinkat(destination->dir, destination->name, out, PATH_SIZE);
-    if (size < 0 && errno != EINVAL && errno != ENOENT)
-        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot follow links");
-    if (size == PATH_SIZE)
-        return tz_fail_errno(ctx, tz_no_location(), ENAMETOOLONG, "cannot follow links");
-    out[size > 0 ? size : 0] = '\0';
-    return TZ_OK;
-}
-
-static tz_result follow_links(tz_destination *destination, const char *path, bool *is_link,
-                              const tz_context *ctx)
-{
-    char target[PATH_SIZE];
-    TZ_TRY(enter_directory_of(destination, path, ctx));
-    for (int links = 0; links < MAX_LINKS; links++) {
-        TZ_TRY(read_link(destination, target, ctx));
-        *is_link = links > 0;
-        if (*target == '\0')
-            return TZ_OK;
-        TZ_TRY(enter_directory_of(destination, target, ctx));
-    }
-    return tz_fail_errno(ctx, tz_no_location(), ELOOP, "cannot follow links");
-}
-
-/* The system follows the path first: it detects loops, and knows the targets of links in /proc,
- * whose text is not a path. Such a link can lead to a file that was deleted and is still open
- * somewhere. */
+/* Follows links until a name is not one. The system follows the path first: it detects loops, and
+ * knows the targets of links in /proc, whose text is not a path. Such a link can lead to a file
+ * that was deleted and is still open somewhere. */
 static tz_result find_destination(tz_destination *destination, const char *path,
                                   const tz_context *ctx)
 {
     struct stat found;
-    bool is_link;
-    int failed;
+    char target[PATH_SIZE];
+    int failed, links = 0;
     TZ_RETRY(failed, tz_sink_syscall->fstatat(AT_FDCWD, path, &found, 0));
     if (failed && errno != ENOENT)
         return tz_fail_errno(ctx, tz_no_location(), errno, "cannot stat the destination");
     if (!failed)
         TZ_TRY(check_regular(&found, ctx));
-    TZ_TRY(follow_links(destination, path, &is_link, ctx));
+    TZ_TRY(enter_directory_of(destination, path, ctx));
+    for (;; links++) {
+        const ssize_t size =
+            tz_sink_syscall->readlinkat(destination->dir, destination->name, target, PATH_SIZE);
+        if (size < 0 && errno != EINVAL && errno != ENOENT)
+            return tz_fail_errno(ctx, tz_no_location(), errno, "cannot follow links");
+        if (size <= 0)
+            break; /* not a link */
+        if (size == PATH_SIZE || links + 1 == MAX_LINKS)
+            return tz_fail_errno(ctx, tz_no_location(), size == PATH_SIZE ? ENAMETOOLONG : ELOOP,
+                                 "cannot follow links");
+        target[size] = '\0';
+        TZ_TRY(enter_directory_of(destination, target, ctx));
+    }
     TZ_TRY(tz_destination_stat(destination, ctx));
-    if (!failed && found.st_nlink == 0 && is_link && !destination->exists)
+    if (!failed && found.st_nlink == 0 && links > 0 && !destination->exists)
         return tz_fail_not_regular(ctx, "written", 0, "a file that was deleted");
     return TZ_OK;
 }
@@ -178,7 +163,7 @@ static tz_result preserve_attribute(int old, int fd, const char *name, void *val
     if (size < 0)
         return tz_fail_errno(ctx, tz_no_location(), errno,
                              "cannot read attribute %s of the file that is replaced", name);
-    if (tz_sink_syscall->fsetxattr(fd, name, value, (size_t)size) == 0 || is_tolerable(errno))
+    if (tz_sink_syscall->fsetxattr(fd, name, value, (size_t)size, 0) == 0 || is_tolerable(errno))
         return TZ_OK;
     return tz_fail_errno(ctx, tz_no_location(), errno, "cannot keep attribute %s", name);
 }
@@ -247,19 +232,6 @@ static tz_result preserve_owner(int fd, const struct stat *old, bool *group_pres
 
 typedef enum acl_state { ACL_NONE, ACL_PRESERVED, ACL_LOST } acl_state;
 
-/* The old file has no list, but the new one may have inherited one from the directory. */
-static tz_result remove_acl(int fd, acl_state *state, const tz_context *ctx)
-{
-    *state = ACL_NONE;
-    if (tz_sink_syscall->fremovexattr(fd, ACL_ATTRIBUTE) == 0 || errno == ENODATA ||
-        errno == ENOTSUP)
-        return TZ_OK;
-    *state = ACL_LOST;
-    if (is_tolerable(errno))
-        return TZ_OK;
-    return tz_fail_errno(ctx, tz_no_location(), errno, "cannot remove the access list");
-}
-
 /* A list contains the permissions of the owning group: with another group it would grant them to
  * other people. If we may not read the old file (old is -1), its list is unknown and counts as
  * lost. */
@@ -271,8 +243,15 @@ static tz_result preserve_acl(int old, int fd, bool group_preserved, acl_state *
     if (old < 0)
         return TZ_OK;
     long size = tz_sink_syscall->fgetxattr(old, ACL_ATTRIBUTE, list, sizeof list);
-    if (size < 0 && (errno == ENODATA || errno == ENOTSUP))
-        return remove_acl(fd, state, ctx);
+    if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
+        /* The old file has no list, but the new one may have inherited one from the directory. */
+        if (tz_sink_syscall->fremovexattr(fd, ACL_ATTRIBUTE) == 0 || errno == ENODATA ||
+            errno == ENOTSUP)
+            *state = ACL_NONE;
+        else if (!is_tolerable(errno))
+            return tz_fail_errno(ctx, tz_no_location(), errno, "cannot remove the access list");
+        return TZ_OK;
+    }
     if (size < 0 && (errno == ERANGE || is_tolerable(errno)))
         return TZ_OK;
     if (size < 0)
@@ -280,7 +259,7 @@ static tz_result preserve_acl(int old, int fd, bool group_preserved, acl_state *
                              "cannot read the access list of the file that is replaced");
     if (!group_preserved)
         return TZ_OK;
-    if (tz_sink_syscall->fsetxattr(fd, ACL_ATTRIBUTE, list, (size_t)size) == 0)
+    if (tz_sink_syscall->fsetxattr(fd, ACL_ATTRIBUTE, list, (size_t)size, 0) == 0)
         *state = ACL_PRESERVED;
     else if (!is_tolerable(errno))
         return tz_fail_errno(ctx, tz_no_location(), errno, "cannot keep the access list");

@@ -67,53 +67,8 @@ static uint64_t free_space(const tz_file_sink *file)
 
 /* ---- writing ---- */
 
-/* Buffers that are still to be written, and bytes of the first that are done. */
-typedef struct write_cursor {
-    const tz_bytes *buffers;
-    size_t count;
-    size_t done;
-    uint64_t offset;
-} write_cursor;
-
-static tz_result fail_write(const tz_file_sink *file, uint64_t offset, size_t size,
-                            int error_number, const tz_context *ctx)
-{
-    const uint64_t space = free_space(file);
-    if (space == TZ_NONE)
-        return tz_fail_errno(ctx, tz_at_offset(offset), error_number, "cannot write %zu bytes",
-                             size);
-    return tz_fail_errno(ctx, tz_at_offset(offset), error_number,
-                         "cannot write %zu bytes (%llu are free)", size, (unsigned long long)space);
-}
-
-/* Fills the vectors of the next call and returns their count; *size is the sum of their bytes. */
-static int gather_vectors(const write_cursor *left, struct iovec *out, size_t *size)
-{
-    int count = 0;
-    size_t done = left->done;
-    *size = 0;
-    for (size_t i = 0; i < left->count && count < MAX_BUFFERS && *size < MAX_WRITE; i++) {
-        const size_t length = tz_min_size(left->buffers[i].size - done, MAX_WRITE - *size);
-        if (length > 0)
-            out[count++] = (struct iovec){(char *)left->buffers[i].data + done, length};
-        *size += length;
-        done = 0;
-    }
-    return count;
-}
-
-static void advance_cursor(write_cursor *left, size_t size)
-{
-    left->offset += size;
-    while (left->count > 0 && size >= left->buffers->size - left->done) {
-        size -= left->buffers->size - left->done;
-        left->done = 0;
-        left->buffers++;
-        left->count--;
-    }
-    left->done += size;
-}
-
+/* Writes in steps of up to MAX_BUFFERS buffers. After a short write the next step begins with the
+ * rest of a buffer: `done` bytes of the first one are written. */
 tz_result tz_file_sink_pwrite(const tz_file_sink *file, uint64_t offset, const tz_bytes *buffers,
                               size_t count, uint64_t *end, const tz_context *ctx)
 {
@@ -122,19 +77,36 @@ tz_result tz_file_sink_pwrite(const tz_file_sink *file, uint64_t offset, const t
         if (!tz_add(*end, buffers[i].size, end) || *end > INT64_MAX)
             return tz_fail_errno(ctx, tz_at_offset(offset), EFBIG, "cannot write %zu bytes",
                                  buffers[i].size);
-    write_cursor left = {buffers, count, 0, offset};
-    for (;;) {
+    for (size_t done = 0;;) {
         struct iovec vectors[MAX_BUFFERS];
-        size_t size;
-        const int vector_count = gather_vectors(&left, vectors, &size);
+        int vector_count = 0;
+        size_t size = 0, skip = done;
+        for (size_t i = 0; i < count && vector_count < MAX_BUFFERS && size < MAX_WRITE; i++) {
+            const size_t length = tz_min_size(buffers[i].size - skip, MAX_WRITE - size);
+            if (length > 0)
+                vectors[vector_count++] = (struct iovec){(char *)buffers[i].data + skip, length};
+            size += length;
+            skip = 0;
+        }
         if (vector_count == 0)
             return TZ_OK;
-        long written;
+        ssize_t written;
         TZ_RETRY(written, tz_sink_syscall->pwritev(file->temporary.fd, vectors, vector_count,
-                                                   (int64_t)left.offset));
-        if (written <= 0)
-            return fail_write(file, left.offset, size, written < 0 ? errno : EIO, ctx);
-        advance_cursor(&left, (size_t)written);
+                                                   (int64_t)offset));
+        if (written <= 0) {
+            const int error_number = written < 0 ? errno : EIO;
+            const uint64_t space = free_space(file);
+            if (space == TZ_NONE)
+                return tz_fail_errno(ctx, tz_at_offset(offset), error_number,
+                                     "cannot write %zu bytes", size);
+            return tz_fail_errno(ctx, tz_at_offset(offset), error_number,
+                                 "cannot write %zu bytes (%llu are free)", size,
+                                 (unsigned long long)space);
+        }
+        offset += (uint64_t)written;
+        done += (size_t)written;
+        for (; count > 0 && done >= buffers->size; buffers++, count--)
+            done -= buffers->size;
     }
 }
 
@@ -172,7 +144,7 @@ tz_result tz_file_sink_pread(const tz_file_sink *file, uint64_t offset, void *ds
     unsigned char *to = dst;
     for (size_t left = size; left > 0;) {
         const size_t wanted = tz_min_size(left, MAX_WRITE);
-        long got;
+        ssize_t got;
         TZ_RETRY(got, tz_sink_syscall->pread(file->temporary.fd, to, wanted, (int64_t)offset));
         if (got < 0)
             return tz_fail_errno(ctx, tz_at_offset(offset), errno, "cannot read %zu bytes back",
@@ -297,18 +269,6 @@ static void close_file(tz_sink *sink)
 
 /* ---- opening ---- */
 
-static tz_result open_destination_and_temporary(tz_file_sink *file, const char *path,
-                                                const tz_context *ctx)
-{
-    TZ_TRY(tz_destination_open(&file->destination, path, ctx));
-    const tz_result result = file->exclusive && file->destination.exists
-                                 ? tz_fail_exists(ctx)
-                                 : tz_temporary_open(&file->temporary, &file->destination, ctx);
-    if (result != TZ_OK)
-        tz_destination_close(&file->destination);
-    return result;
-}
-
 tz_result tz_sink_open_file(tz_sink **out, const char *path, bool exclusive, bool no_sync,
                             const tz_context *ctx)
 {
@@ -326,7 +286,14 @@ tz_result tz_sink_open_file(tz_sink **out, const char *path, bool exclusive, boo
                                     .close = close_file},
                            .exclusive = exclusive,
                            .no_sync = no_sync};
-    const tz_result result = open_destination_and_temporary(file, path, &named);
+    tz_result result = tz_destination_open(&file->destination, path, &named);
+    if (result == TZ_OK) {
+        result = exclusive && file->destination.exists
+                     ? tz_fail_exists(&named)
+                     : tz_temporary_open(&file->temporary, &file->destination, &named);
+        if (result != TZ_OK)
+            tz_destination_close(&file->destination);
+    }
     if (result != TZ_OK) {
         tz_free(file);
         return result;
@@ -365,24 +332,6 @@ typedef struct spool {
     char display_name[];
 } spool;
 
-static spool *make_spool(const char *directory, const tz_context *ctx)
-{
-    const char *before = directory ? "the spool in " : "the spool beside it";
-    const char *after = directory ? directory : "";
-    const size_t size = sizeof(spool) + strlen(before) + strlen(after) + 1;
-    spool *made = tz_alloc(size);
-    if (!made) {
-        (void)tz_fail_nomem(ctx, size);
-        return NULL;
-    }
-    made->file =
-        (tz_file_sink){.base = {.write = write_file, .read = read_file, .close = close_file},
-                       .display_name = made->display_name,
-                       .no_sync = true};
-    snprintf(made->display_name, size - sizeof(spool), "%s%s", before, after);
-    return made;
-}
-
 /* Opens the file in directory, or beside another sink if directory is NULL. */
 static tz_result open_spool_file(tz_file_sink *file, const tz_file_sink *beside,
                                  const char *directory, const tz_context *ctx)
@@ -408,7 +357,7 @@ static tz_result open_spool_file(tz_file_sink *file, const tz_file_sink *beside,
     }
     /* If its name cannot be removed now, close removes it, or later tz_clean. */
     if (temporary->name[0] != '\0' &&
-        tz_sink_syscall->unlinkat(destination->dir, temporary->name) == 0)
+        tz_sink_syscall->unlinkat(destination->dir, temporary->name, 0) == 0)
         temporary->name[0] = '\0';
     return TZ_OK;
 }
@@ -423,9 +372,17 @@ tz_result tz_sink_open_spool(tz_sink **out, tz_sink *sink, const char *directory
         const char *default_directory = getenv("TMPDIR");
         directory = default_directory && *default_directory ? default_directory : "/tmp";
     }
-    spool *made = make_spool(directory, ctx);
+    const char *before = directory ? "the spool in " : "the spool beside it";
+    const char *after = directory ? directory : "";
+    const size_t name_size = strlen(before) + strlen(after) + 1;
+    spool *made = tz_alloc(sizeof *made + name_size);
     if (!made)
-        return TZ_ERR_NOMEM;
+        return tz_fail_nomem(ctx, sizeof *made + name_size);
+    snprintf(made->display_name, name_size, "%s%s", before, after);
+    made->file =
+        (tz_file_sink){.base = {.write = write_file, .read = read_file, .close = close_file},
+                       .display_name = made->display_name,
+                       .no_sync = true};
     tz_error failed = {.result = TZ_OK};
     const tz_context within = tz_file_sink_context(&made->file, &failed);
     if (open_spool_file(&made->file, beside, directory, &within) != TZ_OK) {

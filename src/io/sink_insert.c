@@ -37,7 +37,7 @@ tz_result tz_file_sink_copy_range(const tz_file_sink *to, uint64_t to_offset,
 {
     for (*done = 0; *done < size;) {
         uint64_t left = size - *done;
-        long copied;
+        ssize_t copied;
         TZ_RETRY(copied, tz_sink_syscall->copy_range(
                              from->temporary.fd, (int64_t)(from_offset + *done), to->temporary.fd,
                              (int64_t)(to_offset + *done), (size_t)tz_min(left, MAX_COPY)));
@@ -80,28 +80,21 @@ static tz_result insert_range(const tz_file_sink *file, uint64_t size, bool *don
 
 /* ---- insertion by copies ---- */
 
-/* Moves bytes up by size. On return the first *left bytes are still to be moved. Steps begin at
- * multiples of the distance, because file systems share whole blocks only. A step that stops
- * halfway has overwritten only bytes that were moved before. */
-static tz_result move_by_system(const tz_file_sink *file, uint64_t size, uint64_t *left,
-                                const tz_context *ctx)
-{
-    while (*left > 0) {
-        uint64_t from = (*left - 1) / size * size;
-        uint64_t done;
-        TZ_TRY(tz_file_sink_copy_range(file, from + size, file, from, *left - from, &done, ctx));
-        if (done < *left - from)
-            break;
-        *left = from;
-    }
-    return TZ_OK;
-}
-
+/* Moves bytes up by size, from the end of the file backwards; the first `left` bytes are still to
+ * be moved. The steps of the system begin at multiples of the distance, because file systems share
+ * whole blocks only. A step that stops halfway has overwritten only bytes that were moved before,
+ * and the buffer goes on from its end. */
 static tz_result move_up(const tz_file_sink *file, uint64_t size, const tz_context *ctx)
 {
     uint64_t left = file->end;
-    if (size >= MAX_STEP)
-        TZ_TRY(move_by_system(file, size, &left, ctx));
+    while (size >= MAX_STEP && left > 0) {
+        const uint64_t from = (left - 1) / size * size;
+        uint64_t done;
+        TZ_TRY(tz_file_sink_copy_range(file, from + size, file, from, left - from, &done, ctx));
+        if (done < left - from)
+            break;
+        left = from;
+    }
     if (left == 0)
         return TZ_OK;
     const size_t buffer_size = (size_t)tz_min(left, MAX_STEP);

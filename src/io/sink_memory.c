@@ -61,21 +61,6 @@ static tz_result check_open(const memory_sink *sink, const tz_context *ctx)
     return TZ_OK;
 }
 
-static tz_result write_buffer(memory_sink *sink, uint64_t offset, const tz_bytes *buffer,
-                              const tz_context *ctx)
-{
-    uint64_t end;
-    size_t size;
-    if (!tz_add(offset, buffer->size, &end) || !tz_to_size(end, &size))
-        return fail_too_large(offset, buffer->size, ctx);
-    TZ_TRY(reserve_capacity(sink, size, ctx));
-    if (offset > sink->size)
-        TZ_TRY(grow_with_zeros(sink, (size_t)offset, ctx));
-    memcpy(sink->data + offset, buffer->data, buffer->size);
-    sink->size = tz_max_size(sink->size, size);
-    return TZ_OK;
-}
-
 static tz_result write_memory(tz_sink *base, uint64_t offset, const tz_bytes *buffers, size_t count,
                               tz_error *err)
 {
@@ -83,10 +68,19 @@ static tz_result write_memory(tz_sink *base, uint64_t offset, const tz_bytes *bu
     tz_context ctx = {.err = err, .ifd = -1};
     TZ_TRY(check_open(sink, &ctx));
     for (size_t i = 0; i < count; i++) {
-        if (buffers[i].size == 0)
+        const tz_bytes *buffer = &buffers[i];
+        uint64_t end;
+        size_t size;
+        if (buffer->size == 0)
             continue;
-        TZ_TRY(write_buffer(sink, offset, &buffers[i], &ctx));
-        offset += buffers[i].size;
+        if (!tz_add(offset, buffer->size, &end) || !tz_to_size(end, &size))
+            return fail_too_large(offset, buffer->size, &ctx);
+        TZ_TRY(reserve_capacity(sink, size, &ctx));
+        if (offset > sink->size)
+            TZ_TRY(grow_with_zeros(sink, (size_t)offset, &ctx));
+        memcpy(sink->data + offset, buffer->data, buffer->size);
+        sink->size = tz_max_size(sink->size, size);
+        offset = end;
     }
     return TZ_OK;
 }

@@ -7,7 +7,6 @@
 #define _FILE_OFFSET_BITS 64
 #include "io/sink_syscalls.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,11 +44,6 @@ static int real_open_unnamed(int dir, mode_t mode)
 #endif
 }
 
-static long real_readlinkat(int dir, const char *path, char *dst, size_t size)
-{
-    return readlinkat(dir, path, dst, size);
-}
-
 static int real_lock(int fd)
 {
 #ifdef LOCK_EX
@@ -65,11 +59,6 @@ static int real_dup(int fd)
     return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static int real_rename(int dir, const char *from, const char *to)
-{
-    return renameat(dir, from, dir, to);
-}
-
 static int real_rename_new(int dir, const char *from, const char *to)
 {
 #ifdef RENAME_NOREPLACE
@@ -80,62 +69,37 @@ static int real_rename_new(int dir, const char *from, const char *to)
 #endif
 }
 
-static int real_unlinkat(int dir, const char *name)
-{
-    return unlinkat(dir, name, 0);
-}
-
 /* ---- bytes ---- */
 
-static long real_pwritev(int fd, const struct iovec *buffers, int count, int64_t offset)
+static ssize_t real_copy_range(int from, int64_t from_offset, int to, int64_t to_offset,
+                               size_t size)
 {
-    return pwritev(fd, buffers, count, (off_t)offset);
-}
-
-static long real_pread(int fd, void *dst, size_t size, int64_t offset)
-{
-    return pread(fd, dst, size, (off_t)offset);
-}
-
 #ifdef __linux__
-static long real_copy_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t size)
-{
-    off64_t source = from_offset;
-    off64_t target = to_offset;
-    return copy_file_range(from, &source, to, &target, size, 0);
-}
-
-static int real_insert_range(int fd, int64_t offset, int64_t size)
-{
-    return fallocate(fd, FALLOC_FL_INSERT_RANGE, (off_t)offset, (off_t)size);
-}
+    return copy_file_range(from, &from_offset, to, &to_offset, size, 0);
 #else
-static long real_copy_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t size)
-{
     (void)from, (void)from_offset, (void)to, (void)to_offset, (void)size;
     return fail_with_errno(ENOSYS);
+#endif
 }
 
 static int real_insert_range(int fd, int64_t offset, int64_t size)
 {
+#ifdef FALLOC_FL_INSERT_RANGE
+    return fallocate(fd, FALLOC_FL_INSERT_RANGE, offset, size);
+#else
     (void)fd, (void)offset, (void)size;
     return fail_with_errno(ENOSYS);
-}
 #endif
+}
 
 static int real_write_back(int fd, int64_t offset, int64_t size)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
-    return sync_file_range(fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);
+    return sync_file_range(fd, offset, size, SYNC_FILE_RANGE_WRITE);
 #else
     (void)fd, (void)offset, (void)size;
     return 0;
 #endif
-}
-
-static int real_ftruncate(int fd, int64_t size)
-{
-    return ftruncate(fd, (off_t)size);
 }
 
 /* On macOS fsync stops at the cache of the drive; F_FULLFSYNC flushes that as well. */
@@ -158,103 +122,63 @@ static int real_free_space(int fd, uint64_t *out)
     return 0;
 }
 
-/* ---- attributes ---- */
-
-#ifdef __linux__
-static long real_flistxattr(int fd, char *dst, size_t size)
-{
-    return flistxattr(fd, dst, size);
-}
-
-static long real_fgetxattr(int fd, const char *name, void *dst, size_t size)
-{
-    return fgetxattr(fd, name, dst, size);
-}
-
-static int real_fsetxattr(int fd, const char *name, const void *value, size_t size)
-{
-    return fsetxattr(fd, name, value, size, 0);
-}
-
-static int real_fremovexattr(int fd, const char *name)
-{
-    return fremovexattr(fd, name);
-}
-#else
-static long real_flistxattr(int fd, char *dst, size_t size)
+/* Other systems have no extended attributes, or functions with other parameters. */
+#ifndef __linux__
+static ssize_t flistxattr(int fd, char *dst, size_t size)
 {
     (void)fd, (void)dst, (void)size;
     return fail_with_errno(ENOTSUP);
 }
 
-static long real_fgetxattr(int fd, const char *name, void *dst, size_t size)
+static ssize_t fgetxattr(int fd, const char *name, void *dst, size_t size)
 {
     (void)fd, (void)name, (void)dst, (void)size;
     return fail_with_errno(ENOTSUP);
 }
 
-static int real_fsetxattr(int fd, const char *name, const void *value, size_t size)
+static int fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
 {
-    (void)fd, (void)name, (void)value, (void)size;
+    (void)fd, (void)name, (void)value, (void)size, (void)flags;
     return fail_with_errno(ENOTSUP);
 }
 
-static int real_fremovexattr(int fd, const char *name)
+static int fremovexattr(int fd, const char *name)
 {
     (void)fd, (void)name;
     return fail_with_errno(ENOTSUP);
 }
 #endif
 
-/* ---- directories ---- */
-
-static void *real_list_open(int fd)
-{
-    return fdopendir(fd);
-}
-
-static const char *real_list_next(void *list)
-{
-    errno = 0;
-    const struct dirent *entry = readdir(list);
-    return entry ? entry->d_name : NULL;
-}
-
-static int real_list_close(void *list)
-{
-    return closedir(list);
-}
-
 const tz_sink_syscalls tz_sink_real_syscalls = {
     .openat = real_openat,
     .open_unnamed = real_open_unnamed,
     .fstat = fstat,
     .fstatat = fstatat,
-    .readlinkat = real_readlinkat,
+    .readlinkat = readlinkat,
     .lock = real_lock,
-    .pwritev = real_pwritev,
-    .pread = real_pread,
+    .pwritev = pwritev,
+    .pread = pread,
     .copy_range = real_copy_range,
     .insert_range = real_insert_range,
     .write_back = real_write_back,
-    .ftruncate = real_ftruncate,
+    .ftruncate = ftruncate,
     .fsync = real_fsync,
     .fchmod = fchmod,
     .fchown = fchown,
-    .flistxattr = real_flistxattr,
-    .fgetxattr = real_fgetxattr,
-    .fsetxattr = real_fsetxattr,
-    .fremovexattr = real_fremovexattr,
+    .flistxattr = flistxattr,
+    .fgetxattr = fgetxattr,
+    .fsetxattr = fsetxattr,
+    .fremovexattr = fremovexattr,
     .dup = real_dup,
     .close = close,
     .linkat = linkat,
-    .rename = real_rename,
+    .renameat = renameat,
     .rename_new = real_rename_new,
-    .unlinkat = real_unlinkat,
+    .unlinkat = unlinkat,
     .free_space = real_free_space,
-    .list_open = real_list_open,
-    .list_next = real_list_next,
-    .list_close = real_list_close,
+    .fdopendir = fdopendir,
+    .readdir = readdir,
+    .closedir = closedir,
 };
 const tz_sink_syscalls *tz_sink_syscall = &tz_sink_real_syscalls;
 

@@ -4,6 +4,7 @@
 #ifndef TZ_IO_SINK_SYSCALLS_H
 #define TZ_IO_SINK_SYSCALLS_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -12,19 +13,19 @@
 struct iovec;
 
 /* Like the system calls of these names, unless said otherwise: -1 (NULL) is a failure, with errno.
- */
+ * Offsets are int64_t, which is the type of off_t where files may be large. */
 typedef struct tz_sink_syscalls {
     int (*openat)(int dir, const char *path, int flags, mode_t mode);
     /* Makes a file without a name, which linkat can give one; EOPNOTSUPP: the system cannot. */
     int (*open_unnamed)(int dir, mode_t mode);
     int (*fstat)(int fd, struct stat *out);
     int (*fstatat)(int dir, const char *path, struct stat *out, int flags);
-    long (*readlinkat)(int dir, const char *path, char *dst, size_t size);
+    ssize_t (*readlinkat)(int dir, const char *path, char *dst, size_t size);
     int (*lock)(int fd); /* exclusive, without waiting: flock */
-    long (*pwritev)(int fd, const struct iovec *buffers, int count, int64_t offset);
-    long (*pread)(int fd, void *dst, size_t size, int64_t offset);
+    ssize_t (*pwritev)(int fd, const struct iovec *buffers, int count, int64_t offset);
+    ssize_t (*pread)(int fd, void *dst, size_t size, int64_t offset);
     /* Copies bytes between files, or within one if the ranges do not overlap. */
-    long (*copy_range)(int from, int64_t from_offset, int to, int64_t to_offset, size_t size);
+    ssize_t (*copy_range)(int from, int64_t from_offset, int to, int64_t to_offset, size_t size);
     /* Inserts a gap of size bytes at offset; the bytes from there on move up. */
     int (*insert_range)(int fd, int64_t offset, int64_t size);
     /* Starts to write these bytes to disk, without waiting for them. */
@@ -33,23 +34,21 @@ typedef struct tz_sink_syscalls {
     int (*fsync)(int fd);
     int (*fchmod)(int fd, mode_t mode);
     int (*fchown)(int fd, uid_t owner, gid_t group);
-    long (*flistxattr)(int fd, char *dst, size_t size);
-    long (*fgetxattr)(int fd, const char *name, void *dst, size_t size);
-    int (*fsetxattr)(int fd, const char *name, const void *value, size_t size);
+    ssize_t (*flistxattr)(int fd, char *dst, size_t size);
+    ssize_t (*fgetxattr)(int fd, const char *name, void *dst, size_t size);
+    int (*fsetxattr)(int fd, const char *name, const void *value, size_t size, int flags);
     int (*fremovexattr)(int fd, const char *name);
     int (*dup)(int fd); /* closed on exec */
     int (*close)(int fd);
     int (*linkat)(int from_dir, const char *from, int dir, const char *to, int flags);
-    int (*rename)(int dir, const char *from, const char *to); /* within dir */
+    int (*renameat)(int from_dir, const char *from, int dir, const char *to);
     /* Fails with EEXIST if `to` exists; ENOSYS or EINVAL: the system cannot. */
     int (*rename_new)(int dir, const char *from, const char *to);
-    int (*unlinkat)(int dir, const char *name);
+    int (*unlinkat)(int dir, const char *name, int flags);
     int (*free_space)(int fd, uint64_t *out); /* bytes left for this user: fstatvfs */
-    /* List the names in a directory, one at a time; NULL with errno 0 is the end. list_open owns fd
-     * if it succeeds, and list_close closes it. */
-    void *(*list_open)(int fd);
-    const char *(*list_next)(void *list);
-    int (*list_close)(void *list);
+    DIR *(*fdopendir)(int fd);                /* owns fd if it succeeds */
+    struct dirent *(*readdir)(DIR *list);
+    int (*closedir)(DIR *list);
 } tz_sink_syscalls;
 
 extern const tz_sink_syscalls tz_sink_real_syscalls;

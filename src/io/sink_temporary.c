@@ -52,25 +52,22 @@ enum { ENDING_LENGTH = sizeof before_number - 1 + 2 + sizeof after_number - 1 };
 
 /* ---- names ---- */
 
-/* Cuts UTF-8 between characters. Two names that become the same do no harm: they share the numbers.
- */
-static size_t shortened_length(const char *name)
-{
-    size_t max_length = TZ_MAX_TEMPORARY_NAME_LENGTH - 1 - ENDING_LENGTH;
-    size_t size = strlen(name);
-    if (size <= max_length)
-        return size;
-    size_t length = max_length;
-    while (length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80)
-        length--;
-    return length > 0 ? length : max_length;
-}
-
+/* A long name is cut between characters of UTF-8. Two names that become the same do no harm: they
+ * share the numbers. */
 static void format_name(char out[TZ_MAX_TEMPORARY_NAME_LENGTH + 1], const char *name,
                         unsigned number)
 {
-    snprintf(out, TZ_MAX_TEMPORARY_NAME_LENGTH + 1, ".%.*s%s%02u%s", (int)shortened_length(name),
-             name, before_number, number, after_number);
+    enum { MAX_LENGTH = TZ_MAX_TEMPORARY_NAME_LENGTH - 1 - ENDING_LENGTH };
+    size_t length = strlen(name);
+    if (length > MAX_LENGTH) {
+        length = MAX_LENGTH;
+        while (length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80)
+            length--;
+        if (length == 0) /* not UTF-8 */
+            length = MAX_LENGTH;
+    }
+    snprintf(out, TZ_MAX_TEMPORARY_NAME_LENGTH + 1, ".%.*s%s%02u%s", (int)length, name,
+             before_number, number, after_number);
 }
 
 bool tz_is_temporary_name(const char *name)
@@ -155,7 +152,7 @@ static bool remove_leftover(int dir, const char *name)
     int fd = claim_leftover(dir, name, &status);
     if (fd < 0)
         return false;
-    bool removed = tz_sink_syscall->unlinkat(dir, name) == 0;
+    bool removed = tz_sink_syscall->unlinkat(dir, name, 0) == 0;
     (void)tz_sink_syscall->close(fd);
     return removed;
 }
@@ -265,7 +262,7 @@ tz_result tz_temporary_open(tz_temporary *out, const tz_destination *destination
 void tz_temporary_close(tz_temporary *temporary, int dir)
 {
     if (temporary->name[0] != '\0' && check_temporary(temporary, dir) == 0)
-        (void)tz_sink_syscall->unlinkat(dir, temporary->name);
+        (void)tz_sink_syscall->unlinkat(dir, temporary->name, 0);
     (void)tz_sink_syscall->close(temporary->fd);
 }
 
@@ -287,9 +284,8 @@ static int rename_without_replacing(const char *from, const tz_destination *dest
     int failed = tz_sink_syscall->rename_new(dir, from, destination->name);
     if (failed && (errno == ENOSYS || errno == EINVAL || errno == ENOTSUP)) {
         failed = tz_sink_syscall->linkat(dir, from, dir, destination->name, 0);
-        if (failed == 0)
-            (void)tz_sink_syscall->unlinkat(dir,
-                                            from); /* if this fails, it is published all the same */
+        if (failed == 0) /* if the next call fails, it is published all the same */
+            (void)tz_sink_syscall->unlinkat(dir, from, 0);
     }
     return failed;
 }
@@ -303,9 +299,9 @@ static tz_result publish_named(tz_temporary *temporary, const tz_destination *de
     if (failed)
         return tz_fail_errno(ctx, tz_no_location(), failed, "the temporary file %s is lost",
                              temporary->name);
-    failed = exclusive
-                 ? rename_without_replacing(temporary->name, destination)
-                 : tz_sink_syscall->rename(destination->dir, temporary->name, destination->name);
+    failed = exclusive ? rename_without_replacing(temporary->name, destination)
+                       : tz_sink_syscall->renameat(destination->dir, temporary->name,
+                                                   destination->dir, destination->name);
     if (failed)
         return fail_publish(errno, exclusive, ctx);
     temporary->name[0] = '\0';
@@ -353,27 +349,9 @@ static bool is_old(const clean_job *job, const struct stat *status)
     return age >= job->min_age;
 }
 
-/* The lock is held, so the name stays that of this file. */
-static tz_result remove_locked_leftover(clean_job *job, const char *name, const tz_context *ctx)
-{
-    if (job->found) {
-        const size_t size = strlen(job->directory) + 1 + strlen(name) + 1;
-        char *path = tz_alloc(size);
-        if (!path)
-            return tz_fail_nomem(ctx, size);
-        snprintf(path, size, "%s/%s", job->directory, name);
-        const bool remove = job->found(job->user, path);
-        tz_free(path);
-        if (!remove)
-            return TZ_OK;
-    }
-    if (tz_sink_syscall->unlinkat(job->dir, name) != 0)
-        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot remove %s", name);
-    job->removed++;
-    return TZ_OK;
-}
-
-/* A file that is too young is not even locked: it may be one that is being created. */
+/* Removes a file if a killed write left it. A file that is too young is not even locked: it may be
+ * one that is being created. Its age is checked again under the lock, with which the name stays
+ * that of this file. */
 static tz_result clean_if_leftover(clean_job *job, const char *name, const tz_context *ctx)
 {
     struct stat status;
@@ -381,47 +359,58 @@ static tz_result clean_if_leftover(clean_job *job, const char *name, const tz_co
         tz_sink_syscall->fstatat(job->dir, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
         !is_old(job, &status))
         return TZ_OK;
-    int fd = claim_leftover(job->dir, name, &status);
+    const int fd = claim_leftover(job->dir, name, &status);
     if (fd < 0)
         return TZ_OK;
-    tz_result result = is_old(job, &status) ? remove_locked_leftover(job, name, ctx) : TZ_OK;
+    tz_result result = TZ_OK;
+    bool remove = is_old(job, &status);
+    if (remove && job->found) {
+        const size_t size = strlen(job->directory) + 1 + strlen(name) + 1;
+        char *path = tz_alloc(size);
+        if (path)
+            snprintf(path, size, "%s/%s", job->directory, name);
+        else
+            result = tz_fail_nomem(ctx, size);
+        remove = path && job->found(job->user, path);
+        tz_free(path);
+    }
+    if (remove && tz_sink_syscall->unlinkat(job->dir, name, 0) == 0)
+        job->removed++;
+    else if (remove)
+        result = tz_fail_errno(ctx, tz_no_location(), errno, "cannot remove %s", name);
     (void)tz_sink_syscall->close(fd);
     return result;
 }
 
 /* Goes on after a file that cannot be removed, and returns the first error. */
-static tz_result clean_all(clean_job *job, void *list, const tz_context *ctx)
-{
-    tz_context silent = {.name = ctx->name, .ifd = -1};
-    tz_result first = TZ_OK;
-    for (;;) {
-        const char *name = tz_sink_syscall->list_next(list);
-        if (!name)
-            break;
-        tz_result result = clean_if_leftover(job, name, first == TZ_OK ? ctx : &silent);
-        if (first == TZ_OK)
-            first = result;
-    }
-    if (errno != 0 && first == TZ_OK)
-        return tz_fail_errno(ctx, tz_no_location(), errno, "cannot list the directory");
-    return first;
-}
-
 static tz_result clean_directory(clean_job *job, const tz_context *ctx)
 {
+    const tz_context silent = {.name = ctx->name, .ifd = -1};
+    tz_result first = TZ_OK;
     TZ_RETRY(job->dir, tz_sink_syscall->openat(AT_FDCWD, job->directory,
                                                O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
     if (job->dir < 0)
         return tz_fail_errno(ctx, tz_no_location(), errno, "cannot open the directory");
-    void *list = tz_sink_syscall->list_open(job->dir);
+    DIR *list = tz_sink_syscall->fdopendir(job->dir);
     if (!list) {
-        int error_number = errno;
+        const int error_number = errno;
         (void)tz_sink_syscall->close(job->dir);
         return tz_fail_errno(ctx, tz_no_location(), error_number, "cannot list the directory");
     }
-    tz_result result = clean_all(job, list, ctx);
-    (void)tz_sink_syscall->list_close(list);
-    return result;
+    for (;;) {
+        errno = 0; /* with it, NULL is the end of the list */
+        const struct dirent *entry = tz_sink_syscall->readdir(list);
+        if (!entry)
+            break;
+        const tz_result result =
+            clean_if_leftover(job, entry->d_name, first == TZ_OK ? ctx : &silent);
+        if (first == TZ_OK)
+            first = result;
+    }
+    if (errno != 0 && first == TZ_OK)
+        first = tz_fail_errno(ctx, tz_no_location(), errno, "cannot list the directory");
+    (void)tz_sink_syscall->closedir(list);
+    return first;
 }
 
 tz_result tz_clean(const char *directory, uint64_t min_age,

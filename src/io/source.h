@@ -3,6 +3,7 @@
 #ifndef TZ_IO_SOURCE_H
 #define TZ_IO_SOURCE_H
 
+#include <sys/types.h>
 #include <terrazzo/terrazzo.h>
 
 #include "base/error.h"
@@ -60,12 +61,12 @@ struct stat;
 typedef struct tz_source_syscalls {
     int (*open)(const char *path, int flags);
     int (*fstat)(int fd, struct stat *out);
-    long (*pread)(int fd, void *dst, size_t size, int64_t offset);
+    ssize_t (*pread)(int fd, void *dst, size_t size, int64_t offset);
     int (*close)(int fd);
     int (*prefetch)(int fd, int64_t offset, int64_t size); /* posix_fadvise; may fail */
     /* pread of bytes that the system has cached: preadv2 with RWF_NOWAIT. NULL: the system cannot.
      */
-    long (*pread_cached)(int fd, void *dst, size_t size, int64_t offset);
+    ssize_t (*pread_cached)(int fd, void *dst, size_t size, int64_t offset);
 } tz_source_syscalls;
 void tz_source_set_syscalls(const tz_source_syscalls *syscalls);
 

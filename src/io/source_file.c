@@ -43,16 +43,11 @@ static int real_open(const char *path, int flags)
     return open(path, flags);
 }
 
-static long real_pread(int fd, void *dst, size_t size, int64_t offset)
-{
-    return pread(fd, dst, size, (off_t)offset);
-}
-
-static long real_pread_cached(int fd, void *dst, size_t size, int64_t offset)
+static ssize_t real_pread_cached(int fd, void *dst, size_t size, int64_t offset)
 {
 #ifdef RWF_NOWAIT
     const struct iovec to = {dst, size};
-    return preadv2(fd, &to, 1, (off_t)offset, RWF_NOWAIT);
+    return preadv2(fd, &to, 1, offset, RWF_NOWAIT);
 #else
     (void)fd, (void)dst, (void)size, (void)offset;
     errno = EOPNOTSUPP;
@@ -62,13 +57,13 @@ static long real_pread_cached(int fd, void *dst, size_t size, int64_t offset)
 
 static int real_prefetch(int fd, int64_t offset, int64_t size)
 {
-    return posix_fadvise(fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
+    return posix_fadvise(fd, offset, size, POSIX_FADV_WILLNEED);
 }
 
 static const tz_source_syscalls real_syscalls = {
     .open = real_open,
     .fstat = fstat,
-    .pread = real_pread,
+    .pread = pread,
     .close = close,
     .prefetch = real_prefetch,
     .pread_cached = real_pread_cached,
@@ -106,7 +101,7 @@ tz_result tz_source_read_file(const tz_source *source, const tz_range *range, tz
     size_t left = range->size;
     while (left > 0) {
         const size_t size = tz_min_size(left, MAX_READ);
-        long got = syscalls->pread(file->fd, dst, size, (int64_t)offset);
+        ssize_t got = syscalls->pread(file->fd, dst, size, (int64_t)offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -125,31 +120,24 @@ static tz_result read_subrange(const void *user, const tz_range *subrange, tz_er
     return tz_source_read_file(user, subrange, err);
 }
 
-/* Reads ranges that the system has cached, up to the first that it has not. Returns their number.
- */
-static size_t read_cached_ranges(const tz_source *source, const tz_request *request)
+/* Ranges that the system has cached are read here, up to the first that it has not. If memory for a
+ * reader job ran out, the calling thread reads the others too. */
+static tz_result submit_file(tz_source *source, tz_request *request, tz_error *err)
 {
     const int fd = ((const file_source *)source)->fd;
     uint64_t bytes = 0;
     size_t done = 0;
+    TZ_TRY(tz_source_check_ranges(source, request, err));
     for (size_t i = 0; i < request->count; i++)
         bytes = tz_add_capped(bytes, request->ranges[i].size);
     const bool try_cached = syscalls->pread_cached && bytes <= MAX_READ_IN_CALLER;
     for (; try_cached && done < request->count; done++) {
         const tz_range *range = &request->ranges[done];
-        const long got =
+        const ssize_t got =
             syscalls->pread_cached(fd, range->dst, range->size, (int64_t)range->offset);
         if (got < 0 || (size_t)got != range->size)
             break;
     }
-    return done;
-}
-
-/* If memory for a reader job ran out, the calling thread reads all ranges. */
-static tz_result submit_file(tz_source *source, tz_request *request, tz_error *err)
-{
-    TZ_TRY(tz_source_check_ranges(source, request, err));
-    const size_t done = read_cached_ranges(source, request);
     request->state = NULL;
     if (done < request->count)
         request->state = tz_reader_job_start(request->ranges + done, request->count - done,

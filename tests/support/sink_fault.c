@@ -74,23 +74,25 @@ WRAPPED(int, openat, "openat", (int dir, const char *path, int flags, mode_t mod
 WRAPPED(int, fstat, "fstat", (int fd, struct stat *out), (fd, out))
 WRAPPED(int, fstatat, strncmp(path, "/proc/", 6) == 0 ? "fstatat of /proc" : "fstatat",
         (int dir, const char *path, struct stat *out, int flags), (dir, path, out, flags))
-WRAPPED(long, readlinkat, "readlinkat", (int dir, const char *path, char *dst, size_t size),
+WRAPPED(ssize_t, readlinkat, "readlinkat", (int dir, const char *path, char *dst, size_t size),
         (dir, path, dst, size))
-WRAPPED(long, pread, "pread", (int fd, void *dst, size_t size, int64_t offset),
+WRAPPED(ssize_t, pread, "pread", (int fd, void *dst, size_t size, int64_t offset),
         (fd, dst, at_most(size, fault.most_read), offset))
 WRAPPED(int, ftruncate, "ftruncate", (int fd, int64_t size), (fd, size))
 WRAPPED(int, fchmod, "fchmod", (int fd, mode_t mode), (fd, mode))
 WRAPPED(int, fchown, "fchown", (int fd, uid_t owner, gid_t group), (fd, owner, group))
-WRAPPED(long, flistxattr, "flistxattr", (int fd, char *dst, size_t size), (fd, dst, size))
-WRAPPED(long, fgetxattr, "fgetxattr", (int fd, const char *name, void *dst, size_t size),
+WRAPPED(ssize_t, flistxattr, "flistxattr", (int fd, char *dst, size_t size), (fd, dst, size))
+WRAPPED(ssize_t, fgetxattr, "fgetxattr", (int fd, const char *name, void *dst, size_t size),
         (fd, name, dst, size))
-WRAPPED(int, fsetxattr, "fsetxattr", (int fd, const char *name, const void *value, size_t size),
-        (fd, name, value, size))
+WRAPPED(int, fsetxattr, "fsetxattr",
+        (int fd, const char *name, const void *value, size_t size, int flags),
+        (fd, name, value, size, flags))
 WRAPPED(int, fremovexattr, "fremovexattr", (int fd, const char *name), (fd, name))
 WRAPPED(int, linkat, "linkat", (int from_dir, const char *from, int dir, const char *to, int flags),
         (from_dir, from, dir, to, flags))
-WRAPPED(int, rename, "rename", (int dir, const char *from, const char *to), (dir, from, to))
-WRAPPED(int, unlinkat, "unlinkat", (int dir, const char *name), (dir, name))
+WRAPPED(int, renameat, "rename", (int from_dir, const char *from, int dir, const char *to),
+        (from_dir, from, dir, to))
+WRAPPED(int, unlinkat, "unlinkat", (int dir, const char *name, int flags), (dir, name, flags))
 WRAPPED(int, free_space, "free_space", (int fd, uint64_t *out), (fd, out))
 
 static int hook_write_back(int fd, int64_t offset, int64_t size)
@@ -144,7 +146,8 @@ static int hook_insert_range(int fd, int64_t offset, int64_t size)
     return failed;
 }
 
-static long hook_copy_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t size)
+static ssize_t hook_copy_range(int from, int64_t from_offset, int to, int64_t to_offset,
+                               size_t size)
 {
     if (fails("copy_range"))
         return -1;
@@ -194,7 +197,7 @@ static int hook_close(int fd)
 }
 
 /* As much of the buffers as one write takes. */
-static long hook_pwritev(int fd, const struct iovec *pieces, int count, int64_t offset)
+static ssize_t hook_pwritev(int fd, const struct iovec *pieces, int count, int64_t offset)
 {
     if (fails("pwritev"))
         return -1;
@@ -221,19 +224,14 @@ static long hook_pwritev(int fd, const struct iovec *pieces, int count, int64_t 
     return written;
 }
 
-static void *hook_list_open(int fd)
+static DIR *hook_fdopendir(int fd)
 {
-    return fails("list_open") ? NULL : tz_sink_real_syscalls.list_open(fd);
+    return fails("list_open") ? NULL : tz_sink_real_syscalls.fdopendir(fd);
 }
 
-static const char *hook_list_next(void *list)
+static struct dirent *hook_readdir(DIR *list)
 {
-    return fails("list_next") ? NULL : tz_sink_real_syscalls.list_next(list);
-}
-
-static int hook_list_close(void *list)
-{
-    return tz_sink_real_syscalls.list_close(list);
+    return fails("list_next") ? NULL : tz_sink_real_syscalls.readdir(list);
 }
 
 void sink_fault_install(void)
@@ -261,13 +259,13 @@ void sink_fault_install(void)
         .dup = hook_dup,
         .close = hook_close,
         .linkat = hook_linkat,
-        .rename = hook_rename,
+        .renameat = hook_renameat,
         .rename_new = hook_rename_new,
         .unlinkat = hook_unlinkat,
         .free_space = hook_free_space,
-        .list_open = hook_list_open,
-        .list_next = hook_list_next,
-        .list_close = hook_list_close,
+        .fdopendir = hook_fdopendir,
+        .readdir = hook_readdir,
+        .closedir = closedir,
     };
     fault = (sink_fault){0};
     tz_sink_set_syscalls(&calls);
