@@ -5,23 +5,18 @@
  * those that are not. */
 #include "codec/codec.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
-
-static tz_result fail_at_location(const tz_context *ctx, tz_location location, const char *format,
-                                  va_list args)
-{
-    return tz_vfail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, location, format, args);
-}
 
 tz_result tz_codec_fail(const tz_codec_call *call, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tz_result result = fail_at_location(call->ctx, call->location, format, args);
+    (void)tz_vfail(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location, format, args);
     va_end(args);
-    return result;
+    return TZ_ERR_FORMAT;
 }
 
 tz_result tz_codec_fail_size(const tz_codec_call *call, uint64_t expected, uint64_t found,
@@ -29,10 +24,73 @@ tz_result tz_codec_fail_size(const tz_codec_call *call, uint64_t expected, uint6
 {
     va_list args;
     va_start(args, format);
-    tz_result result =
-        fail_at_location(call->ctx, tz_expecting(call->location, expected, found), format, args);
+    (void)tz_vfail(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                   tz_expecting(call->location, expected, found), format, args);
+    va_end(args);
+    return TZ_ERR_FORMAT;
+}
+
+tz_result tz_codec_fail_unsupported(const tz_codec_call *call, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)tz_vfail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location, format,
+                   args);
+    va_end(args);
+    return TZ_ERR_UNSUPPORTED;
+}
+
+tz_result tz_codec_warn(const tz_codec_call *call, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const tz_result result =
+        tz_vwarn(call->ctx, 1, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location, format, args);
     va_end(args);
     return result;
+}
+
+tz_result tz_codec_check_memory(const tz_codec_call *call, uint64_t bytes, const char *what)
+{
+    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, bytes,
+                          what);
+}
+
+tz_result tz_codec_reserve(tz_codec_buffer *buffer, uint64_t size, const char *what,
+                           const tz_codec_call *call)
+{
+    if (what)
+        TZ_TRY(tz_codec_check_memory(call, size, what));
+    if (size <= buffer->capacity)
+        return TZ_OK;
+    tz_codec_buffer_deinit(buffer);
+    buffer->data = size <= SIZE_MAX ? tz_alloc((size_t)size) : NULL;
+    if (!buffer->data)
+        return tz_fail_nomem(call->ctx, size);
+    buffer->capacity = (size_t)size;
+    return TZ_OK;
+}
+
+void tz_codec_buffer_deinit(tz_codec_buffer *buffer)
+{
+    tz_free(buffer->data);
+    *buffer = (tz_codec_buffer){NULL, 0};
+}
+
+void tz_codec_clear_rest(const tz_tile_format *format, size_t row_bytes, size_t rows, uint8_t *out,
+                         size_t stride)
+{
+    const size_t whole = tz_tile_row_bytes(format);
+    for (size_t y = 0; row_bytes < whole && y < rows; y++)
+        memset(out + y * stride + row_bytes, 0, whole - row_bytes);
+    for (size_t y = rows; y < tz_tile_rows(format); y++)
+        memset(out + y * stride, 0, whole);
+}
+
+bool tz_encoder_is_lossy(const tz_tile_format *format, const tz_encode_options *options)
+{
+    (void)format;
+    return !options->lossless;
 }
 
 tz_result tz_codec_check_end(const tz_codec_call *call, size_t used, size_t in_size)
@@ -79,6 +137,7 @@ tz_result tz_decode_tile(const tz_decoder *decoder, void *state, const tz_tile_f
                          const uint8_t *in, size_t in_size, uint8_t *out, size_t stride,
                          const tz_codec_call *call)
 {
+    assert((decoder->flags & TZ_DECODER_ANY_STRIDE) || stride == tz_tile_row_bytes(format));
     tz_result result = decoder->decode(state, format, in, in_size, out, stride, call);
     uint32_t height = format->strip_height ? format->strip_height : format->image_rows;
     if (result != TZ_ERR_FORMAT || height == 0 || height == format->height)
@@ -102,10 +161,15 @@ tz_result tz_decode_tile(const tz_decoder *decoder, void *state, const tz_tile_f
 tz_result tz_encoder_check(const tz_encoder *encoder, const tz_tile_format *format,
                            tz_encode_options *options, const tz_context *ctx)
 {
-    /* by sample format; the number of bits completes the name */
-    static const char *const kinds[] = {"", "uint", "int", "float", "", "cint", "cfloat"};
-    const char *kind =
-        format->sample_format < sizeof kinds / sizeof kinds[0] ? kinds[format->sample_format] : "";
+    /* the number of bits completes the name */
+    static const char *const kinds[] = {[TZ_SAMPLE_FORMAT_UINT] = "uint",
+                                        [TZ_SAMPLE_FORMAT_INT] = "int",
+                                        [TZ_SAMPLE_FORMAT_FLOAT] = "float",
+                                        [TZ_SAMPLE_FORMAT_COMPLEX_INT] = "cint",
+                                        [TZ_SAMPLE_FORMAT_COMPLEX_FLOAT] = "cfloat"};
+    const char *kind = format->sample_format < sizeof kinds / sizeof kinds[0]
+                           ? kinds[format->sample_format]
+                           : NULL;
     const char *reason =
         encoder->resolve_options ? encoder->resolve_options(format, options) : NULL;
     if (reason)
@@ -114,7 +178,8 @@ tz_result tz_encoder_check(const tz_encoder *encoder, const tz_tile_format *form
     if (reason)
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "%s; tiles here are %u x %u pixels of %u x %s%u", reason, format->width,
-                       format->height, (unsigned)format->samples, kind, (unsigned)format->bits);
+                       format->height, (unsigned)format->samples, kind ? kind : "",
+                       (unsigned)format->bits);
     return TZ_OK;
 }
 

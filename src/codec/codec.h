@@ -5,7 +5,8 @@
  *
  * A codec is one file, codec_NAME.c, with a `const tz_decoder tz_decoder_NAME`, and if it can
  * write, a `const tz_encoder tz_encoder_NAME`; and one row of the table in codec_table.c. To add
- * one, write both, list the file in src/CMakeLists.txt and test it. */
+ * one, write both, list the file in src/CMakeLists.txt (or in terrazzo_codecs, if it needs a
+ * library) and test it. */
 #ifndef TZ_CODEC_CODEC_H
 #define TZ_CODEC_CODEC_H
 
@@ -127,9 +128,7 @@ uint64_t tz_codec_max_stored(uint64_t tile_bytes);
  * Errors
  * ------------------------------------------------------------------------------------------ */
 
-/* The tile that a codec works on, for errors. Limits: tz_check_limit(call->ctx, ...,
- * call->location, ...). Bearable oddities: tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
- * call->location, ...). */
+/* The tile that a codec works on, for errors and limits. */
 typedef struct tz_codec_call {
     const tz_context *ctx;
     tz_location location;
@@ -141,6 +140,29 @@ tz_result tz_codec_fail(const tz_codec_call *call, const char *format, ...) TZ_P
 /* The same with two sizes in bytes: those that the tile needs, and those found. */
 tz_result tz_codec_fail_size(const tz_codec_call *call, uint64_t expected, uint64_t found,
                              const char *format, ...) TZ_PRINTF(4, 5);
+
+/* Fails with TZ_ERR_UNSUPPORTED: the stream is valid, but this library does not decode such. */
+tz_result tz_codec_fail_unsupported(const tz_codec_call *call, const char *format, ...)
+    TZ_PRINTF(2, 3);
+
+/* Warns of an oddity after which the pixels are still right; see tz_warn. */
+tz_result tz_codec_warn(const tz_codec_call *call, const char *format, ...) TZ_PRINTF(2, 3);
+
+/* Fails with TZ_ERR_LIMIT if a codec would need more than max_codec_bytes for one call. Checked
+ * before the memory is asked for, because the size comes from a file. */
+tz_result tz_codec_check_memory(const tz_codec_call *call, uint64_t bytes, const char *what);
+
+/* Memory that a state keeps from tile to tile, and that only grows. Zeroed to begin with. */
+typedef struct tz_codec_buffer {
+    uint8_t *data;
+    size_t capacity;
+} tz_codec_buffer;
+
+/* Makes the buffer at least size bytes large; its content is lost if it grows. `what` names
+ * the memory for tz_codec_check_memory; NULL: no limit, since no file chose the size. */
+tz_result tz_codec_reserve(tz_codec_buffer *buffer, uint64_t size, const char *what,
+                           const tz_codec_call *call);
+void tz_codec_buffer_deinit(tz_codec_buffer *buffer); /* accepts zeroed state */
 
 /* Warns if the tile is complete after fewer than in_size bytes. */
 tz_result tz_codec_check_end(const tz_codec_call *call, size_t used, size_t in_size);
@@ -171,6 +193,11 @@ typedef struct tz_decoder {
     tz_result (*decode)(void *state, const tz_tile_format *format, const uint8_t *in,
                         size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call);
 } tz_decoder;
+
+/* Zeroes the pixels of a tile that a smaller stream does not have: those after the first row_bytes
+ * of each of its rows, and the rows after them. */
+void tz_codec_clear_rest(const tz_tile_format *format, size_t row_bytes, size_t rows, uint8_t *out,
+                         size_t stride);
 
 /* Decodes a tile, by decoder->decode; readers call this. Some writers store the last strip with as
  * many rows as the others, and some leave out the rows of the lowest tiles that are not part of the
@@ -235,6 +262,9 @@ typedef struct tz_encoder {
     tz_result (*tables)(const tz_tile_format *format, const tz_encode_options *options,
                         uint8_t *out, size_t *out_size, const tz_context *ctx);
 } tz_encoder;
+
+/* The member lossy of codecs that are lossy unless the options say otherwise. */
+bool tz_encoder_is_lossy(const tz_tile_format *format, const tz_encode_options *options);
 
 /* Resolves the options, then checks the format: TZ_ERR_ARG for options that cannot be,
  * TZ_ERR_UNSUPPORTED for a format. */

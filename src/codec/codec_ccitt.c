@@ -11,8 +11,9 @@
  * the row: no row is guessed. After the last row, EOLs and zeros are passed over; other bytes are
  * ignored with a warning.
  *
- * A row is decoded to the list of its changes of colour, which is then painted and is what the next
- * row refers to. Runs of no pixels stay in the list, for there are encoders that refer to them. */
+ * A row is decoded to the list of its changes of colour, which is then painted, and to which the
+ * next row refers. Runs of no pixels stay in the list, for there are encoders that refer to them.
+ */
 #include <string.h>
 
 #include "base/mem.h"
@@ -61,14 +62,14 @@ enum {
 typedef struct ccitt_decoder {
     run_entry runs[2][1 << FAX_MAX_CODE_BITS];
     mode_entry modes[1 << MODE_BITS];
-    change_list lists[2]; /* of the row being decoded and of the one above, in turn */
-    size_t capacity;      /* of each list */
+    tz_codec_buffer changes; /* both lists of the job */
 } ccitt_decoder;
 
 /* The tile being decoded. */
 typedef struct ccitt_job {
     const ccitt_decoder *state;
-    change_list *list; /* of the row being decoded */
+    change_list lists[2]; /* of the row being decoded and of the one above, in turn */
+    change_list *list;    /* of the row being decoded */
     const change_list *above;
     size_t max_changes; /* of a row this wide; the lists may be longer */
     const uint8_t *in;
@@ -112,30 +113,7 @@ static tz_result ccitt_decoder_init(void *opaque, const tz_context *ctx)
 
 static void ccitt_decoder_deinit(void *opaque)
 {
-    ccitt_decoder *state = opaque;
-    for (int i = 0; i < 2; i++) {
-        tz_free(state->lists[i].at);
-        state->lists[i].at = NULL;
-    }
-    state->capacity = 0;
-}
-
-/* Makes the lists long enough for rows of this width. */
-static tz_result reserve_changes(ccitt_decoder *state, uint32_t width, const tz_codec_call *call)
-{
-    uint64_t needed = (uint64_t)width + SPARE_RUNS + END_CHANGES;
-    if (needed <= state->capacity)
-        return TZ_OK;
-    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                          2 * needed * sizeof(uint32_t), "bytes of memory for fax data"));
-    for (int i = 0; i < 2; i++) {
-        uint32_t *grown = tz_realloc_array(state->lists[i].at, (size_t)needed, sizeof *grown);
-        if (!grown)
-            return tz_fail_nomem(call->ctx, needed * sizeof *grown);
-        state->lists[i].at = grown;
-    }
-    state->capacity = (size_t)needed;
-    return TZ_OK;
+    tz_codec_buffer_deinit(&((ccitt_decoder *)opaque)->changes);
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -319,23 +297,11 @@ typedef struct row_2d {
     size_t b1; /* in the list of the row above; or before the true one while a0 moves on */
 } row_2d;
 
-/* At the beginning of a row, a change at its very first pixel counts too. */
-static int64_t find_b1(const ccitt_job *job, row_2d *at)
-{
-    const uint32_t *changes = job->above->at;
-    if (job->list->count > 1) {
-        while (changes[at->b1] <= at->a0 && changes[at->b1] < job->width)
-            at->b1 += 2;
-    }
-    return changes[at->b1];
-}
-
 /* Decodes one mode. A vertical one is the distance of a1, the next change of this row, from b1. */
 static tz_result decode_mode(ccitt_job *job, row_2d *at, int mode)
 {
     if (mode == EXTENSION)
-        return tz_fail(job->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                       job->call->location, "uncompressed fax data in row %u", job->row);
+        return tz_codec_fail_unsupported(job->call, "uncompressed fax data in row %u", job->row);
     if (mode == HORIZONTAL) { /* two runs, from a0 on */
         for (int i = 0; i < 2; i++) {
             int64_t length;
@@ -347,13 +313,16 @@ static tz_result decode_mode(ccitt_job *job, row_2d *at, int mode)
         }
         return TZ_OK;
     }
-    const int64_t b1 = find_b1(job, at);
+    /* At the beginning of a row, a change of the row above at its very first pixel counts too. */
+    const uint32_t *above = job->above->at;
+    while (job->list->count > 1 && above[at->b1] <= at->a0 && above[at->b1] < job->width)
+        at->b1 += 2;
     if (mode == PASS) { /* a0 moves below the change after b1, and the colour stays */
-        at->a0 = job->above->at[at->b1 + 1];
+        at->a0 = above[at->b1 + 1];
         at->b1 += 2;
         return TZ_OK;
     }
-    const int64_t a1 = b1 + mode;
+    const int64_t a1 = (int64_t)above[at->b1] + mode;
     if (a1 < at->a0 || a1 > job->width)
         return tz_codec_fail(job->call, "a fax code leads from pixel %lld of row %u to pixel %lld",
                              (long long)at->a0, job->row, (long long)a1);
@@ -406,32 +375,27 @@ static tz_result decode_fax_row(ccitt_job *job, const tz_tile_format *format)
     return one_dimension ? decode_row_1d(job, END_AT_EOL) : decode_row_2d(job);
 }
 
-/* The data ended before the last rows: they are white, like the one where it ended. A lowest tile
- * may have been stored without the rows below the image, which the caller tries then. */
-static tz_result check_short_rows(ccitt_job *job, const tz_tile_format *format)
+/* Checks that rows and data end together. Data that ended before the last rows left them white,
+ * like the row in which it ended; but a lowest tile may have been stored without the rows below the
+ * image, which the caller tries after an error. After the last row, EOLs and zeros are passed over.
+ */
+static tz_result finish_ccitt(ccitt_job *job, const tz_tile_format *format)
 {
     const bool tagged =
         format->compression == TZ_COMPRESSION_FAX3 && (format->fax_options & TWO_DIMENSIONS);
     const uint32_t left = format->height - job->row;
-    if (job->short_rows == 0 && left == 0)
-        return TZ_OK;
-    if (!job->has_pixels)
-        return tz_codec_fail(job->call, "no row of the fax data has pixels");
-    if (format->image_rows != 0 || (tagged && left > 0))
-        return tz_codec_fail(job->call, "fax data ends in row %u", job->first_short);
     const uint64_t rows = (uint64_t)job->short_rows + left;
-    return tz_warn_times(job->call->ctx, rows, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
-                         tz_expecting(job->call->location, format->height, format->height - rows),
-                         "rows of fax data, from row %u on, end early or are missing; missing "
-                         "pixels are white",
-                         job->first_short);
-}
-
-/* Passes over the end of the data, after the last row. */
-static tz_result finish_ccitt(ccitt_job *job, const tz_tile_format *format)
-{
-    bool tagged =
-        format->compression == TZ_COMPRESSION_FAX3 && (format->fax_options & TWO_DIMENSIONS);
+    if (rows > 0) {
+        if (!job->has_pixels)
+            return tz_codec_fail(job->call, "no row of the fax data has pixels");
+        if (format->image_rows != 0 || (tagged && left > 0))
+            return tz_codec_fail(job->call, "fax data ends in row %u", job->first_short);
+        TZ_TRY(tz_warn_times(
+            job->call->ctx, rows, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+            tz_expecting(job->call->location, format->height, format->height - rows),
+            "rows of fax data, from row %u on, end early or are missing; missing pixels are white",
+            job->first_short));
+    }
     while (format->compression != TZ_COMPRESSION_CCITT_RLE && skip_eol(job))
         job->bit += tagged ? 1 : 0;
     size_t used = (size_t)((job->bit + 7) / 8);
@@ -445,12 +409,15 @@ static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const 
                               const tz_codec_call *call)
 {
     if (format->bits != 1 || format->samples != 1)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "fax compression of %u samples of %u bits", (unsigned)format->samples,
-                       (unsigned)format->bits);
+        return tz_codec_fail_unsupported(call, "fax compression of %u samples of %u bits",
+                                         (unsigned)format->samples, (unsigned)format->bits);
     ccitt_decoder *state = opaque;
-    TZ_TRY(reserve_changes(state, format->width, call));
+    const uint64_t capacity = (uint64_t)format->width + SPARE_RUNS + END_CHANGES;
+    TZ_TRY(tz_codec_reserve(&state->changes, 2 * capacity * sizeof(uint32_t),
+                            "bytes of memory for fax data", call));
+    uint32_t *changes = (uint32_t *)(void *)state->changes.data;
     ccitt_job job = {.state = state,
+                     .lists = {{changes, 1}, {changes + capacity, 1}},
                      .max_changes = (size_t)format->width + SPARE_RUNS,
                      .in = in,
                      .in_size = in_size,
@@ -458,14 +425,13 @@ static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const 
                      .width = format->width,
                      .call = call};
     /* Above the first row everything is white. */
-    state->lists[1].at[0] = 0;
-    state->lists[1].count = 1;
-    end_list(&state->lists[1], format->width);
+    job.lists[1].at[0] = 0;
+    end_list(&job.lists[1], format->width);
     const size_t row_bytes = tz_tile_row_bytes(format);
     for (; job.row < format->height && !job.over; job.row++) {
         uint8_t *row = out + job.row * stride;
-        job.list = &state->lists[job.row % 2];
-        job.above = &state->lists[(job.row + 1) % 2];
+        job.list = &job.lists[job.row % 2];
+        job.above = &job.lists[(job.row + 1) % 2];
         job.list->at[0] = 0;
         job.list->count = 1;
         TZ_TRY(decode_fax_row(&job, format));
@@ -477,7 +443,6 @@ static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const 
     }
     for (uint32_t i = job.row; i < format->height; i++)
         memset(out + i * stride, 0, row_bytes);
-    TZ_TRY(check_short_rows(&job, format));
     return finish_ccitt(&job, format);
 }
 

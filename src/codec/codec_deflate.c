@@ -8,9 +8,8 @@
  *
  * Levels 1 to 12 are encoded by libdeflate, and the fast class by deflate_fast.h. Tiles that would
  * lose too much by the latter are encoded at level 1. At the lower levels, tiles in which matches
- * gain nothing are encoded by the fast class: the noise that predictors leave of pictures becomes
- * smaller so, and many times as fast. */
-#include <assert.h>
+ * gain nothing are encoded by the fast class: the noise that predictors leave of photographs
+ * becomes smaller so, and many times as fast. */
 #include <libdeflate.h>
 #include <time.h>
 
@@ -24,7 +23,12 @@
  * Decoder
  * ------------------------------------------------------------------------------------------ */
 
-enum { ZLIB_HEADER_SIZE = 2, ZLIB_CHECKSUM_SIZE = 4 };
+enum {
+    ZLIB_HEADER_SIZE = 2,
+    ZLIB_CHECKSUM_SIZE = 4,
+    MIN_ISAL_INPUT = 16384, /* bytes */
+    MAX_ISAL_RATIO = 4      /* decoded bytes for each of the input */
+};
 
 typedef struct deflate_decoder {
     struct libdeflate_decompressor *decompressor;
@@ -77,17 +81,6 @@ static bool decode_by_libdeflate(deflate_decoder *state, const uint8_t *in, size
            LIBDEFLATE_SUCCESS;
 }
 
-/* ISA-L builds large tables: small streams and those of long matches are not for it. */
-static bool may_use_isal(deflate_decoder *state, size_t in_size, size_t size)
-{
-    enum { MIN_INPUT = 16384, MAX_RATIO = 4 };
-    if (in_size < MIN_INPUT || size / MAX_RATIO > in_size)
-        return false;
-    if (!state->isal)
-        state->isal = tz_isal_open();
-    return state->isal != NULL;
-}
-
 static uint64_t thread_nanoseconds(void)
 {
     struct timespec now;
@@ -128,8 +121,7 @@ static tz_result deflate_decode(void *opaque, const tz_tile_format *format, cons
                                 const tz_codec_call *call)
 {
     deflate_decoder *state = opaque;
-    (void)stride;
-    assert(stride == tz_tile_row_bytes(format));
+    (void)stride; /* packed rows */
     size_t size = tz_tile_bytes(format);
     size_t used = 0;
     size_t made = 0;
@@ -142,7 +134,11 @@ static tz_result deflate_decode(void *opaque, const tz_tile_format *format, cons
         return tz_codec_fail(call, "0x%04x is not a zlib header", header);
     if (in[1] & 0x20)
         return tz_codec_fail(call, "the zlib stream needs a preset dictionary");
-    bool decoded = may_use_isal(state, in_size, size)
+    /* ISA-L builds large tables: small streams and those of long matches are not for it. */
+    const bool suits_isal = in_size >= MIN_ISAL_INPUT && size / MAX_ISAL_RATIO <= in_size;
+    if (suits_isal && !state->isal)
+        state->isal = tz_isal_open();
+    bool decoded = suits_isal && state->isal
                        ? decode_by_trial(state, in, in_size, out, size, &used, &made)
                        : decode_by_libdeflate(state, in, in_size, out, size, &used, &made);
     if (!decoded)

@@ -39,28 +39,15 @@ typedef struct jp2_job {
     opj_image_t *image;
 } jp2_job;
 
-static void keep_first_message(char *text, const char *message)
+/* OpenJPEG's callback for a message. user: the text of TEXT_SIZE bytes that keeps the first one. */
+static void keep_first_message(const char *message, void *user)
 {
+    char *text = user;
     if (text[0] != '\0')
         return;
     size_t size = tz_min_size(strcspn(message, "\r\n"), TEXT_SIZE - 1);
     memcpy(text, message, size);
     text[size] = '\0';
-}
-
-static void on_jp2_error(const char *message, void *user)
-{
-    keep_first_message(((jp2_job *)user)->error, message);
-}
-
-static void on_jp2_warning(const char *message, void *user)
-{
-    keep_first_message(((jp2_job *)user)->warning, message);
-}
-
-static void ignore_message(const char *message, void *user)
-{
-    (void)message, (void)user;
 }
 
 static OPJ_BOOL jp2_stream_seek(OPJ_OFF_T position, void *user)
@@ -70,6 +57,65 @@ static OPJ_BOOL jp2_stream_seek(OPJ_OFF_T position, void *user)
         return OPJ_FALSE;
     job->position = (size_t)position;
     return OPJ_TRUE;
+}
+
+/* Input is skipped forward, up to its end; output only within the bytes that were written. */
+static OPJ_OFF_T jp2_stream_skip(OPJ_OFF_T count, void *user)
+{
+    const jp2_job *job = user;
+    if (!job->out && count < 0)
+        return -1;
+    if (!job->out)
+        count = (OPJ_OFF_T)tz_min((uint64_t)count, job->size - job->position);
+    return jp2_stream_seek((OPJ_OFF_T)job->position + count, user) ? count : -1;
+}
+
+/* OpenJPEG insists on the marker at the end, which some streams lack. */
+static const uint8_t end_of_stream[2] = {0xFF, 0xD9};
+
+static OPJ_SIZE_T jp2_stream_read(void *buffer, OPJ_SIZE_T size, void *user)
+{
+    jp2_job *job = user;
+    bool is_past_end = job->position >= job->info->stream_size;
+    size_t left = (is_past_end ? job->size : job->info->stream_size) - job->position;
+    if (left == 0)
+        return (OPJ_SIZE_T)-1;
+    size = tz_min_size(size, left);
+    memcpy(buffer,
+           is_past_end ? end_of_stream + (job->position - job->info->stream_size)
+                       : job->info->stream + job->position,
+           size);
+    job->position += size;
+    return size;
+}
+
+/* The memory for an encoded tile does not grow. */
+static OPJ_SIZE_T jp2_stream_write(void *buffer, OPJ_SIZE_T size, void *user)
+{
+    jp2_job *job = user;
+    if (size > job->capacity - job->position) {
+        job->overflow = true;
+        return (OPJ_SIZE_T)-1;
+    }
+    memcpy(job->out + job->position, buffer, size);
+    job->position += size;
+    job->size = tz_max_size(job->size, job->position);
+    return size;
+}
+
+/* Creates the stream of either direction. OpenJPEG ignores the function that it has no use for. */
+static bool open_jp2_stream(jp2_job *job)
+{
+    job->stream = opj_stream_create(STREAM_BUFFER, job->out == NULL);
+    if (!job->stream)
+        return false;
+    opj_stream_set_user_data(job->stream, job, NULL);
+    opj_stream_set_user_data_length(job->stream, job->size);
+    opj_stream_set_read_function(job->stream, jp2_stream_read);
+    opj_stream_set_write_function(job->stream, jp2_stream_write);
+    opj_stream_set_skip_function(job->stream, jp2_stream_skip);
+    opj_stream_set_seek_function(job->stream, jp2_stream_seek);
+    return true;
 }
 
 static void release_job(jp2_job *job)
@@ -91,28 +137,8 @@ static bool is_jp2_ycbcr(const tz_tile_format *format)
                                     format->photometric == TZ_PHOTOMETRIC_YCBCR);
 }
 
-/* Compares a component with the tile. Only chroma may be coarser, by two. Fewer bits than those of
- * the tile lose nothing, so they are a warning. */
-static tz_result check_jp2_component(const tz_jp2_component *component,
-                                     const tz_tile_format *format, bool chroma,
-                                     const tz_codec_call *call)
-{
-    const unsigned coarsest = chroma ? 2 : 1; /* pixels of a sample, in each direction */
-    if (component->dx > coarsest || component->dy > coarsest)
-        return tz_codec_fail(call, "JPEG 2000: a component for %u x %u pixels", component->dx,
-                             component->dy);
-    if (component->precision > format->bits ||
-        component->is_signed != (format->sample_format == TZ_SAMPLE_FORMAT_INT))
-        return tz_codec_fail(call, "JPEG 2000: %s samples of %u bits in a tile of %u bits",
-                             component->is_signed ? "signed" : "unsigned", component->precision,
-                             format->bits);
-    if (component->precision < format->bits)
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
-                       "JPEG 2000: samples have %u bits, not %u", component->precision,
-                       format->bits);
-    return TZ_OK;
-}
-
+/* Compares the stream with the tile. Only chroma may be coarser, by two. Fewer bits than those of
+ * the tile, and fewer pixels, lose nothing, so they are a warning. */
 tz_result tz_jp2_read_tile(tz_jp2_info *out, const tz_tile_format *format, const uint8_t *data,
                            size_t size, const tz_codec_call *call)
 {
@@ -120,23 +146,36 @@ tz_result tz_jp2_read_tile(tz_jp2_info *out, const tz_tile_format *format, const
     if ((format->bits != 8 && format->bits != 16 && format->bits != 32) ||
         format->sample_format > TZ_SAMPLE_FORMAT_INT ||
         (ycbcr && (format->bits != 8 || format->sample_format != TZ_SAMPLE_FORMAT_UINT)))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "JPEG 2000 with samples of %u bits and format %u%s", format->bits,
-                       format->sample_format, ycbcr ? ", as YCbCr" : "");
+        return tz_codec_fail_unsupported(call, "JPEG 2000 with samples of %u bits and format %u%s",
+                                         format->bits, format->sample_format,
+                                         ycbcr ? ", as YCbCr" : "");
     TZ_TRY(tz_jp2_read_info(out, data, size, call));
 
     if (out->component_count != format->samples)
         return tz_codec_fail_size(call, format->samples, out->component_count,
                                   "JPEG 2000: the number of components is not that of the tile");
-    for (unsigned i = 0; i < out->component_count; i++)
-        TZ_TRY(check_jp2_component(&out->components[i], format, i > 0 && ycbcr, call));
+    for (unsigned i = 0; i < out->component_count; i++) {
+        const tz_jp2_component *component = &out->components[i];
+        const unsigned coarsest = i > 0 && ycbcr ? 2 : 1; /* pixels of a sample, on a side */
+        if (component->dx > coarsest || component->dy > coarsest)
+            return tz_codec_fail(call, "JPEG 2000: a component for %u x %u pixels", component->dx,
+                                 component->dy);
+        if (component->precision > format->bits ||
+            component->is_signed != (format->sample_format == TZ_SAMPLE_FORMAT_INT))
+            return tz_codec_fail(call, "JPEG 2000: %s samples of %u bits in a tile of %u bits",
+                                 component->is_signed ? "signed" : "unsigned", component->precision,
+                                 format->bits);
+        if (component->precision < format->bits)
+            TZ_TRY(tz_codec_warn(call, "JPEG 2000: samples have %u bits, not %u",
+                                 component->precision, format->bits));
+    }
     if (out->width > format->width || out->height > format->height)
         return tz_codec_fail(call, "JPEG 2000: %u x %u pixels in a tile of %u x %u", out->width,
                              out->height, format->width, format->height);
     if (out->width < format->width || out->height < format->height)
-        TZ_TRY(tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
-                       "JPEG 2000: only %u x %u pixels in a tile of %u x %u; the rest is 0",
-                       out->width, out->height, format->width, format->height));
+        TZ_TRY(tz_codec_warn(call,
+                             "JPEG 2000: only %u x %u pixels in a tile of %u x %u; the rest is 0",
+                             out->width, out->height, format->width, format->height));
 
     /* OpenJPEG keeps samples in 32 bits: those of the image, and of a tile if there are several. */
     TZ_TRY(tz_jp2_read_headers(out, call));
@@ -144,56 +183,13 @@ tz_result tz_jp2_read_tile(tz_jp2_info *out, const tz_tile_format *format, const
     if (out->tile_count > 1)
         samples += (uint64_t)out->tile_width * out->tile_height;
     const uint64_t bytes = samples * out->component_count * sizeof(int32_t);
-    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                          tz_add_capped(bytes, out->coding_bytes), "bytes of memory for OpenJPEG");
+    return tz_codec_check_memory(call, tz_add_capped(bytes, out->coding_bytes),
+                                 "bytes of memory for OpenJPEG");
 }
 
 /* ---------------------------------------------------------------------------------------------
  * Decoder: OpenJPEG
  * ------------------------------------------------------------------------------------------ */
-
-/* OpenJPEG insists on the marker at the end, which some streams lack. */
-static const uint8_t end_of_stream[2] = {0xFF, 0xD9};
-
-static OPJ_SIZE_T jp2_input_read(void *buffer, OPJ_SIZE_T size, void *user)
-{
-    jp2_job *job = user;
-    bool is_past_end = job->position >= job->info->stream_size;
-    size_t left = (is_past_end ? job->size : job->info->stream_size) - job->position;
-    if (left == 0)
-        return (OPJ_SIZE_T)-1;
-    size = tz_min_size(size, left);
-    memcpy(buffer,
-           is_past_end ? end_of_stream + (job->position - job->info->stream_size)
-                       : job->info->stream + job->position,
-           size);
-    job->position += size;
-    return size;
-}
-
-static OPJ_OFF_T jp2_input_skip(OPJ_OFF_T count, void *user)
-{
-    jp2_job *job = user;
-    size_t left = job->size - job->position;
-    if (count < 0)
-        return -1;
-    size_t skipped = (size_t)tz_min((uint64_t)count, left);
-    job->position += skipped;
-    return (OPJ_OFF_T)skipped;
-}
-
-static bool open_jp2_input(jp2_job *job)
-{
-    job->stream = opj_stream_create(STREAM_BUFFER, OPJ_TRUE);
-    if (!job->stream)
-        return false;
-    opj_stream_set_user_data(job->stream, job, NULL);
-    opj_stream_set_user_data_length(job->stream, job->size);
-    opj_stream_set_read_function(job->stream, jp2_input_read);
-    opj_stream_set_skip_function(job->stream, jp2_input_skip);
-    opj_stream_set_seek_function(job->stream, jp2_stream_seek);
-    return true;
-}
 
 /* Decodes the stream to job->image. OpenJPEG's strict mode refuses streams that end early, which it
  * would otherwise decode in part. */
@@ -203,10 +199,10 @@ static tz_result run_openjpeg_decoder(jp2_job *job, const tz_codec_call *call)
     opj_set_default_decoder_parameters(&parameters);
     parameters.cp_reduce = job->skipped;
     job->codec = opj_create_decompress(OPJ_CODEC_J2K);
-    if (!job->codec || !open_jp2_input(job))
+    if (!job->codec || !open_jp2_stream(job))
         return tz_fail_nomem(call->ctx, STREAM_BUFFER);
-    opj_set_error_handler(job->codec, on_jp2_error, job);
-    opj_set_warning_handler(job->codec, on_jp2_warning, job);
+    opj_set_error_handler(job->codec, keep_first_message, job->error);
+    opj_set_warning_handler(job->codec, keep_first_message, job->warning);
     if (!opj_setup_decoder(job->codec, &parameters) ||
         !opj_decoder_set_strict_mode(job->codec, OPJ_TRUE) ||
         !opj_read_header(job->stream, job->codec, &job->image) ||
@@ -322,20 +318,6 @@ static void write_rgb(const jp2_job *job, unsigned reduction, uint8_t *out, size
     }
 }
 
-/* Zeroes the part of the tile that the stream does not have. */
-static void clear_jp2_remainder(const tz_jp2_info *info, const tz_tile_format *format, uint8_t *out,
-                                size_t stride)
-{
-    size_t row_size = tz_tile_row_bytes(format);
-    size_t rows = tz_reduced_size(info->height, format->decode_reduction);
-    size_t written = (size_t)tz_reduced_size(info->width, format->decode_reduction) *
-                     format->samples * (format->bits / 8);
-    for (size_t y = 0; written < row_size && y < rows; y++)
-        memset(out + y * stride + written, 0, row_size - written);
-    for (size_t y = rows; y < tz_tile_rows(format); y++)
-        memset(out + y * stride, 0, row_size);
-}
-
 static tz_result jp2_decode(void *state, const tz_tile_format *format, const uint8_t *in,
                             size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
@@ -365,10 +347,12 @@ static tz_result jp2_decode(void *state, const tz_tile_format *format, const uin
     }
     release_job(&job);
     TZ_TRY(result);
-    clear_jp2_remainder(&info, format, out, stride);
+    tz_codec_clear_rest(format,
+                        (size_t)tz_reduced_size(info.width, format->decode_reduction) *
+                            format->samples * (format->bits / 8),
+                        tz_reduced_size(info.height, format->decode_reduction), out, stride);
     if (job.warning[0] != '\0')
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location, "JPEG 2000: %s",
-                       job.warning);
+        return tz_codec_warn(call, "JPEG 2000: %s", job.warning);
     return TZ_OK;
 }
 
@@ -407,12 +391,6 @@ static const char *jp2_unsupported_reason(const tz_tile_format *format,
     return NULL;
 }
 
-static bool jp2_lossy(const tz_tile_format *format, const tz_encode_options *options)
-{
-    (void)format;
-    return !options->lossless;
-}
-
 /* Noise grows by up to a third if colours are decorrelated that are not related; every component
  * has its headers. */
 static size_t jp2_bound(const tz_tile_format *format, const tz_encode_options *options)
@@ -427,41 +405,6 @@ static uint64_t jp2_memory(const tz_tile_format *format, const tz_encode_options
 {
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
     return samples * 16 + jp2_bound(format, options) + (1u << 20);
-}
-
-/* ---------------------------------------------------------------------------------------------
- * Encoder: the stream, memory that does not grow
- * ------------------------------------------------------------------------------------------ */
-
-static OPJ_SIZE_T jp2_output_write(void *buffer, OPJ_SIZE_T size, void *user)
-{
-    jp2_job *job = user;
-    if (size > job->capacity - job->position) {
-        job->overflow = true;
-        return (OPJ_SIZE_T)-1;
-    }
-    memcpy(job->out + job->position, buffer, size);
-    job->position += size;
-    job->size = tz_max_size(job->size, job->position);
-    return size;
-}
-
-static OPJ_OFF_T jp2_output_skip(OPJ_OFF_T count, void *user)
-{
-    const jp2_job *job = user;
-    return jp2_stream_seek((OPJ_OFF_T)job->position + count, user) ? count : -1;
-}
-
-static bool open_jp2_output(jp2_job *job)
-{
-    job->stream = opj_stream_create(STREAM_BUFFER, OPJ_FALSE);
-    if (!job->stream)
-        return false;
-    opj_stream_set_user_data(job->stream, job, NULL);
-    opj_stream_set_write_function(job->stream, jp2_output_write);
-    opj_stream_set_skip_function(job->stream, jp2_output_skip);
-    opj_stream_set_seek_function(job->stream, jp2_stream_seek);
-    return true;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -523,11 +466,9 @@ static tz_result run_openjpeg_encoder(jp2_job *job, const tz_tile_format *format
         parameters.tcp_distoratio[0] = tz_jp2_psnr(options->quality);
     }
     job->codec = opj_create_compress(OPJ_CODEC_J2K);
-    if (!job->codec || !open_jp2_output(job) || !make_jp2_image(job, format, in))
+    if (!job->codec || !open_jp2_stream(job) || !make_jp2_image(job, format, in))
         return tz_fail_nomem(call->ctx, jp2_memory(format, options));
-    opj_set_error_handler(job->codec, on_jp2_error, job);
-    opj_set_warning_handler(job->codec, ignore_message, NULL);
-    opj_set_info_handler(job->codec, ignore_message, NULL);
+    opj_set_error_handler(job->codec, keep_first_message, job->error);
     if (!opj_setup_encoder(job->codec, &parameters, job->image) ||
         !opj_start_compress(job->codec, job->image, job->stream) ||
         !opj_encode(job->codec, job->stream) || !opj_end_compress(job->codec, job->stream)) {
@@ -558,7 +499,7 @@ const tz_encoder tz_encoder_jp2 = {
     .flags = TZ_ENCODER_NATIVE_ENDIAN | TZ_ENCODER_NO_PREDICTOR,
     .resolve_options = jp2_resolve_options,
     .unsupported_reason = jp2_unsupported_reason,
-    .lossy = jp2_lossy,
+    .lossy = tz_encoder_is_lossy,
     .bound = jp2_bound,
     .memory = jp2_memory,
     .encode = jp2_encode,

@@ -46,13 +46,12 @@ typedef struct jpeg_decoder {
     struct jpeg_source_mgr source;
     jpeg_decode_job job;
     bool created;
-    bool tables_current; /* libjpeg has the tables of `tables`, and no others on top */
-    uint8_t *tables;     /* a copy of JPEGTables */
+    bool tables_current;    /* libjpeg has the tables of `tables`, and no others on top */
+    tz_codec_buffer tables; /* a copy of JPEGTables, which may be freed before the next tile */
     size_t tables_size;
-    size_t tables_capacity;
     tz_jpeg_table_set known; /* the tables in it */
     tz_jpeg_lossless lossless;
-    tz_jpeg_old old;
+    tz_codec_buffer old; /* a joined stream of old-style JPEG */
 } jpeg_decoder;
 
 /* Warnings of libjpeg after which pixels are made up: they are errors. */
@@ -133,33 +132,8 @@ static tz_result create_decompressor(jpeg_decoder *state, const tz_codec_call *c
 static void read_tables_step(void *user)
 {
     jpeg_decoder *state = user;
-    set_jpeg_source(state, state->tables, state->tables_size);
+    set_jpeg_source(state, state->tables.data, state->tables_size);
     jpeg_read_header(&state->decompressor, FALSE);
-}
-
-/* Copies JPEGTables, which may be freed before the next tile. */
-static tz_result keep_tables(jpeg_decoder *state, const tz_tile_format *format,
-                             const tz_codec_call *call)
-{
-    state->tables_size = 0;
-    state->known = (tz_jpeg_table_set){0};
-    state->tables_current = false;
-    if (format->tables_size > MAX_TABLES_SIZE)
-        return tz_codec_fail(call, "JPEGTables of %zu bytes", format->tables_size);
-    tz_jpeg_table_set known;
-    TZ_TRY(tz_jpeg_read_tables(&known, format->tables, format->tables_size, call));
-    if (format->tables_size > state->tables_capacity) {
-        uint8_t *grown = tz_realloc_array(state->tables, format->tables_size, 1);
-        if (!grown)
-            return tz_fail_nomem(call->ctx, format->tables_size);
-        state->tables = grown;
-        state->tables_capacity = format->tables_size;
-    }
-    memcpy(state->tables, format->tables, format->tables_size);
-    /* again: known points into the bytes it was read from */
-    TZ_TRY(tz_jpeg_read_tables(&state->known, state->tables, format->tables_size, call));
-    state->tables_size = format->tables_size;
-    return TZ_OK;
 }
 
 /* Makes libjpeg's tables those of JPEGTables again, unless they still are. Without JPEGTables those
@@ -167,16 +141,25 @@ static tz_result keep_tables(jpeg_decoder *state, const tz_tile_format *format,
 static tz_result use_tables(jpeg_decoder *state, const tz_tile_format *format,
                             const tz_codec_call *call)
 {
-    if (!format->tables) {
+    const size_t size = format->tables_size;
+    const bool is_same = format->tables && state->tables_size != 0 && state->tables_size == size &&
+                         memcmp(state->tables.data, format->tables, size) == 0;
+    if (is_same && state->tables_current)
+        return TZ_OK;
+    if (!is_same) {
         state->tables_size = 0;
         state->known = (tz_jpeg_table_set){0};
-        return TZ_OK;
+        if (!format->tables)
+            return TZ_OK;
+        state->tables_current = false;
+        if (size > MAX_TABLES_SIZE)
+            return tz_codec_fail(call, "JPEGTables of %zu bytes", size);
+        TZ_TRY(tz_codec_reserve(&state->tables, size + TZ_CODEC_SLACK, NULL, call));
+        memcpy(state->tables.data, format->tables, size);
+        /* known points into the copy */
+        TZ_TRY(tz_jpeg_read_tables(&state->known, state->tables.data, size, call));
+        state->tables_size = size;
     }
-    if (state->tables_size == 0 || state->tables_size != format->tables_size ||
-        memcmp(state->tables, format->tables, format->tables_size) != 0)
-        TZ_TRY(keep_tables(state, format, call));
-    else if (state->tables_current)
-        return TZ_OK;
     if (!tz_jpeg_guard_run(&state->guard, read_tables_step, state)) {
         jpeg_abort_decompress(&state->decompressor);
         return tz_jpeg_guard_fail(&state->guard, call);
@@ -191,42 +174,6 @@ static tz_result use_tables(jpeg_decoder *state, const tz_tile_format *format,
 
 #define TEXT_OF(value)  TEXT_OF_(value)
 #define TEXT_OF_(value) #value
-
-static tz_result check_jpeg_samples(const tz_jpeg_info *info, const tz_tile_format *format,
-                                    const tz_codec_call *call)
-{
-    if (info->component_count != format->samples)
-        return tz_codec_fail_size(call, format->samples, info->component_count,
-                                  "JPEG: the number of components is not that of the tile");
-    if (info->precision != format->bits)
-        return tz_codec_fail_size(call, format->bits, info->precision,
-                                  "JPEG: the bits of a sample are not those of the tile");
-    if (info->precision != 8 && !(info->precision == 12 && TZ_JPEG_HAS_12_BITS))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "JPEG with %u bits a sample is not supported by libjpeg-turbo %s",
-                       info->precision, TEXT_OF(LIBJPEG_TURBO_VERSION));
-    return TZ_OK;
-}
-
-/* Compares the sizes. A smaller stream is a warning, and the rest of the tile is 0; a larger one is
- * an error, unless it is the last strip with as many rows as the others. */
-static tz_result check_jpeg_size(const tz_jpeg_info *info, const tz_tile_format *format,
-                                 const tz_codec_call *call)
-{
-    if (info->width == format->width && info->height > format->height &&
-        info->height <= format->strip_height)
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
-                       "JPEG: %u rows in the last strip, which has %u", info->height,
-                       format->height);
-    if (info->width > format->width || info->height > format->height)
-        return tz_codec_fail(call, "JPEG: %u x %u pixels in a tile of %u x %u", info->width,
-                             info->height, format->width, format->height);
-    if (info->width < format->width || info->height < format->height)
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
-                       "JPEG: only %u x %u pixels in a tile of %u x %u; the rest is 0", info->width,
-                       info->height, format->width, format->height);
-    return TZ_OK;
-}
 
 /* Only YCbCr may be subsampled, by the factors of the stream rather than the tag. */
 static tz_result check_jpeg_sampling(const tz_jpeg_info *info, const tz_tile_format *format,
@@ -243,63 +190,63 @@ static tz_result check_jpeg_sampling(const tz_jpeg_info *info, const tz_tile_for
     }
     for (unsigned i = 1; i < info->component_count; i++)
         if (info->components[i].h != 1 || info->components[i].v != 1)
-            return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
-                           "JPEG: sampling factors that TIFF does not know");
+            return tz_codec_warn(call, "JPEG: sampling factors that TIFF does not know");
     if (format->subsampling[0] != 0 &&
         (format->subsampling[0] != first->h || format->subsampling[1] != first->v))
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
-                       "JPEG: subsampled by %u x %u, but tag YCbCrSubSampling says %u x %u",
-                       first->h, first->v, format->subsampling[0], format->subsampling[1]);
+        return tz_codec_warn(call,
+                             "JPEG: subsampled by %u x %u, but tag YCbCrSubSampling says %u x %u",
+                             first->h, first->v, format->subsampling[0], format->subsampling[1]);
     return TZ_OK;
 }
 
-/* The photometric interpretation decides about colours. A marker that contradicts it is a warning.
- */
-static tz_result check_jpeg_color(const tz_jpeg_info *info, const tz_tile_format *format,
-                                  const tz_codec_call *call)
-{
-    if (format->photometric == TZ_PHOTOMETRIC_YCBCR && info->component_count != 3 &&
-        info->component_count != 1)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "JPEG: YCbCr with %u components", info->component_count);
-    bool rgb = info->adobe_transform == 0, ycbcr = info->adobe_transform == 1;
-    if (info->component_count == 3 && ((rgb && format->photometric == TZ_PHOTOMETRIC_YCBCR) ||
-                                       (ycbcr && format->photometric == TZ_PHOTOMETRIC_RGB)))
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
-                       "JPEG: an Adobe marker says that the colours are %s; they are not",
-                       rgb ? "RGB" : "YCbCr");
-    return TZ_OK;
-}
-
+/* Compares the stream with the tile. The photometric interpretation decides about colours, and a
+ * marker that contradicts it is a warning. So is a stream that is smaller than the tile, whose rest
+ * is 0; a larger one is an error, unless it is the last strip with as many rows as the others. */
 tz_result tz_jpeg_check_tile(const tz_jpeg_info *info, const tz_tile_format *format,
                              const tz_codec_call *call)
 {
-    TZ_TRY(check_jpeg_samples(info, format, call));
-    TZ_TRY(check_jpeg_color(info, format, call));
+    const unsigned count = info->component_count;
+    const bool is_ycbcr = format->photometric == TZ_PHOTOMETRIC_YCBCR;
+    if (count != format->samples)
+        return tz_codec_fail_size(call, format->samples, count,
+                                  "JPEG: the number of components is not that of the tile");
+    if (info->precision != format->bits)
+        return tz_codec_fail_size(call, format->bits, info->precision,
+                                  "JPEG: the bits of a sample are not those of the tile");
+    if (info->precision != 8 && !(info->precision == 12 && TZ_JPEG_HAS_12_BITS))
+        return tz_codec_fail_unsupported(
+            call, "JPEG with %u bits a sample is not supported by libjpeg-turbo %s",
+            info->precision, TEXT_OF(LIBJPEG_TURBO_VERSION));
+
+    if (is_ycbcr && count != 3 && count != 1)
+        return tz_codec_fail_unsupported(call, "JPEG: YCbCr with %u components", count);
+    const bool says_rgb = info->adobe_transform == 0, says_ycbcr = info->adobe_transform == 1;
+    if (count == 3 &&
+        ((says_rgb && is_ycbcr) || (says_ycbcr && format->photometric == TZ_PHOTOMETRIC_RGB)))
+        TZ_TRY(tz_codec_warn(call,
+                             "JPEG: an Adobe marker says that the colours are %s; they are not",
+                             says_rgb ? "RGB" : "YCbCr"));
     TZ_TRY(check_jpeg_sampling(info, format, call));
     if (info->many_scans)
-        TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                              tz_jpeg_coefficient_bytes(info), "bytes of JPEG coefficients"));
-    return check_jpeg_size(info, format, call);
+        TZ_TRY(tz_codec_check_memory(call, tz_jpeg_coefficient_bytes(info),
+                                     "bytes of JPEG coefficients"));
+
+    if (info->width == format->width && info->height > format->height &&
+        info->height <= format->strip_height)
+        return tz_codec_warn(call, "JPEG: %u rows in the last strip, which has %u", info->height,
+                             format->height);
+    if (info->width > format->width || info->height > format->height)
+        return tz_codec_fail(call, "JPEG: %u x %u pixels in a tile of %u x %u", info->width,
+                             info->height, format->width, format->height);
+    if (info->width < format->width || info->height < format->height)
+        return tz_codec_warn(call, "JPEG: only %u x %u pixels in a tile of %u x %u; the rest is 0",
+                             info->width, info->height, format->width, format->height);
+    return TZ_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------
  * Decoder: rows
  * ------------------------------------------------------------------------------------------ */
-
-static void decode_jpeg_rows(struct jpeg_decompress_struct *decompressor,
-                             const jpeg_decode_job *job)
-{
-    JSAMPROW rows[ROWS_AT_ONCE];
-    JDIMENSION end = tz_min_u32(decompressor->output_height, job->rows);
-    while (decompressor->output_scanline < end) {
-        JDIMENSION first = decompressor->output_scanline;
-        JDIMENSION count = tz_min_u32(end - first, ROWS_AT_ONCE);
-        for (JDIMENSION i = 0; i < count; i++)
-            rows[i] = job->out + (size_t)(first + i) * job->stride;
-        jpeg_read_scanlines(decompressor, rows, count);
-    }
-}
 
 #if TZ_JPEG_HAS_12_BITS
 /* Packs two samples in three bytes, the highest bit first. */
@@ -350,20 +297,15 @@ static void decode_image_step(void *user)
         return;
     }
 #endif
-    decode_jpeg_rows(decompressor, &state->job);
-}
-
-/* Zeroes the part of the tile that the stream does not have. */
-static void clear_jpeg_remainder(const tz_jpeg_info *info, const tz_tile_format *format,
-                                 uint8_t *out, size_t stride)
-{
-    size_t row_size = tz_tile_row_bytes(format);
-    size_t written = ((size_t)info->width * info->component_count * info->precision + 7) / 8;
-    if (written < row_size) /* and then the height is not above the tile's */
-        for (size_t y = 0; y < info->height; y++)
-            memset(out + y * stride + written, 0, row_size - written);
-    for (size_t y = info->height; y < format->height; y++)
-        memset(out + y * stride, 0, row_size);
+    JSAMPROW rows[ROWS_AT_ONCE];
+    const JDIMENSION end = tz_min_u32(decompressor->output_height, state->job.rows);
+    while (decompressor->output_scanline < end) {
+        const JDIMENSION first = decompressor->output_scanline;
+        const JDIMENSION count = tz_min_u32(end - first, ROWS_AT_ONCE);
+        for (JDIMENSION i = 0; i < count; i++)
+            rows[i] = state->job.out + (size_t)(first + i) * state->job.stride;
+        jpeg_read_scanlines(decompressor, rows, count);
+    }
 }
 
 /* Decodes a complete stream, or one that relies on format->tables. */
@@ -383,21 +325,17 @@ static tz_result decode_jpeg_stream(jpeg_decoder *state, const tz_tile_format *f
 
     if (info.changes_tables)
         state->tables_current = false;
-    state->job =
-        (jpeg_decode_job){in,
-                          in_size,
-                          out,
-                          stride,
-                          format->height,
-                          format->photometric == TZ_PHOTOMETRIC_YCBCR && info.component_count == 3};
+    const bool to_rgb = tz_jpeg_is_ycbcr(format) && info.component_count == 3;
+    state->job = (jpeg_decode_job){in, in_size, out, stride, format->height, to_rgb};
     bool decoded = tz_jpeg_guard_run(&state->guard, decode_image_step, state);
     jpeg_abort_decompress(&state->decompressor);
     if (!decoded)
         return tz_jpeg_guard_fail(&state->guard, call);
-    clear_jpeg_remainder(&info, format, out, stride);
+    tz_codec_clear_rest(format,
+                        ((size_t)info.width * info.component_count * info.precision + 7) / 8,
+                        info.height, out, stride);
     if (state->guard.text[0] != '\0')
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location, "JPEG: %s",
-                       state->guard.text);
+        return tz_codec_warn(call, "JPEG: %s", state->guard.text);
     return TZ_OK;
 }
 
@@ -413,7 +351,7 @@ static tz_result jpeg_decode(void *opaque, const tz_tile_format *format, const u
     TZ_TRY(tz_jpeg_old_join(&state->old, format, in, in_size, call, &size));
     whole.tables = NULL;
     whole.tables_size = 0;
-    return decode_jpeg_stream(state, &whole, state->old.stream, size, out, stride, call);
+    return decode_jpeg_stream(state, &whole, state->old.data, size, out, stride, call);
 }
 
 static void jpeg_decoder_deinit(void *opaque)
@@ -423,9 +361,9 @@ static void jpeg_decoder_deinit(void *opaque)
         tz_jpeg_memory_deinit(&state->guard.memory, (j_common_ptr)&state->decompressor);
         jpeg_destroy_decompress(&state->decompressor);
     }
-    tz_free(state->tables);
-    tz_jpeg_lossless_deinit(&state->lossless);
-    tz_jpeg_old_deinit(&state->old);
+    tz_codec_buffer_deinit(&state->tables);
+    tz_codec_buffer_deinit(&state->lossless.rows);
+    tz_codec_buffer_deinit(&state->old);
     *state = (jpeg_decoder){.created = false};
 }
 
@@ -576,19 +514,6 @@ static void set_tables_sent(struct jpeg_compress_struct *compressor, const jpeg_
  * Encoder: rows
  * ------------------------------------------------------------------------------------------ */
 
-static void encode_jpeg_rows(struct jpeg_compress_struct *compressor, const jpeg_encode_job *job)
-{
-    const size_t row_size = tz_tile_row_bytes(job->format);
-    JSAMPROW rows[ROWS_AT_ONCE];
-    while (compressor->next_scanline < compressor->image_height) {
-        const JDIMENSION first = compressor->next_scanline;
-        const JDIMENSION count = tz_min_u32(compressor->image_height - first, ROWS_AT_ONCE);
-        for (JDIMENSION i = 0; i < count; i++)
-            rows[i] = job->in + (size_t)(first + i) * row_size;
-        jpeg_write_scanlines(compressor, rows, count);
-    }
-}
-
 #if TZ_JPEG_HAS_12_BITS
 /* Unpacks two samples from three bytes, the highest bit first. */
 static void unpack_12_bits(J12SAMPLE *samples, const uint8_t *in, size_t count)
@@ -628,9 +553,16 @@ static void encode_image_step(void *user)
 #if TZ_JPEG_HAS_12_BITS
     if (compressor->data_precision == 12)
         encode_jpeg_rows_12(compressor, &state->job);
-    else
 #endif
-        encode_jpeg_rows(compressor, &state->job);
+    const size_t row_size = tz_tile_row_bytes(state->job.format);
+    JSAMPROW rows[ROWS_AT_ONCE];
+    while (compressor->next_scanline < compressor->image_height) {
+        const JDIMENSION first = compressor->next_scanline;
+        const JDIMENSION count = tz_min_u32(compressor->image_height - first, ROWS_AT_ONCE);
+        for (JDIMENSION i = 0; i < count; i++)
+            rows[i] = state->job.in + (size_t)(first + i) * row_size;
+        jpeg_write_scanlines(compressor, rows, count);
+    }
     jpeg_finish_compress(compressor);
 }
 
@@ -717,18 +649,12 @@ static tz_result jpeg_encoder_init(void *opaque, const tz_tile_format *format,
     return TZ_OK;
 }
 
-static bool jpeg_lossy(const tz_tile_format *format, const tz_encode_options *options)
-{
-    (void)format, (void)options;
-    return true;
-}
-
 const tz_encoder tz_encoder_jpeg = {
     .flags = TZ_ENCODER_NATIVE_ENDIAN | TZ_ENCODER_NO_PREDICTOR | TZ_ENCODER_FROM_RGB,
     .state_size = sizeof(jpeg_encoder),
     .resolve_options = tz_jpeg_resolve_options,
     .unsupported_reason = tz_jpeg_unsupported_reason,
-    .lossy = jpeg_lossy,
+    .lossy = tz_encoder_is_lossy,
     .bound = tz_jpeg_bound,
     .memory = tz_jpeg_encoder_memory,
     .init = jpeg_encoder_init,

@@ -41,10 +41,24 @@ static void jxl_free(void *user, void *block)
     tz_free(block);
 }
 
+static bool is_jxl_float(const tz_tile_format *format)
+{
+    return format->sample_format == TZ_SAMPLE_FORMAT_FLOAT;
+}
+
+/* Describes samples of these bits; only decoders meet floats of 16. */
+static JxlPixelFormat jxl_pixel_format(const tz_tile_format *format, uint32_t channels)
+{
+    const JxlDataType floating = format->bits == 16 ? JXL_TYPE_FLOAT16 : JXL_TYPE_FLOAT;
+    const JxlDataType whole = format->bits == 8 ? JXL_TYPE_UINT8 : JXL_TYPE_UINT16;
+    return (JxlPixelFormat){.num_channels = channels,
+                            .data_type = is_jxl_float(format) ? floating : whole,
+                            .endianness = JXL_NATIVE_ENDIAN};
+}
+
 typedef struct jxl_decoder {
     JxlDecoder *decoder;
-    uint8_t *plane; /* of the extra channels, one after the other */
-    size_t plane_capacity;
+    tz_codec_buffer planes; /* of the extra channels, one after the other */
 } jxl_decoder;
 
 /* The tile being decoded. */
@@ -64,20 +78,6 @@ typedef struct jxl_decode_job {
  * Decoder: libjxl
  * ------------------------------------------------------------------------------------------ */
 
-static tz_result open_decoder(jxl_decoder *state, const tz_codec_call *call)
-{
-    const JxlMemoryManager manager = {NULL, jxl_alloc, jxl_free};
-    if (!state->decoder)
-        state->decoder = JxlDecoderCreate(&manager);
-    if (!state->decoder)
-        return tz_fail_nomem(call->ctx, sizeof(void *));
-    JxlDecoderReset(state->decoder);
-    if (JxlDecoderSubscribeEvents(state->decoder, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING |
-                                                      JXL_DEC_FULL_IMAGE) != JXL_DEC_SUCCESS)
-        return tz_codec_fail(call, "JPEG XL: libjxl does not start");
-    return TZ_OK;
-}
-
 /* Runs libjxl up to its next event, which must be this one. The whole stream is its input, so a
  * wish for more means that the stream is cut off. */
 static tz_result expect_status(const jxl_decode_job *job, JxlDecoderStatus expected)
@@ -94,35 +94,14 @@ static tz_result expect_status(const jxl_decode_job *job, JxlDecoderStatus expec
  * Decoder: stream and tile
  * ------------------------------------------------------------------------------------------ */
 
-static tz_result jxl_sample_type(const tz_tile_format *format, JxlDataType *out,
-                                 const tz_codec_call *call)
-{
-    bool is_uint = format->sample_format == TZ_SAMPLE_FORMAT_UINT;
-    bool is_float = format->sample_format == TZ_SAMPLE_FORMAT_FLOAT;
-    if (format->bits == 8 && is_uint)
-        *out = JXL_TYPE_UINT8;
-    else if (format->bits == 16 && is_uint)
-        *out = JXL_TYPE_UINT16;
-    else if (format->bits == 16 && is_float)
-        *out = JXL_TYPE_FLOAT16;
-    else if (format->bits == 32 && is_float)
-        *out = JXL_TYPE_FLOAT;
-    else
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "JPEG XL with samples of %u bits and format %u", format->bits,
-                       format->sample_format);
-    return TZ_OK;
-}
-
-/* Compares the headers with the tile. Sizes and bits must be the same. */
+/* Compares the headers with the tile: sizes and bits must be the same. */
 static tz_result check_jxl_info(const tz_jxl_info *info, const tz_tile_format *format,
                                 const tz_codec_call *call)
 {
     if (info->width != format->width || info->height != format->height)
         return tz_codec_fail(call, "JPEG XL: %u x %u pixels in a tile of %u x %u", info->width,
                              info->height, format->width, format->height);
-    if (info->bits != format->bits ||
-        (info->exponent != 0) != (format->sample_format == TZ_SAMPLE_FORMAT_FLOAT))
+    if (info->bits != format->bits || (info->exponent != 0) != is_jxl_float(format))
         return tz_codec_fail(call, "JPEG XL: %s samples of %u bits in a tile of %u bits",
                              info->exponent ? "float" : "integer", info->bits, format->bits);
     if (info->extra_channels >= format->samples)
@@ -131,47 +110,43 @@ static tz_result check_jxl_info(const tz_jxl_info *info, const tz_tile_format *f
     return TZ_OK;
 }
 
-/* The headers that libjxl read must be those that were read before it. */
-static tz_result check_basic_info(jxl_decode_job *job)
-{
-    const tz_tile_format *format = job->format;
-    JxlBasicInfo basic;
-    if (JxlDecoderGetBasicInfo(job->decoder, &basic) != JXL_DEC_SUCCESS ||
-        basic.xsize != format->width || basic.ysize != format->height ||
-        basic.bits_per_sample != format->bits || basic.have_animation || basic.have_preview ||
-        basic.num_extra_channels != job->info->extra_channels ||
-        basic.orientation != JXL_ORIENT_IDENTITY)
-        return tz_codec_fail(job->call, "JPEG XL: broken header");
-    uint32_t channels = basic.num_color_channels + basic.num_extra_channels;
-    if (channels != format->samples)
-        return tz_codec_fail_size(job->call, format->samples, channels,
-                                  "JPEG XL: the number of channels is not that of the tile");
-    /* libjxl delivers alpha together with the colours if it is the only extra channel. */
-    JxlExtraChannelInfo channel;
-    bool together = job->info->extra_channels == 1 &&
-                    JxlDecoderGetExtraChannelInfo(job->decoder, 0, &channel) == JXL_DEC_SUCCESS &&
-                    channel.type == JXL_CHANNEL_ALPHA;
-    job->pixels.num_channels = basic.num_color_channels + together;
-    job->separate = together ? 0 : basic.num_extra_channels;
-    return TZ_OK;
-}
-
 /* ---------------------------------------------------------------------------------------------
  * Decoder: samples
  * ------------------------------------------------------------------------------------------ */
 
 /* Lets libjxl read up to the first frame, checks all frames from there on, and lets libjxl go on.
- * Only libjxl can read the colour encoding between the headers and the frames. */
+ * Only libjxl can read the colour encoding between the headers and the frames. The headers that it
+ * read must be those that were read before it. */
 static tz_result read_jxl_headers(jxl_decode_job *job)
 {
     const tz_jxl_info *info = job->info;
+    const tz_tile_format *format = job->format;
     if (JxlDecoderSetInput(job->decoder, info->stream, info->stream_size) != JXL_DEC_SUCCESS)
         return tz_codec_fail(job->call, "JPEG XL: libjxl takes no input");
     TZ_TRY(expect_status(job, JXL_DEC_BASIC_INFO));
-    TZ_TRY(check_basic_info(job));
+    JxlBasicInfo basic;
+    if (JxlDecoderGetBasicInfo(job->decoder, &basic) != JXL_DEC_SUCCESS ||
+        basic.xsize != format->width || basic.ysize != format->height ||
+        basic.bits_per_sample != format->bits || basic.have_animation || basic.have_preview ||
+        basic.num_extra_channels != info->extra_channels ||
+        basic.orientation != JXL_ORIENT_IDENTITY)
+        return tz_codec_fail(job->call, "JPEG XL: broken header");
+    const uint32_t channels = basic.num_color_channels + basic.num_extra_channels;
+    if (channels != format->samples)
+        return tz_codec_fail_size(job->call, format->samples, channels,
+                                  "JPEG XL: the number of channels is not that of the tile");
+    /* libjxl delivers alpha together with the colours if it is the only extra channel. */
+    JxlExtraChannelInfo channel;
+    const bool together =
+        info->extra_channels == 1 &&
+        JxlDecoderGetExtraChannelInfo(job->decoder, 0, &channel) == JXL_DEC_SUCCESS &&
+        channel.type == JXL_CHANNEL_ALPHA;
+    job->pixels.num_channels = basic.num_color_channels + together;
+    job->separate = together ? 0 : basic.num_extra_channels;
+
     TZ_TRY(expect_status(job, JXL_DEC_COLOR_ENCODING));
-    size_t left = JxlDecoderReleaseInput(job->decoder);
-    size_t first = info->stream_size - left;
+    const size_t left = JxlDecoderReleaseInput(job->decoder);
+    const size_t first = info->stream_size - left;
     TZ_TRY(tz_jxl_check_frames(info, first, job->call));
     if (JxlDecoderSetInput(job->decoder, info->stream + first, left) != JXL_DEC_SUCCESS)
         return tz_codec_fail(job->call, "JPEG XL: libjxl takes no input");
@@ -194,21 +169,6 @@ static void store_jxl_pixels(void *user, size_t x, size_t y, size_t count, const
         memcpy(out + i * to_step, in + i * from_step, from_step);
 }
 
-static tz_result reserve_planes(jxl_decoder *state, const jxl_decode_job *job, size_t *plane_size)
-{
-    uint64_t size = (uint64_t)job->format->width * job->format->height * job->sample_size;
-    uint64_t all = tz_mul_capped(size, job->separate);
-    *plane_size = (size_t)size; /* less than the tile */
-    TZ_TRY(tz_check_limit(job->call->ctx, offsetof(tz_limits, max_codec_bytes), job->call->location,
-                          all, "bytes of memory for channels of JPEG XL"));
-    if (all <= state->plane_capacity)
-        return TZ_OK;
-    tz_free(state->plane);
-    state->plane = tz_alloc((size_t)all);
-    state->plane_capacity = state->plane ? (size_t)all : 0;
-    return state->plane ? TZ_OK : tz_fail_nomem(job->call->ctx, all);
-}
-
 /* Sets the buffers that libjxl writes to. Rows that are apart, or that have samples of extra
  * channels between the colours, are written by a callback. */
 static tz_result set_outputs(jxl_decoder *state, jxl_decode_job *job, size_t *plane_size)
@@ -216,11 +176,13 @@ static tz_result set_outputs(jxl_decoder *state, jxl_decode_job *job, size_t *pl
     JxlDecoderStatus status = JXL_DEC_SUCCESS;
     JxlPixelFormat single = job->pixels;
     single.num_channels = 1;
+    *plane_size = (size_t)job->format->width * job->format->height * job->sample_size;
     if (job->separate > 0)
-        TZ_TRY(reserve_planes(state, job, plane_size));
+        TZ_TRY(tz_codec_reserve(&state->planes, tz_mul_capped(*plane_size, job->separate),
+                                "bytes of memory for channels of JPEG XL", job->call));
     for (uint32_t i = 0; status == JXL_DEC_SUCCESS && i < job->separate; i++)
-        status = JxlDecoderSetExtraChannelBuffer(job->decoder, &single,
-                                                 state->plane + i * *plane_size, *plane_size, i);
+        status = JxlDecoderSetExtraChannelBuffer(
+            job->decoder, &single, state->planes.data + i * *plane_size, *plane_size, i);
     size_t row_size = tz_tile_row_bytes(job->format);
     if (status != JXL_DEC_SUCCESS)
         return tz_codec_fail(job->call, "JPEG XL: an extra channel is refused");
@@ -238,7 +200,7 @@ static void store_jxl_planes(const jxl_decoder *state, const jxl_decode_job *job
     size_t size = job->sample_size, step = job->format->samples * size;
     size_t width = job->format->width;
     for (uint32_t i = 0; i < job->separate; i++) {
-        const uint8_t *in = state->plane + i * plane_size;
+        const uint8_t *in = state->planes.data + i * plane_size;
         for (size_t y = 0; y < job->format->height; y++) {
             uint8_t *out = job->out + y * job->stride + (job->pixels.num_channels + i) * size;
             for (size_t x = 0; x < width; x++, in += size, out += step)
@@ -255,15 +217,27 @@ static tz_result jxl_decode(void *opaque, const tz_tile_format *format, const ui
     jxl_decode_job job = {.format = format,
                           .call = call,
                           .info = &info,
-                          .pixels = {.endianness = JXL_NATIVE_ENDIAN},
+                          .pixels = jxl_pixel_format(format, 0),
                           .sample_size = format->bits / 8,
                           .out = out,
                           .stride = stride};
-    TZ_TRY(jxl_sample_type(format, &job.pixels.data_type, call));
+    const bool is_uint = format->sample_format == TZ_SAMPLE_FORMAT_UINT;
+    if (!(is_uint && (format->bits == 8 || format->bits == 16)) &&
+        !(is_jxl_float(format) && (format->bits == 16 || format->bits == 32)))
+        return tz_codec_fail_unsupported(call, "JPEG XL with samples of %u bits and format %u",
+                                         format->bits, format->sample_format);
     TZ_TRY(tz_jxl_read_info(&info, in, in_size, call));
     TZ_TRY(check_jxl_info(&info, format, call));
-    TZ_TRY(open_decoder(state, call));
+    const JxlMemoryManager manager = {NULL, jxl_alloc, jxl_free};
+    if (!state->decoder)
+        state->decoder = JxlDecoderCreate(&manager);
+    if (!state->decoder)
+        return tz_fail_nomem(call->ctx, sizeof(void *));
     job.decoder = state->decoder;
+    JxlDecoderReset(job.decoder);
+    if (JxlDecoderSubscribeEvents(job.decoder, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING |
+                                                   JXL_DEC_FULL_IMAGE) != JXL_DEC_SUCCESS)
+        return tz_codec_fail(call, "JPEG XL: libjxl does not start");
     size_t plane_size = 0;
     tz_result result = read_jxl_headers(&job);
     if (result == TZ_OK)
@@ -281,8 +255,8 @@ static void jxl_decoder_deinit(void *opaque)
     jxl_decoder *state = opaque;
     if (state->decoder)
         JxlDecoderDestroy(state->decoder);
-    tz_free(state->plane);
-    *state = (jxl_decoder){NULL, NULL, 0};
+    tz_codec_buffer_deinit(&state->planes);
+    state->decoder = NULL;
 }
 
 const tz_decoder tz_decoder_jxl = {
@@ -304,9 +278,9 @@ enum { MAX_EXTRA_CHANNELS = 256, VERSION_0_12 = 12000 };
 
 typedef struct jxl_encoder {
     JxlEncoder *encoder;
-    size_t refused;   /* bytes that could not be allocated; 0: none */
-    uint8_t *scratch; /* colours, then the extra channels one by one; or a tile to compare */
-    size_t scratch_capacity;
+    size_t refused; /* bytes that could not be allocated; 0: none */
+    /* colours, then the extra channels one by one; or a tile to compare */
+    tz_codec_buffer scratch;
     void *decoder; /* of tz_decoder_jxl */
 } jxl_encoder;
 
@@ -348,11 +322,6 @@ static const char *jxl_resolve_options(const tz_tile_format *format, tz_encode_o
     return NULL;
 }
 
-static bool is_jxl_float(const tz_tile_format *format)
-{
-    return format->sample_format == TZ_SAMPLE_FORMAT_FLOAT;
-}
-
 static const char *jxl_unsupported_reason(const tz_tile_format *format,
                                           const tz_encode_options *options)
 {
@@ -367,12 +336,6 @@ static const char *jxl_unsupported_reason(const tz_tile_format *format,
     if (format->photometric == TZ_PHOTOMETRIC_YCBCR)
         return "JPEG XL decorrelates RGB itself: store RGB, not YCbCr";
     return NULL;
-}
-
-static bool jxl_lossy(const tz_tile_format *format, const tz_encode_options *options)
-{
-    (void)format;
-    return !options->lossless;
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -396,16 +359,6 @@ static uint64_t jxl_memory(const tz_tile_format *format, const tz_encode_options
 /* ---------------------------------------------------------------------------------------------
  * Encoder: libjxl
  * ------------------------------------------------------------------------------------------ */
-
-static JxlPixelFormat jxl_pixel_format(const tz_tile_format *format, uint32_t channels)
-{
-    JxlPixelFormat pixels = {.num_channels = channels, .endianness = JXL_NATIVE_ENDIAN};
-    if (is_jxl_float(format))
-        pixels.data_type = JXL_TYPE_FLOAT;
-    else
-        pixels.data_type = format->bits == 8 ? JXL_TYPE_UINT8 : JXL_TYPE_UINT16;
-    return pixels;
-}
 
 static uint32_t exponent_bits(const tz_tile_format *format)
 {
@@ -458,36 +411,9 @@ static bool describe_channel(const jxl_encode_job *job, JxlEncoderFrameSettings 
     return true;
 }
 
-/* Hands over the samples: colours and alpha together, then the planes of other channels. */
-static bool add_jxl_pixels(const jxl_encode_job *job, JxlEncoderFrameSettings *settings)
-{
-    const tz_tile_format *format = job->format;
-    const uint32_t together = job->colours + job->with_alpha;
-    const size_t plane = (size_t)format->width * format->height * (format->bits / 8);
-    const JxlPixelFormat pixels = jxl_pixel_format(format, together),
-                         single = jxl_pixel_format(format, 1);
-    if (JxlEncoderAddImageFrame(settings, &pixels, job->in, plane * together) != JXL_ENC_SUCCESS)
-        return false;
-    for (uint32_t i = 0; i < format->samples - together; i++)
-        if (JxlEncoderSetExtraChannelBuffer(settings, &single, job->planes + i * plane, plane, i) !=
-            JXL_ENC_SUCCESS)
-            return false;
-    return true;
-}
-
 /* ---------------------------------------------------------------------------------------------
  * Encoder: samples
  * ------------------------------------------------------------------------------------------ */
-
-static tz_result reserve_jxl_scratch(jxl_encoder *state, size_t size, const tz_codec_call *call)
-{
-    if (size <= state->scratch_capacity)
-        return TZ_OK;
-    tz_free(state->scratch);
-    state->scratch = tz_alloc(size);
-    state->scratch_capacity = state->scratch ? size : 0;
-    return state->scratch ? TZ_OK : tz_fail_nomem(call->ctx, size);
-}
 
 /* Arranges samples as libjxl takes them: colours, with alpha if that is the only other channel, in
  * one buffer, and further channels in planes. */
@@ -499,11 +425,11 @@ static tz_result prepare_channels(jxl_encode_job *job, const uint8_t *in, const 
     job->in = in;
     if (format->samples == job->colours + job->with_alpha)
         return TZ_OK;
-    TZ_TRY(reserve_jxl_scratch(job->state, tz_tile_bytes(format), call));
+    TZ_TRY(tz_codec_reserve(&job->state->scratch, tz_tile_bytes(format), NULL, call));
     /* the colours together, then each extra channel by itself */
     const size_t sample = format->bits / 8, step = format->samples * sample;
     const size_t pixels = (size_t)format->width * format->height;
-    uint8_t *out = job->state->scratch;
+    uint8_t *out = job->state->scratch.data;
     for (size_t i = 0; i < pixels; i++)
         memcpy(out + i * job->colours * sample, in + i * step, job->colours * sample);
     job->in = out;
@@ -514,7 +440,8 @@ static tz_result prepare_channels(jxl_encode_job *job, const uint8_t *in, const 
     return TZ_OK;
 }
 
-/* Returns false if libjxl refuses something, or has no memory left. */
+/* Describes the frame and hands over its samples: colours and alpha together, then the planes of
+ * other channels. Returns false if libjxl refuses something, or has no memory left. */
 static bool start_jxl_frame(const jxl_encode_job *job)
 {
     JxlEncoderFrameSettings *settings = JxlEncoderFrameSettingsCreate(job->encoder, NULL);
@@ -532,8 +459,17 @@ static bool start_jxl_frame(const jxl_encode_job *job)
     for (uint32_t i = 0; i < job->format->samples - job->colours; i++)
         if (!describe_channel(job, settings, i))
             return false;
-    if (!add_jxl_pixels(job, settings))
+    const tz_tile_format *format = job->format;
+    const uint32_t together = job->colours + job->with_alpha;
+    const size_t plane = (size_t)format->width * format->height * (format->bits / 8);
+    const JxlPixelFormat pixels = jxl_pixel_format(format, together);
+    const JxlPixelFormat single = jxl_pixel_format(format, 1);
+    if (JxlEncoderAddImageFrame(settings, &pixels, job->in, plane * together) != JXL_ENC_SUCCESS)
         return false;
+    for (uint32_t i = 0; i < format->samples - together; i++)
+        if (JxlEncoderSetExtraChannelBuffer(settings, &single, job->planes + i * plane, plane, i) !=
+            JXL_ENC_SUCCESS)
+            return false;
     JxlEncoderCloseInput(job->encoder);
     return true;
 }
@@ -559,10 +495,10 @@ static tz_result check_round_trip(const jxl_encode_job *job, const uint8_t *in, 
     tz_limits_resolve(&limits, NULL);
     limits.max_codec_bytes = UINT64_MAX;
     ctx.limits = &limits;
-    TZ_TRY(reserve_jxl_scratch(state, size, call));
-    TZ_TRY(tz_decoder_jxl.decode(state->decoder, format, out, out_size, state->scratch,
+    TZ_TRY(tz_codec_reserve(&state->scratch, size, NULL, call));
+    TZ_TRY(tz_decoder_jxl.decode(state->decoder, format, out, out_size, state->scratch.data,
                                  tz_tile_row_bytes(format), &unlimited));
-    if (memcmp(state->scratch, in, size) == 0)
+    if (memcmp(state->scratch.data, in, size) == 0)
         return TZ_OK;
     return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_CODEC, call->location,
                    "JPEG XL: libjxl does not give back the samples of this tile; larger tiles or "
@@ -608,7 +544,7 @@ static void jxl_encoder_deinit(void *opaque)
     if (state->decoder)
         tz_decoder_jxl.deinit(state->decoder);
     tz_free(state->decoder);
-    tz_free(state->scratch);
+    tz_codec_buffer_deinit(&state->scratch);
     *state = (jxl_encoder){.encoder = NULL};
 }
 
@@ -631,7 +567,7 @@ const tz_encoder tz_encoder_jxl = {
     .state_size = sizeof(jxl_encoder),
     .resolve_options = jxl_resolve_options,
     .unsupported_reason = jxl_unsupported_reason,
-    .lossy = jxl_lossy,
+    .lossy = tz_encoder_is_lossy,
     .bound = jxl_bound,
     .memory = jxl_memory,
     .init = jxl_encoder_init,

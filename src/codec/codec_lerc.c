@@ -34,33 +34,15 @@
 #include "codec/codec.h"
 #include "codec/lerc.h"
 
-/* Memory that grows and is kept from tile to tile. */
-typedef struct lerc_buffer {
-    uint8_t *data;
-    size_t capacity;
-} lerc_buffer;
-
-static tz_result reserve_lerc_buffer(lerc_buffer *buffer, uint64_t size, const tz_codec_call *call)
-{
-    if (size <= buffer->capacity)
-        return TZ_OK;
-    tz_free(buffer->data);
-    *buffer = (lerc_buffer){tz_alloc((size_t)size), (size_t)size};
-    if (buffer->data)
-        return TZ_OK;
-    buffer->capacity = 0;
-    return tz_fail_nomem(call->ctx, size);
-}
-
 /* ---------------------------------------------------------------------------------------------
  * Decoder: memory
  * ------------------------------------------------------------------------------------------ */
 
 typedef struct lerc_decoder {
     tz_lerc_huffman huffman;
-    lerc_buffer blob;  /* after deflate or zstd */
-    lerc_buffer mask;  /* a bit per pixel */
-    lerc_buffer plane; /* a byte per value */
+    tz_codec_buffer blob;  /* after deflate or zstd */
+    tz_codec_buffer mask;  /* a bit per pixel */
+    tz_codec_buffer plane; /* a byte per value */
 #ifdef TZ_HAVE_LIBDEFLATE
     struct libdeflate_decompressor *inflater;
 #endif
@@ -69,54 +51,11 @@ typedef struct lerc_decoder {
 #endif
 } lerc_decoder;
 
-/* For sizes that a file asks for. */
-static tz_result reserve_within_limit(lerc_buffer *buffer, uint64_t size, const tz_codec_call *call)
-{
-    if (size > buffer->capacity)
-        TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, size,
-                              "bytes of memory for LERC"));
-    return reserve_lerc_buffer(buffer, size, call);
-}
+static const char lerc_memory_text[] = "bytes of memory for LERC";
 
 /* ---------------------------------------------------------------------------------------------
  * Decoder: around the blob
  * ------------------------------------------------------------------------------------------ */
-
-#ifdef TZ_HAVE_LIBDEFLATE
-static tz_result unwrap_deflate(lerc_decoder *state, tz_cursor *in, const tz_codec_call *call)
-{
-    if (!state->inflater)
-        state->inflater = libdeflate_alloc_decompressor();
-    if (!state->inflater)
-        return tz_fail_nomem(call->ctx, sizeof(void *));
-    size_t used, size;
-    enum libdeflate_result result =
-        libdeflate_zlib_decompress_ex(state->inflater, in->at, tz_cursor_left(in), state->blob.data,
-                                      state->blob.capacity - TZ_CODEC_SLACK, &used, &size);
-    if (result != LIBDEFLATE_SUCCESS)
-        return tz_codec_fail(call, "LERC: broken deflate data");
-    TZ_TRY(tz_codec_check_end(call, used, tz_cursor_left(in)));
-    *in = tz_cursor_of(state->blob.data, size);
-    return TZ_OK;
-}
-#endif
-
-#ifdef TZ_HAVE_ZSTD
-static tz_result unwrap_zstd(lerc_decoder *state, tz_cursor *in, const tz_codec_call *call)
-{
-    if (!state->zstd)
-        state->zstd = ZSTD_createDCtx();
-    if (!state->zstd)
-        return tz_fail_nomem(call->ctx, sizeof(void *));
-    size_t size =
-        ZSTD_decompressDCtx(state->zstd, state->blob.data, state->blob.capacity - TZ_CODEC_SLACK,
-                            in->at, tz_cursor_left(in));
-    if (ZSTD_isError(size))
-        return tz_codec_fail(call, "LERC: zstd: %s", ZSTD_getErrorName(size));
-    *in = tz_cursor_of(state->blob.data, size);
-    return TZ_OK;
-}
-#endif
 
 /* Undoes deflate or zstd, and sets the cursor to the blobs. */
 static tz_result unwrap_blob(lerc_decoder *state, const tz_tile_format *format, tz_cursor *in,
@@ -132,19 +71,42 @@ static tz_result unwrap_blob(lerc_decoder *state, const tz_tile_format *format, 
      */
     const uint64_t size = tz_tile_bytes(format);
     const uint64_t max_size = size + size / 3 + (uint64_t)format->samples * 256 + 1024;
-    TZ_TRY(reserve_within_limit(&state->blob, max_size + TZ_CODEC_SLACK, call));
+    TZ_TRY(tz_codec_reserve(&state->blob, max_size + TZ_CODEC_SLACK, lerc_memory_text, call));
 #ifdef TZ_HAVE_LIBDEFLATE
-    if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
-        return unwrap_deflate(state, in, call);
+    if (format->lerc_compression == TZ_LERC_WITH_DEFLATE) {
+        size_t used, blob_size;
+        if (!state->inflater)
+            state->inflater = libdeflate_alloc_decompressor();
+        if (!state->inflater)
+            return tz_fail_nomem(call->ctx, sizeof(void *));
+        if (libdeflate_zlib_decompress_ex(state->inflater, in->at, tz_cursor_left(in),
+                                          state->blob.data, state->blob.capacity - TZ_CODEC_SLACK,
+                                          &used, &blob_size) != LIBDEFLATE_SUCCESS)
+            return tz_codec_fail(call, "LERC: broken deflate data");
+        TZ_TRY(tz_codec_check_end(call, used, tz_cursor_left(in)));
+        *in = tz_cursor_of(state->blob.data, blob_size);
+        return TZ_OK;
+    }
 #endif
 #ifdef TZ_HAVE_ZSTD
-    if (format->lerc_compression == TZ_LERC_WITH_ZSTD)
-        return unwrap_zstd(state, in, call);
+    if (format->lerc_compression == TZ_LERC_WITH_ZSTD) {
+        if (!state->zstd)
+            state->zstd = ZSTD_createDCtx();
+        if (!state->zstd)
+            return tz_fail_nomem(call->ctx, sizeof(void *));
+        const size_t blob_size =
+            ZSTD_decompressDCtx(state->zstd, state->blob.data,
+                                state->blob.capacity - TZ_CODEC_SLACK, in->at, tz_cursor_left(in));
+        if (ZSTD_isError(blob_size))
+            return tz_codec_fail(call, "LERC: zstd: %s", ZSTD_getErrorName(blob_size));
+        *in = tz_cursor_of(state->blob.data, blob_size);
+        return TZ_OK;
+    }
 #endif
-    return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                   "LERC with %s needs %s, which this build does not have",
-                   format->lerc_compression == TZ_LERC_WITH_DEFLATE ? "deflate" : "zstd",
-                   format->lerc_compression == TZ_LERC_WITH_DEFLATE ? "libdeflate" : "libzstd");
+    return tz_codec_fail_unsupported(
+        call, "LERC with %s needs %s, which this build does not have",
+        format->lerc_compression == TZ_LERC_WITH_DEFLATE ? "deflate" : "zstd",
+        format->lerc_compression == TZ_LERC_WITH_DEFLATE ? "libdeflate" : "libzstd");
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -168,9 +130,8 @@ static tz_result check_sample_layout(lerc_sample_layout *out, const tz_lerc_head
                                 .depth = header->depth,
                                 .bands = 1};
     if (out->type == TZ_LERC_TYPES)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "LERC has no samples of %u bits and format %u", format->bits,
-                       format->sample_format);
+        return tz_codec_fail_unsupported(call, "LERC has no samples of %u bits and format %u",
+                                         format->bits, format->sample_format);
     if (header->depth == 0)
         return tz_codec_fail(call, "LERC: pixels without values");
     if (header->depth == format->samples)
@@ -205,25 +166,8 @@ static tz_result check_lerc_header(const tz_lerc_header *header, const lerc_samp
     if (header->size > size || header->size < 14)
         return tz_codec_fail_size(call, header->size, size, "LERC: the blob is cut off");
     if (header->has_nodata && header->depth > 1)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "LERC: values that mean no data within a pixel");
+        return tz_codec_fail_unsupported(call, "LERC: values that mean no data within a pixel");
     return TZ_OK;
-}
-
-/* Names bytes that are not a Lerc2 blob of a known version. */
-static tz_result fail_unknown_blob(const tz_cursor *in, const tz_codec_call *call)
-{
-    tz_cursor cursor = *in;
-    const uint8_t *key = tz_cursor_bytes(&cursor, 6);
-    uint32_t version = tz_cursor_le32(&cursor);
-    bool newer = key && memcmp(key, "Lerc2 ", 6) == 0 && version > 6 && version < 1000;
-    if (key && memcmp(key, "CntZIm", 6) == 0)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "LERC version 1 is not supported");
-    if (newer)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "LERC version 2.%u is not supported", version);
-    return tz_codec_fail(call, "LERC: no blob");
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -264,26 +208,24 @@ static bool read_blob_values(tz_lerc_blob *blob, lerc_decoder *state)
     return tz_lerc_fail(blob, "the way values are stored");
 }
 
-/* Writes the value of pixels outside the mask. */
+/* Writes the value of pixels outside the mask: a quiet NaN, or 0. */
 static void clear_invalid(const tz_lerc_blob *blob)
 {
     const tz_lerc_header *header = &blob->header;
-    size_t size = tz_lerc_type_size(header->type);
-    size_t pixels = (size_t)header->width * header->height;
+    const size_t size = tz_lerc_type_size(header->type);
     uint8_t value[8] = {0};
-    const uint32_t nan32 = 0x7fc00000;
-    const uint64_t nan64 = UINT64_C(0x7ff8000000000000);
-    if (header->type == TZ_LERC_FLOAT)
-        memcpy(value, &nan32, sizeof nan32);
-    if (header->type == TZ_LERC_DOUBLE)
-        memcpy(value, &nan64, sizeof nan64);
-    for (size_t i = 0; blob->mask && i < pixels; i++) {
-        if (tz_lerc_is_valid(blob, i))
-            continue;
-        uint8_t *out = blob->target.out + i / header->width * blob->target.stride +
-                       i % header->width * blob->target.step;
-        for (uint32_t d = 0; d < header->depth; d++)
-            memcpy(out + d * size, value, size);
+    if (!blob->mask)
+        return;
+    if (header->type >= TZ_LERC_FLOAT)
+        tz_lerc_store(value, header->type, (double)NAN);
+    for (size_t y = 0; y < header->height; y++) {
+        uint8_t *out = blob->target.out + y * blob->target.stride;
+        for (size_t x = 0; x < header->width; x++, out += blob->target.step) {
+            if (tz_lerc_is_valid(blob, y * header->width + x))
+                continue;
+            for (uint32_t d = 0; d < header->depth; d++)
+                memcpy(out + d * size, value, size);
+        }
     }
 }
 
@@ -341,14 +283,24 @@ static tz_result decode_lerc_tile(void *opaque, const tz_tile_format *format, co
     lerc_sample_layout samples = {.bands = 1};
     for (uint32_t band = 0; band < samples.bands; band++) {
         tz_lerc_blob blob = {.data = in};
-        if (!tz_lerc_read_header(&blob.header, &blob.data))
-            return fail_unknown_blob(&in, call);
+        if (!tz_lerc_read_header(&blob.header, &blob.data)) {
+            tz_cursor cursor = in;
+            const uint8_t *key = tz_cursor_bytes(&cursor, 6);
+            const uint32_t version = tz_cursor_le32(&cursor);
+            if (key && memcmp(key, "CntZIm", 6) == 0)
+                return tz_codec_fail_unsupported(call, "LERC version 1 is not supported");
+            if (key && memcmp(key, "Lerc2 ", 6) == 0 && version > 6 && version < 1000)
+                return tz_codec_fail_unsupported(call, "LERC version 2.%u is not supported",
+                                                 version);
+            return tz_codec_fail(call, "LERC: no blob");
+        }
         if (band == 0)
             TZ_TRY(check_sample_layout(&samples, &blob.header, format, call));
         TZ_TRY(check_lerc_header(&blob.header, &samples, format, tz_cursor_left(&in), call));
-        TZ_TRY(reserve_within_limit(&state->mask, (pixels + 7) / 8, call));
+        TZ_TRY(tz_codec_reserve(&state->mask, (pixels + 7) / 8, lerc_memory_text, call));
         if (blob.header.type >= TZ_LERC_FLOAT && blob.header.version >= 6)
-            TZ_TRY(reserve_within_limit(&state->plane, pixels * blob.header.depth, call));
+            TZ_TRY(tz_codec_reserve(&state->plane, pixels * blob.header.depth, lerc_memory_text,
+                                    call));
         size_t size = tz_lerc_type_size(blob.header.type);
         blob.target = (tz_lerc_target){out + band * size, stride, format->samples * size};
         TZ_TRY(read_lerc_band(state, &blob, &in, &samples, band, call));
@@ -363,10 +315,9 @@ static tz_result decode_lerc_tile(void *opaque, const tz_tile_format *format, co
 static void lerc_decoder_deinit(void *opaque)
 {
     lerc_decoder *state = opaque;
-    tz_free(state->blob.data);
-    tz_free(state->mask.data);
-    tz_free(state->plane.data);
-    state->blob = state->mask = state->plane = (lerc_buffer){NULL, 0};
+    tz_codec_buffer_deinit(&state->blob);
+    tz_codec_buffer_deinit(&state->mask);
+    tz_codec_buffer_deinit(&state->plane);
 #ifdef TZ_HAVE_LIBDEFLATE
     libdeflate_free_decompressor(state->inflater);
     state->inflater = NULL;
@@ -394,10 +345,10 @@ const tz_decoder tz_decoder_lerc = {
 enum { BLOB_VERSION = 4 };
 
 typedef struct lerc_encoder {
-    lerc_buffer mask;    /* a byte per pixel, or per value */
-    lerc_buffer planes;  /* samples band by band */
-    lerc_buffer blob;    /* before deflate or zstd */
-    lerc_buffer decoded; /* the blob decoded again, and its masks */
+    tz_codec_buffer mask;    /* a byte per pixel, or per value */
+    tz_codec_buffer planes;  /* samples band by band */
+    tz_codec_buffer blob;    /* before deflate or zstd */
+    tz_codec_buffer decoded; /* the blob decoded again, and its masks */
 #ifdef TZ_HAVE_LIBDEFLATE
     struct libdeflate_compressor *deflater;
 #endif
@@ -439,11 +390,9 @@ static const char *lerc_resolve_options(const tz_tile_format *format, tz_encode_
         options->level = 1;
     if (options->level == 0)
         options->level = zstd ? 9 : 6;
-    if (zstd)
-        return options->level < 1 || options->level > 22 ? "ZSTD levels within LERC are 1 to 22"
-                                                         : NULL;
-    return options->level < 1 || options->level > 12 ? "Deflate levels within LERC are 1 to 12"
-                                                     : NULL;
+    if (options->level >= 1 && options->level <= (zstd ? 22 : 12))
+        return NULL;
+    return zstd ? "ZSTD levels within LERC are 1 to 22" : "Deflate levels within LERC are 1 to 12";
 }
 
 /* The largest output of liblerc, which stores values raw if nothing is smaller: they, a mask for
@@ -588,12 +537,12 @@ static tz_result prepare_lerc_input(lerc_input *out, lerc_encoder *state,
     if (!has_nan(format, in))
         return TZ_OK;
     const uint64_t values = (uint64_t)format->width * format->height * format->samples;
-    TZ_TRY(reserve_lerc_buffer(&state->mask, values, call));
+    TZ_TRY(tz_codec_reserve(&state->mask, values, NULL, call));
     out->mask = state->mask.data;
     out->masks = 1;
     if (make_masks(state->mask.data, format, in))
         return TZ_OK;
-    TZ_TRY(reserve_lerc_buffer(&state->planes, tz_tile_bytes(format), call));
+    TZ_TRY(tz_codec_reserve(&state->planes, tz_tile_bytes(format), NULL, call));
     const size_t pixels = (size_t)format->width * format->height, size = format->bits / 8;
     for (size_t i = 0; i < pixels; i++) /* band by band */
         for (size_t s = 0; s < format->samples; s++, in += size)
@@ -660,7 +609,7 @@ static tz_result keep_nodata(lerc_encoder *state, const lerc_input *input,
 {
     const size_t bytes = (size_t)tz_tile_bytes(format);
     const size_t values = (size_t)format->width * format->height * format->samples;
-    TZ_TRY(reserve_lerc_buffer(&state->decoded, (uint64_t)bytes + values, call));
+    TZ_TRY(tz_codec_reserve(&state->decoded, (uint64_t)bytes + values, NULL, call));
     const lerc_status status = lerc_decode(
         out, (unsigned int)*out_size, input->masks,
         input->masks > 0 ? state->decoded.data + bytes : NULL, input->depth, (int)format->width,
@@ -672,32 +621,7 @@ static tz_result keep_nodata(lerc_encoder *state, const lerc_input *input,
     return write_blob(input, format, &exact, out, out_size, call);
 }
 
-/* Compresses the blob in state->blob to out. */
-static tz_result wrap_blob(lerc_encoder *state, const tz_tile_format *format,
-                           const tz_encode_options *options, size_t size, uint8_t *out,
-                           size_t *out_size, const tz_codec_call *call)
-{
-    const size_t capacity = lerc_bound(format, options);
-    size_t used = 0;
-    (void)state, (void)size, (void)out; /* a build may have neither library */
-#ifdef TZ_HAVE_LIBDEFLATE
-    if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
-        used = libdeflate_zlib_compress(state->deflater, state->blob.data, size, out, capacity);
-#endif
-#ifdef TZ_HAVE_ZSTD
-    if (format->lerc_compression == TZ_LERC_WITH_ZSTD) {
-        used =
-            ZSTD_compressCCtx(state->zstd, out, capacity, state->blob.data, size, options->level);
-        if (ZSTD_isError(used))
-            return tz_codec_fail(call, "LERC: zstd: %s", ZSTD_getErrorName(used));
-    }
-#endif
-    if (used == 0)
-        return tz_codec_fail(call, "LERC: a tile takes more than %zu bytes", capacity);
-    *out_size = used;
-    return TZ_OK;
-}
-
+/* Encodes the samples to a blob, in out or in the input of the compression around it. */
 static tz_result encode_lerc_tile(void *opaque, const tz_tile_format *format,
                                   const tz_encode_options *options, uint8_t *in, uint8_t *out,
                                   size_t *out_size, const tz_codec_call *call)
@@ -706,15 +630,27 @@ static tz_result encode_lerc_tile(void *opaque, const tz_tile_format *format,
     lerc_input input;
     TZ_TRY(prepare_lerc_input(&input, state, format, in, call));
     const bool is_plain = format->lerc_compression == TZ_LERC_PLAIN;
+    const size_t capacity = lerc_bound(format, options);
     if (!is_plain)
-        TZ_TRY(reserve_lerc_buffer(&state->blob, max_blob_size(format), call));
+        TZ_TRY(tz_codec_reserve(&state->blob, max_blob_size(format), NULL, call));
     uint8_t *blob = is_plain ? out : state->blob.data;
     size_t size;
     TZ_TRY(write_blob(&input, format, options, blob, &size, call));
     if (may_lose_nodata(format, options))
         TZ_TRY(keep_nodata(state, &input, format, options, blob, &size, call));
-    if (!is_plain)
-        return wrap_blob(state, format, options, size, out, out_size, call);
+#ifdef TZ_HAVE_LIBDEFLATE
+    if (format->lerc_compression == TZ_LERC_WITH_DEFLATE)
+        size = libdeflate_zlib_compress(state->deflater, blob, size, out, capacity);
+#endif
+#ifdef TZ_HAVE_ZSTD
+    if (format->lerc_compression == TZ_LERC_WITH_ZSTD) {
+        size = ZSTD_compressCCtx(state->zstd, out, capacity, blob, size, options->level);
+        if (ZSTD_isError(size))
+            return tz_codec_fail(call, "LERC: zstd: %s", ZSTD_getErrorName(size));
+    }
+#endif
+    if (size == 0)
+        return tz_codec_fail(call, "LERC: a tile takes more than %zu bytes", capacity);
     *out_size = size;
     return TZ_OK;
 }
@@ -744,10 +680,10 @@ static tz_result lerc_encoder_init(void *opaque, const tz_tile_format *format,
 static void lerc_encoder_deinit(void *opaque)
 {
     lerc_encoder *state = opaque;
-    tz_free(state->mask.data);
-    tz_free(state->planes.data);
-    tz_free(state->blob.data);
-    tz_free(state->decoded.data);
+    tz_codec_buffer_deinit(&state->mask);
+    tz_codec_buffer_deinit(&state->planes);
+    tz_codec_buffer_deinit(&state->blob);
+    tz_codec_buffer_deinit(&state->decoded);
 #ifdef TZ_HAVE_LIBDEFLATE
     libdeflate_free_compressor(state->deflater);
 #endif

@@ -9,7 +9,6 @@
  * The encoder makes a frame of independent blocks of up to 4 MiB, so most tiles are one block, with
  * the size and a checksum of the content. Level 1 is LZ4's fast encoder, those above are its high
  * compression. */
-#include <assert.h>
 #include <lz4.h>
 #include <lz4hc.h>
 #include <string.h>
@@ -84,35 +83,7 @@ static tz_result read_lz4_header(lz4_job *job, lz4_frame_header *frame)
     return TZ_OK;
 }
 
-/* Decodes the bytes of one block into the tile. */
-static tz_result decode_lz4_block(lz4_job *job, const lz4_frame_header *frame, size_t size,
-                                  bool stored)
-{
-    uint8_t *to = job->out + job->made;
-    size_t capacity = tz_min_size(job->size - job->made, frame->max_block);
-    if (stored) {
-        if (size > capacity)
-            return tz_codec_fail(job->call, "LZ4 data makes more than the %zu bytes of the tile",
-                                 job->size);
-        memcpy(to, job->in, size);
-        job->made += size;
-        return TZ_OK;
-    }
-    size_t before = 0; /* bytes that the block may refer to */
-    if (!(frame->flags & TZ_LZ4_INDEPENDENT))
-        before = tz_min_size(job->made - job->frame_start, MAX_DISTANCE);
-    int made = LZ4_decompress_safe_usingDict((const char *)job->in, (char *)to, (int)size,
-                                             (int)capacity, (const char *)to - before, (int)before);
-    if (made < 0)
-        return tz_codec_fail(job->call,
-                             "LZ4 data is damaged, or makes more than the %zu bytes of "
-                             "the tile",
-                             job->size);
-    job->made += (size_t)made;
-    return TZ_OK;
-}
-
-/* Reads the next block. *last: it was the mark of the frame's end. */
+/* Decodes the next block into the tile. *last: it was the mark of the frame's end. */
 static tz_result read_lz4_block(lz4_job *job, const lz4_frame_header *frame, bool *last)
 {
     if (job->left < 4)
@@ -130,7 +101,29 @@ static tz_result read_lz4_block(lz4_job *job, const lz4_frame_header *frame, boo
         return fail_lz4_truncated(job);
     if (checksum_size && tz_load_le32(job->in + size) != tz_xxhash32(job->in, size))
         return tz_codec_fail(job->call, "the checksum of an LZ4 block is wrong");
-    TZ_TRY(decode_lz4_block(job, frame, size, (word & TZ_LZ4_STORED) != 0));
+
+    uint8_t *to = job->out + job->made;
+    const size_t capacity = tz_min_size(job->size - job->made, frame->max_block);
+    if (word & TZ_LZ4_STORED) {
+        if (size > capacity)
+            return tz_codec_fail(job->call, "LZ4 data makes more than the %zu bytes of the tile",
+                                 job->size);
+        memcpy(to, job->in, size);
+        job->made += size;
+    } else {
+        size_t before = 0; /* bytes that the block may refer to */
+        if (!(frame->flags & TZ_LZ4_INDEPENDENT))
+            before = tz_min_size(job->made - job->frame_start, MAX_DISTANCE);
+        const int made =
+            LZ4_decompress_safe_usingDict((const char *)job->in, (char *)to, (int)size,
+                                          (int)capacity, (const char *)to - before, (int)before);
+        if (made < 0)
+            return tz_codec_fail(job->call,
+                                 "LZ4 data is damaged, or makes more than the %zu bytes of "
+                                 "the tile",
+                                 job->size);
+        job->made += (size_t)made;
+    }
     skip_input(job, size + checksum_size);
     return TZ_OK;
 }
@@ -165,9 +158,7 @@ static tz_result decode_lz4_frame(lz4_job *job)
 static tz_result lz4_decode(void *state, const tz_tile_format *format, const uint8_t *in,
                             size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
-    (void)state;
-    (void)stride;
-    assert(stride == tz_tile_row_bytes(format));
+    (void)state, (void)stride; /* packed rows */
     lz4_job job = {
         .in = in, .left = in_size, .out = out, .size = tz_tile_bytes(format), .call = call};
     while (job.left >= 4) { /* until something else comes */

@@ -8,7 +8,6 @@
  * libtiff always does, which helps samples that are continuous and have no predictor and costs all
  * others up to a tenth. Here a part of the tile is encoded in both ways, and the smaller way is
  * taken for all of it. The stream has a CRC-32 of the tile. */
-#include <assert.h>
 #include <lzma.h>
 
 #include "base/mem.h"
@@ -91,8 +90,7 @@ static void lzma_cache_deinit(void *opaque)
 static tz_result lzma_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
                              size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
-    (void)stride;
-    assert(stride == tz_tile_row_bytes(format));
+    (void)stride; /* packed rows */
     lzma_allocator allocator = {lzma_cache_alloc, lzma_cache_free, opaque};
     uint64_t memory = call->ctx->limits->max_codec_bytes;
     size_t size = tz_tile_bytes(format);
@@ -107,13 +105,12 @@ static tz_result lzma_decode(void *opaque, const tz_tile_format *format, const u
         return tz_fail(call->ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, call->location,
                        "out of memory for LZMA data");
     case LZMA_MEMLIMIT_ERROR: /* liblzma set memory to the bytes it needs */
-        return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                              memory, "bytes of memory for LZMA data");
+        return tz_codec_check_memory(call, memory, "bytes of memory for LZMA data");
     case LZMA_FORMAT_ERROR:
         return tz_codec_fail(call, "the tile does not begin with an .xz header");
     case LZMA_OPTIONS_ERROR:
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "LZMA data with a filter that liblzma does not have");
+        return tz_codec_fail_unsupported(call,
+                                         "LZMA data with a filter that liblzma does not have");
     case LZMA_BUF_ERROR:
         return tz_codec_fail(call, "LZMA data makes more than the %zu bytes of the tile", size);
     default:
@@ -230,25 +227,6 @@ static tz_result try_delta_distance(lzma_encoder *state, const uint8_t *in, size
     return result == LZMA_OK ? TZ_OK : fail_lzma_encode(result, call);
 }
 
-/* Sets *distance to that of pixels if it makes the middle of the tile smaller, otherwise to 0. */
-static tz_result choose_delta_distance(lzma_encoder *state, const tz_tile_format *format,
-                                       const uint8_t *in, uint32_t *distance,
-                                       const tz_codec_call *call)
-{
-    size_t size = tz_tile_bytes(format);
-    size_t trial_bytes = trial_size(size);
-    size_t plain, differences;
-    *distance = 0;
-    if (pixel_distance(format) == 0)
-        return TZ_OK;
-    in += (size - trial_bytes) / 2;
-    TZ_TRY(try_delta_distance(state, in, trial_bytes, 0, &plain, call));
-    TZ_TRY(try_delta_distance(state, in, trial_bytes, pixel_distance(format), &differences, call));
-    if (differences < plain)
-        *distance = pixel_distance(format);
-    return TZ_OK;
-}
-
 static tz_result lzma_encode(void *opaque, const tz_tile_format *format,
                              const tz_encode_options *options, uint8_t *in, uint8_t *out,
                              size_t *out_size, const tz_codec_call *call)
@@ -256,9 +234,17 @@ static tz_result lzma_encode(void *opaque, const tz_tile_format *format,
     lzma_encoder *state = opaque;
     lzma_allocator allocator = {lzma_cache_alloc, lzma_cache_free, &state->memory};
     size_t size = tz_tile_bytes(format);
-    uint32_t distance;
+    uint32_t distance = pixel_distance(format);
     lzma_filter_chain chain;
-    TZ_TRY(choose_delta_distance(state, format, in, &distance, call));
+    if (distance > 0) { /* kept if it makes the middle of the tile smaller */
+        const size_t trial_bytes = trial_size(size);
+        const uint8_t *middle = in + (size - trial_bytes) / 2;
+        size_t as_stored, differences;
+        TZ_TRY(try_delta_distance(state, middle, trial_bytes, 0, &as_stored, call));
+        TZ_TRY(try_delta_distance(state, middle, trial_bytes, distance, &differences, call));
+        if (differences >= as_stored)
+            distance = 0;
+    }
     *out_size = 0;
     lzma_ret result = LZMA_OPTIONS_ERROR;
     if (make_filter_chain(&chain, options->level, size, distance))

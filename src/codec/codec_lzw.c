@@ -3,14 +3,14 @@
  * before the table needs it; and the form that early versions of libtiff wrote, lowest bit first
  * and wider in time, which shows in its first two bytes. 256 clears the table, 257 ends the data.
  *
- * The decoder's table does not hold strings but where they are: the string of a new code is the one
- * before it and the byte that follows there, so every string lies in the output already, one byte
- * longer than the string it extends. A code is then a copy of a few bytes, done in one step for
- * almost all of them: of 16 bytes, or of 32 where strings are long. Four codes come from one load
- * of 64 bits, and errors are checked for once for all four where that is possible.
+ * The decoder's table holds the positions of strings, not their bytes: the string of a new code is
+ * the one before it and the byte that follows there, so every string lies in the output already,
+ * one byte longer than the string it extends. A code is then a copy of a few bytes, done in one
+ * step for almost all of them: of 16 bytes, or of 32 where strings are long. Four codes come from
+ * one load of 64 bits, and errors are checked for once for all four where that is possible.
  *
  * The first code must be 256. Data without 257 is taken with a warning when the tile is complete;
- * so is what comes after the tile's last byte, and a last string that passes the end of the tile:
+ * so are bytes after the tile's last, and a last string that passes the end of the tile:
  * some writers pad the last rows. A code that the table does not have and more codes than it can
  * hold are errors.
  *
@@ -18,7 +18,6 @@
  * byte, and a hash of both finds its code. A slot holds the code alone; its string is looked up
  * beside, off the path from one code to the next. So there can be eight slots for a code in 64 KiB,
  * which are zeroed in no time. */
-#include <assert.h>
 #include <string.h>
 
 #include "codec/codec.h"
@@ -100,27 +99,12 @@ static inline unsigned width_limit(unsigned width, bool low_first)
 
 /* Through a register: from may be less than a step before to. Such bytes lie after the string's
  * end. */
-static inline void copy_short_step(uint8_t *to, const uint8_t *from)
-{
-    uint8_t step[STEP];
-    memcpy(step, from, STEP);
-    memcpy(to, step, STEP);
-}
-
-static inline void copy_long_step(uint8_t *to, const uint8_t *from)
-{
-    uint8_t step[LONG_STEP];
-    memcpy(step, from, LONG_STEP);
-    memcpy(to, step, LONG_STEP);
-}
-
 __attribute__((always_inline)) static inline void copy_step(uint8_t *to, const uint8_t *from,
                                                             const unsigned step)
 {
-    if (step == STEP)
-        copy_short_step(to, from);
-    else
-        copy_long_step(to, from);
+    uint8_t bytes[LONG_STEP];
+    memcpy(bytes, from, step);
+    memcpy(to, bytes, step);
 }
 
 /* Decodes groups of codes while there are enough codes of this width and enough bytes left in the
@@ -309,8 +293,7 @@ static tz_result finish_lzw(lzw_decode_job *job, size_t in_size, bool low_first,
         code = read_lzw_code(job, low_first);
     }
     if (over || code != END_CODE)
-        return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
-                       "LZW data does not end where the tile does");
+        return tz_codec_warn(call, "LZW data does not end where the tile does");
     return tz_codec_check_end(call, (size_t)((job->bit + 7) / 8), in_size);
 }
 
@@ -343,8 +326,7 @@ __attribute__((noinline)) static tz_result decode_long_strings(lzw_decoder *stat
 static tz_result lzw_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
                             size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
-    (void)stride;
-    assert(stride == tz_tile_row_bytes(format));
+    (void)stride; /* packed rows */
     /* A Clear of the old kind is 0 and an odd byte; of the new kind, 128. */
     bool low_first = in_size >= 2 && in[0] == 0 && (in[1] & 1) != 0;
     size_t size = tz_tile_bytes(format);
@@ -353,8 +335,7 @@ static tz_result lzw_decode(void *opaque, const tz_tile_format *format, const ui
     lzw_decode_job job = start_lzw_job(in, in_size, out, size);
     if (!low_first)
         return decode_lzw_job(opaque, &job, in_size, false, STEP, call);
-    TZ_TRY(tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, call->location,
-                   "LZW data in the old bit order, lowest bit first"));
+    TZ_TRY(tz_codec_warn(call, "LZW data in the old bit order, lowest bit first"));
     return decode_lzw_job(opaque, &job, in_size, true, STEP, call);
 }
 
@@ -433,13 +414,7 @@ static inline void count_lzw_code(lzw_encode_job *job)
         job->width++;
 }
 
-/* Codes are eight slots apart, and bytes spread over all of them. */
-static inline size_t hash_slot(unsigned code, unsigned byte)
-{
-    return (size_t)code << CODE_SHIFT ^ (byte * SPREAD & (SLOTS - 1));
-}
-
-/* Returns the code of a string; 0 if the table does not have it: *slot is where it belongs. */
+/* Returns the code of a string; 0 if the table does not have it: *slot is then its slot. */
 static inline unsigned find_string(const lzw_encoder *state, uint32_t string, size_t *slot)
 {
     for (;; *slot = (*slot + 1) % SLOTS) {
@@ -456,7 +431,8 @@ static void encode_lzw_bytes(lzw_encode_job *job, const uint8_t *in, const uint8
     while (in < end) {
         unsigned byte = *in++;
         uint32_t string = (uint32_t)code << 8 | byte;
-        size_t slot = hash_slot(code, byte);
+        /* Codes are eight slots apart, and bytes spread over all of them. */
+        size_t slot = (size_t)code << CODE_SHIFT ^ (byte * SPREAD & (SLOTS - 1));
         unsigned found = find_string(state, string, &slot);
         if (found != 0) {
             code = found;

@@ -5,7 +5,7 @@
  * ignored with a warning, unless all of them are 128.
  *
  * The decoder writes a packet in steps of 32 bytes, past its end, while neither input nor output is
- * near its end; then packet by packet with checks. Rows that are apart have no room for that: their
+ * near its end; then packet by packet with checks. Rows that are apart do not allow that: their
  * packets go to a small buffer first.
  *
  * The encoder packs every row by itself, as small as it can be. Three equal bytes or more are
@@ -28,41 +28,35 @@ enum {
 _Static_assert(DECODE_STEP <= TZ_CODEC_SLACK,
                "the last step may pass the end of the tile by one step");
 
-/* Both write 32, 64 or 128 bytes: most packets need no more than the first step. */
-static inline void copy_steps(uint8_t *to, const uint8_t *from, size_t size)
-{
-    memcpy(to, from, DECODE_STEP);
-    if (size > DECODE_STEP) {
-        memcpy(to + DECODE_STEP, from + DECODE_STEP, DECODE_STEP);
-        if (size > 2 * DECODE_STEP)
-            memcpy(to + 2 * DECODE_STEP, from + 2 * DECODE_STEP, MAX_PACKET - 2 * DECODE_STEP);
-    }
-}
-
-static inline void fill_steps(uint8_t *to, uint8_t value, size_t size)
-{
-    memset(to, value, DECODE_STEP);
-    if (size > DECODE_STEP) {
-        memset(to + DECODE_STEP, value, DECODE_STEP);
-        if (size > 2 * DECODE_STEP)
-            memset(to + 2 * DECODE_STEP, value, MAX_PACKET - 2 * DECODE_STEP);
-    }
-}
-
-/* Decodes while no packet can pass either end. */
+/* Decodes while no packet can pass either end. A packet is written in 32, 64 or 128 bytes: most
+ * need no more than the first step. */
 static inline const uint8_t *decode_inner_packets(const uint8_t *at, const uint8_t *in_end,
                                                   uint8_t **out, const uint8_t *out_end)
 {
+    enum { REST = MAX_PACKET - 2 * DECODE_STEP };
     uint8_t *to = *out;
     while (in_end - at > MAX_PACKET && out_end - to >= MAX_PACKET) {
         size_t head = *at++;
         if (head < 128) {
-            copy_steps(to, at, head + 1);
-            at += head + 1;
-            to += head + 1;
+            const size_t size = head + 1;
+            memcpy(to, at, DECODE_STEP);
+            if (size > DECODE_STEP) {
+                memcpy(to + DECODE_STEP, at + DECODE_STEP, DECODE_STEP);
+                if (size > 2 * DECODE_STEP)
+                    memcpy(to + 2 * DECODE_STEP, at + 2 * DECODE_STEP, REST);
+            }
+            at += size;
+            to += size;
         } else if (head > 128) {
-            fill_steps(to, *at++, 257 - head);
-            to += 257 - head;
+            const size_t size = 257 - head;
+            const uint8_t value = *at++;
+            memset(to, value, DECODE_STEP);
+            if (size > DECODE_STEP) {
+                memset(to + DECODE_STEP, value, DECODE_STEP);
+                if (size > 2 * DECODE_STEP)
+                    memset(to + 2 * DECODE_STEP, value, REST);
+            }
+            to += size;
         }
     }
     *out = to;
@@ -241,6 +235,8 @@ static inline const uint8_t *literal_end(const uint8_t *at, const uint8_t *end)
     return stop == at + MAX_PACKET && stop[-1] == stop[0] ? stop - 1 : stop;
 }
 
+/* In small inline functions because gcc makes fewer instructions of them than of one loop: see
+ * tests/instructions. */
 static uint8_t *encode_packbits_row(const uint8_t *at, const uint8_t *end, uint8_t *out)
 {
     while (at < end) {

@@ -12,19 +12,19 @@
 const tz_codec tz_codecs[] = {
     {
         .name = "none",
-        .numbers = {{TZ_COMPRESSION_NONE, "NONE", NULL, false}},
+        .numbers = {{TZ_COMPRESSION_NONE, "NONE"}},
         .decoder = &tz_decoder_none,
         .encoder = &tz_encoder_none,
     },
     {
         .name = "packbits",
-        .numbers = {{TZ_COMPRESSION_PACKBITS, "PACKBITS", NULL, false}},
+        .numbers = {{TZ_COMPRESSION_PACKBITS, "PACKBITS"}},
         .decoder = &tz_decoder_packbits,
         .encoder = &tz_encoder_packbits,
     },
     {
         .name = "lzw",
-        .numbers = {{TZ_COMPRESSION_LZW, "LZW", NULL, false}},
+        .numbers = {{TZ_COMPRESSION_LZW, "LZW"}},
         .options = TZ_OPTION_PREDICTOR,
         .decoder = &tz_decoder_lzw,
         .encoder = &tz_encoder_lzw,
@@ -41,8 +41,7 @@ const tz_codec tz_codecs[] = {
         .label = "Deflate",
         .library = "libdeflate",
         .feature = "libdeflate",
-        .numbers = {{TZ_COMPRESSION_DEFLATE, "DEFLATE", NULL, false},
-                    {TZ_COMPRESSION_OLD_DEFLATE, "DEFLATE", NULL, false}},
+        .numbers = {{TZ_COMPRESSION_DEFLATE, "DEFLATE"}, {TZ_COMPRESSION_OLD_DEFLATE, "DEFLATE"}},
         .options = TZ_OPTION_PREDICTOR | TZ_OPTION_LEVEL,
 #ifdef TZ_HAVE_LIBDEFLATE
         .version = TZ_LIBDEFLATE_VERSION,
@@ -55,7 +54,7 @@ const tz_codec tz_codecs[] = {
         .label = "ZSTD",
         .library = "libzstd",
         .feature = "zstd",
-        .numbers = {{TZ_COMPRESSION_ZSTD, "ZSTD", NULL, false}},
+        .numbers = {{TZ_COMPRESSION_ZSTD, "ZSTD"}},
         .options = TZ_OPTION_PREDICTOR | TZ_OPTION_LEVEL,
 #ifdef TZ_HAVE_ZSTD
         .version = TZ_ZSTD_VERSION,
@@ -68,7 +67,7 @@ const tz_codec tz_codecs[] = {
         .label = "LZMA",
         .library = "liblzma",
         .feature = "lzma",
-        .numbers = {{TZ_COMPRESSION_LZMA, "LZMA", NULL, false}},
+        .numbers = {{TZ_COMPRESSION_LZMA, "LZMA"}},
         .options = TZ_OPTION_PREDICTOR | TZ_OPTION_LEVEL,
 #ifdef TZ_HAVE_LZMA
         .version = TZ_LZMA_VERSION,
@@ -82,7 +81,7 @@ const tz_codec tz_codecs[] = {
         .library = "liblz4",
         .feature = "lz4",
         .readers = "GDAL, libtiff and tifffile cannot read it; terrazzo can",
-        .numbers = {{TZ_COMPRESSION_LZ4, "LZ4", NULL, false}},
+        .numbers = {{TZ_COMPRESSION_LZ4, "LZ4"}},
         .options = TZ_OPTION_LEVEL,
 #ifdef TZ_HAVE_LZ4
         .version = TZ_LZ4_VERSION,
@@ -95,7 +94,7 @@ const tz_codec tz_codecs[] = {
         .label = "LERC writing", /* reading needs no library */
         .encoder_library = "liblerc",
         .feature = "lerc",
-        .numbers = {{TZ_COMPRESSION_LERC, "LERC", NULL, false}},
+        .numbers = {{TZ_COMPRESSION_LERC, "LERC"}},
         .options = TZ_OPTION_INNER_LEVEL | TZ_OPTION_LOSSLESS | TZ_OPTION_MAX_ERROR,
         .decoder = &tz_decoder_lerc,
 #ifdef TZ_HAVE_LERC
@@ -108,7 +107,7 @@ const tz_codec tz_codecs[] = {
         .label = "JPEG",
         .library = "libjpeg-turbo",
         .feature = "jpeg",
-        .numbers = {{TZ_COMPRESSION_JPEG, "JPEG", NULL, false},
+        .numbers = {{TZ_COMPRESSION_JPEG, "JPEG"},
                     {TZ_COMPRESSION_OLD_JPEG, "OJPEG", "old-style JPEG", true}},
         .options = TZ_OPTION_QUALITY | TZ_OPTION_LOSSLESS | TZ_OPTION_JPEG_TABLES,
 #ifdef TZ_HAVE_JPEG
@@ -122,7 +121,7 @@ const tz_codec tz_codecs[] = {
         .label = "WebP",
         .library = "libwebp",
         .feature = "webp",
-        .numbers = {{TZ_COMPRESSION_WEBP, "WEBP", NULL, false}},
+        .numbers = {{TZ_COMPRESSION_WEBP, "WEBP"}},
         .options = TZ_OPTION_LOSSY_QUALITY | TZ_OPTION_LOSSLESS,
 #ifdef TZ_HAVE_WEBP
         .version = TZ_WEBP_VERSION,
@@ -136,7 +135,7 @@ const tz_codec tz_codecs[] = {
         .library = "OpenJPEG",
         .feature = "openjpeg",
         .readers = "GDAL and libtiff cannot read it; terrazzo and tifffile can",
-        .numbers = {{TZ_COMPRESSION_JPEG2000, "JPEG2000", NULL, false},
+        .numbers = {{TZ_COMPRESSION_JPEG2000, "JPEG2000"},
                     {TZ_COMPRESSION_APERIO_YCBCR, "APERIO_JP2_YCBC", NULL, true},
                     {TZ_COMPRESSION_APERIO_RGB, "APERIO_JP2_RGB", NULL, true}},
         .options = TZ_OPTION_QUALITY | TZ_OPTION_LOSSLESS,
@@ -152,8 +151,7 @@ const tz_codec tz_codecs[] = {
         .label = "JPEG XL",
         .library = "libjxl",
         .feature = "jxl",
-        .numbers = {{TZ_COMPRESSION_JXL, "JXL", NULL, false},
-                    {TZ_COMPRESSION_DNG_JXL, "JXL", NULL, false}},
+        .numbers = {{TZ_COMPRESSION_JXL, "JXL"}, {TZ_COMPRESSION_DNG_JXL, "JXL"}},
         .options = TZ_OPTION_LEVEL | TZ_OPTION_LOSSLESS | TZ_OPTION_DISTANCE,
         .is_lossless_by_default = true,
 #ifdef TZ_HAVE_JXL

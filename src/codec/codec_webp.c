@@ -37,30 +37,26 @@ static tz_result check_webp_features(const WebPBitstreamFeatures *features,
                              features->height, format->width, format->height);
     if (features->has_alpha && format->samples == 3)
         return tz_codec_fail(call, "WebP: an alpha channel in a tile of 3 samples");
-    /* A lossless picture is held as a whole, 4 bytes a pixel; so is alpha. */
+    /* A lossless image is held as a whole, 4 bytes a pixel; so is alpha. */
     uint64_t pixels = (uint64_t)format->width * format->height;
     uint64_t bytes = MIN_MEMORY + (uint64_t)format->width * MEMORY_PER_ROW_PIXEL;
     if (features->format == FORMAT_LOSSLESS)
         bytes += pixels * 4;
     else if (features->has_alpha)
         bytes += pixels * 2;
-    return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, bytes,
-                          "bytes of memory for libwebp");
+    return tz_codec_check_memory(call, bytes, "bytes of memory for libwebp");
 }
 
-static const char *webp_status_text(VP8StatusCode status)
+static tz_result fail_webp_decode(VP8StatusCode status, const tz_codec_call *call)
 {
-    switch (status) {
-    case VP8_STATUS_BITSTREAM_ERROR:
-        return "broken stream";
-    case VP8_STATUS_UNSUPPORTED_FEATURE:
-        return "unknown feature";
-    case VP8_STATUS_SUSPENDED:
-    case VP8_STATUS_NOT_ENOUGH_DATA:
-        return "the stream is cut off";
-    default:
-        return "cannot be decoded";
-    }
+    static const char *const texts[] = {
+        [VP8_STATUS_BITSTREAM_ERROR] = "broken stream",
+        [VP8_STATUS_UNSUPPORTED_FEATURE] = "unknown feature",
+        [VP8_STATUS_SUSPENDED] = "the stream is cut off",
+        [VP8_STATUS_NOT_ENOUGH_DATA] = "the stream is cut off",
+    };
+    const char *text = status < sizeof texts / sizeof texts[0] ? texts[status] : NULL;
+    return tz_codec_fail(call, "WebP: %s", text ? text : "cannot be decoded");
 }
 
 static tz_result webp_decode(void *state, const tz_tile_format *format, const uint8_t *in,
@@ -68,9 +64,8 @@ static tz_result webp_decode(void *state, const tz_tile_format *format, const ui
 {
     (void)state;
     if (format->bits != 8 || (format->samples != 3 && format->samples != 4))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "WebP holds 3 or 4 samples of 8 bits, not %u of %u", format->samples,
-                       format->bits);
+        return tz_codec_fail_unsupported(call, "WebP holds 3 or 4 samples of 8 bits, not %u of %u",
+                                         format->samples, format->bits);
     /* libwebp also takes streams without the RIFF header, but only the header says how long the
      * stream is. */
     if (in_size < 12 || memcmp(in, "RIFF", 4) != 0 || memcmp(in + 8, "WEBP", 4) != 0)
@@ -80,15 +75,14 @@ static tz_result webp_decode(void *state, const tz_tile_format *format, const ui
         return tz_codec_fail_size(call, stored, in_size, "WebP: the stream is cut off");
     WebPDecoderConfig config;
     if (!WebPInitDecoderConfig(&config))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "libwebp is not of the version this library was built for");
+        return tz_codec_fail_unsupported(
+            call, "libwebp is not of the version this library was built for");
     VP8StatusCode status = WebPGetFeatures(in, in_size, &config.input);
     if (status != VP8_STATUS_OK)
-        return tz_codec_fail(call, "WebP: %s", webp_status_text(status));
+        return fail_webp_decode(status, call);
     TZ_TRY(check_webp_features(&config.input, format, call));
     if (stride > INT_MAX)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "libwebp cannot write rows %zu bytes apart", stride);
+        return tz_codec_fail_unsupported(call, "libwebp cannot write rows %zu bytes apart", stride);
 
     config.output.colorspace = format->samples == 4 ? MODE_RGBA : MODE_RGB;
     config.output.is_external_memory = 1;
@@ -99,7 +93,7 @@ static tz_result webp_decode(void *state, const tz_tile_format *format, const ui
     if (status == VP8_STATUS_OUT_OF_MEMORY)
         return tz_fail_nomem(call->ctx, tz_tile_bytes(format));
     if (status != VP8_STATUS_OK)
-        return tz_codec_fail(call, "WebP: %s", webp_status_text(status));
+        return fail_webp_decode(status, call);
     return TZ_OK;
 }
 
@@ -143,14 +137,8 @@ static const char *webp_unsupported_reason(const tz_tile_format *format,
     return NULL;
 }
 
-static bool webp_lossy(const tz_tile_format *format, const tz_encode_options *options)
-{
-    (void)format;
-    return !options->lossless;
-}
-
 /* Noise in all bands takes 4 bytes a pixel when lossless, and less than that as finest lossy
- * picture with alpha; small tiles have headers. */
+ * image with alpha; small tiles have headers. */
 enum { PIXEL_BYTES = 8, HEADER_BYTES = 1 << 14 };
 
 static size_t webp_bound(const tz_tile_format *format, const tz_encode_options *options)
@@ -159,7 +147,7 @@ static size_t webp_bound(const tz_tile_format *format, const tz_encode_options *
     return (size_t)format->width * format->height * PIXEL_BYTES + HEADER_BYTES;
 }
 
-/* libwebp's own, by measurement and rounded up: planes of the picture and tokens; for alpha and
+/* libwebp's own, by measurement and rounded up: planes of the image and tokens; for alpha and
  * when lossless, hash chains and backward references too, and small tiles are tried in more ways.
  */
 static uint64_t webp_memory(const tz_tile_format *format, const tz_encode_options *options)
@@ -189,19 +177,14 @@ static tz_result fail_webp_encode(WebPEncodingError error, const webp_encode_job
 {
     if (job->overflow)
         return tz_codec_fail(call, "WebP: a tile takes more than %zu bytes", job->capacity);
-    switch (error) {
-    case VP8_ENC_ERROR_OUT_OF_MEMORY:
-    case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
+    if (error == VP8_ENC_ERROR_OUT_OF_MEMORY || error == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY)
         return tz_fail_nomem(call->ctx, memory_size);
-    case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
-    case VP8_ENC_ERROR_PARTITION_OVERFLOW:
+    if (error == VP8_ENC_ERROR_PARTITION0_OVERFLOW || error == VP8_ENC_ERROR_PARTITION_OVERFLOW)
         return tz_codec_fail(call, "WebP: a partition is larger than WebP allows: take smaller "
                                    "tiles or a lower quality");
-    case VP8_ENC_ERROR_INVALID_CONFIGURATION:
-        return tz_codec_fail(call, "WebP: libwebp takes no such settings");
-    default:
-        return tz_codec_fail(call, "WebP: cannot be encoded");
-    }
+    return tz_codec_fail(call, error == VP8_ENC_ERROR_INVALID_CONFIGURATION
+                                   ? "WebP: libwebp takes no such settings"
+                                   : "WebP: cannot be encoded");
 }
 
 static tz_result webp_encode(void *state, const tz_tile_format *format,
@@ -213,8 +196,8 @@ static tz_result webp_encode(void *state, const tz_tile_format *format,
     WebPPicture picture;
     if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, (float)options->quality) ||
         !WebPPictureInit(&picture))
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "libwebp is not of the version this library was built for");
+        return tz_codec_fail_unsupported(
+            call, "libwebp is not of the version this library was built for");
     webp_encode_job job = {.out = out, .capacity = webp_bound(format, options)};
     config.lossless = options->lossless;
     /* Colours under transparent pixels may be dropped only if the fourth band is alpha. */
@@ -241,7 +224,7 @@ const tz_encoder tz_encoder_webp = {
     .flags = TZ_ENCODER_NATIVE_ENDIAN | TZ_ENCODER_NO_PREDICTOR,
     .resolve_options = webp_resolve_options,
     .unsupported_reason = webp_unsupported_reason,
-    .lossy = webp_lossy,
+    .lossy = tz_encoder_is_lossy,
     .bound = webp_bound,
     .memory = webp_memory,
     .encode = webp_encode,

@@ -10,7 +10,6 @@
  * samples the short matches cost more than the literals they replace. So the shortest match is the
  * one that the level has for large inputs, and all else is left to libzstd, which then needs no
  * more memory than the tile asks for. */
-#include <assert.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -123,8 +122,7 @@ static tz_result decode_zstd_frame(zstd_decoder *state, zstd_job *job, const tz_
         return tz_codec_fail_size(call, job->size - job->made, header.content,
                                   "a ZSTD frame says it makes more than the tile needs");
     if (!header.has_content && header.window > MAX_USUAL_WINDOW)
-        TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                              header.window, "bytes of window of a ZSTD frame"));
+        TZ_TRY(tz_codec_check_memory(call, header.window, "bytes of window of a ZSTD frame"));
     size_t frame_size = ZSTD_findFrameCompressedSize(at, left);
     if (ZSTD_isError(frame_size))
         return fail_zstd_decode(frame_size, job, call);
@@ -140,8 +138,7 @@ static tz_result decode_zstd_frame(zstd_decoder *state, zstd_job *job, const tz_
 static tz_result zstd_decode(void *opaque, const tz_tile_format *format, const uint8_t *in,
                              size_t in_size, uint8_t *out, size_t stride, const tz_codec_call *call)
 {
-    (void)stride;
-    assert(stride == tz_tile_row_bytes(format));
+    (void)stride; /* packed rows */
     zstd_job job = {.in = in, .in_size = in_size, .out = out, .size = tz_tile_bytes(format)};
     while (in_size - job.used >= 4) { /* until something else comes */
         const uint8_t *at = in + job.used;
@@ -190,14 +187,6 @@ static const char *zstd_resolve_options(const tz_tile_format *format, tz_encode_
     return NULL;
 }
 
-/* The shortest match that libzstd's levels have for large inputs. */
-static int min_match(int32_t level)
-{
-    if (level <= 2)
-        return level == 1 ? 7 : 6;
-    return level <= 12 ? 5 : 4;
-}
-
 static tz_result zstd_encoder_init(void *opaque, const tz_tile_format *format,
                                    const tz_encode_options *options, const tz_context *ctx)
 {
@@ -207,12 +196,14 @@ static tz_result zstd_encoder_init(void *opaque, const tz_tile_format *format,
     if (!state->context)
         return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, tz_no_location(),
                        "out of memory for a ZSTD context");
+    /* the shortest match that libzstd's levels have for large inputs */
+    const int level = options->level;
+    const int min_match = level == 1 ? 7 : level == 2 ? 6 : level <= 12 ? 5 : 4;
     const struct {
         ZSTD_cParameter name;
         int value;
-    } settings[] = {{ZSTD_c_compressionLevel, options->level},
-                    {ZSTD_c_minMatch, min_match(options->level)},
-                    {ZSTD_c_checksumFlag, 1}};
+    } settings[] = {
+        {ZSTD_c_compressionLevel, level}, {ZSTD_c_minMatch, min_match}, {ZSTD_c_checksumFlag, 1}};
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         size_t code = ZSTD_CCtx_setParameter(state->context, settings[i].name, settings[i].value);
         if (ZSTD_isError(code))

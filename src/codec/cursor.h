@@ -95,4 +95,23 @@ static inline bool tz_cursor_box(tz_cursor *cursor, uint32_t *type, tz_cursor *c
     return true;
 }
 
+/* Finds the first box of either type in a file of boxes, and returns its type; 0: there is none.
+ * The file begins with a signature box of 12 bytes: its size, its type, and four bytes that a
+ * transfer as text would change (ITU-T T.800 annex I, ISO/IEC 18181-2). Data without it is a bare
+ * codestream: *content is all of it, and the type is the first. */
+static inline uint32_t tz_cursor_find_box(const uint8_t *data, size_t size, const char signature[4],
+                                          const uint32_t types[2], tz_cursor *content)
+{
+    tz_cursor cursor = tz_cursor_of(data, size);
+    uint32_t type;
+    *content = cursor;
+    if (size < 12 || memcmp(data, "\0\0\0\x0C", 4) != 0 || memcmp(data + 4, signature, 4) != 0 ||
+        memcmp(data + 8, "\r\n\x87\n", 4) != 0)
+        return types[0];
+    while (tz_cursor_box(&cursor, &type, content))
+        if (type == types[0] || type == types[1])
+            return type;
+    return 0;
+}
+
 #endif

@@ -35,6 +35,7 @@ enum {
 };
 
 enum {
+    BOX_JP2C = 0x6A703263, /* "jp2c" */
     MAX_LEVELS = 32,
     MAX_TILES = 65535,
     STYLE_HIGH_THROUGHPUT = 0xC0,
@@ -45,28 +46,6 @@ enum {
     PRECINCT_BYTES = 320,
     CODE_BLOCK_BYTES = 768
 };
-
-/* ---------------------------------------------------------------------------------------------
- * Boxes
- * ------------------------------------------------------------------------------------------ */
-
-static const uint8_t jp2_signature[12] = {0, 0, 0, 12, 'j', 'P', ' ', ' ', 0x0D, 0x0A, 0x87, 0x0A};
-
-/* Finds the codestream: all of the data, or the content of the box jp2c. */
-static tz_result find_jp2_codestream(tz_cursor *out, const uint8_t *data, size_t size,
-                                     const tz_codec_call *call)
-{
-    tz_cursor cursor = tz_cursor_of(data, size);
-    *out = cursor;
-    if (size < sizeof jp2_signature || memcmp(data, jp2_signature, sizeof jp2_signature) != 0)
-        return TZ_OK;
-    uint32_t type;
-    while (tz_cursor_box(&cursor, &type, out)) {
-        if (type == 0x6A703263) /* jp2c */
-            return TZ_OK;
-    }
-    return tz_codec_fail(call, "JPEG 2000: no codestream in the boxes");
-}
 
 /* ---------------------------------------------------------------------------------------------
  * The main header: SIZ
@@ -80,15 +59,15 @@ typedef struct grid_axis {
     uint32_t tile_start;
 } grid_axis;
 
-static bool is_valid_axis(const grid_axis *e)
+static bool is_valid_axis(const grid_axis *axis)
 {
-    return e->end > e->start && e->tile > 0 && e->tile_start <= e->start &&
-           (uint64_t)e->tile_start + e->tile > e->start;
+    return axis->end > axis->start && axis->tile > 0 && axis->tile_start <= axis->start &&
+           (uint64_t)axis->tile_start + axis->tile > axis->start;
 }
 
-static uint64_t tiles_along(const grid_axis *e)
+static uint64_t tiles_along(const grid_axis *axis)
 {
-    return tz_ceil_div((uint64_t)e->end - e->tile_start, e->tile);
+    return tz_ceil_div((uint64_t)axis->end - axis->tile_start, axis->tile);
 }
 
 /* Reads the size marker: image, tiles and components. */
@@ -118,8 +97,8 @@ static tz_result read_siz_segment(tz_jp2_info *info, tz_cursor segment, const tz
     if (info->component_count == 0)
         return tz_codec_fail(call, "JPEG 2000: no components");
     if (info->component_count > TZ_JP2_MAX_COMPONENTS)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "JPEG 2000 with %u components", info->component_count);
+        return tz_codec_fail_unsupported(call, "JPEG 2000 with %u components",
+                                         info->component_count);
     for (unsigned i = 0; i < info->component_count; i++) {
         tz_jp2_component *component = &info->components[i];
         uint8_t depth = tz_cursor_u8(&segment);
@@ -147,7 +126,9 @@ tz_result tz_jp2_read_info(tz_jp2_info *out, const uint8_t *data, size_t size,
                            const tz_codec_call *call)
 {
     tz_cursor stream, segment;
-    TZ_TRY(find_jp2_codestream(&stream, data, size, call));
+    static const uint32_t boxes[2] = {BOX_JP2C, BOX_JP2C};
+    if (tz_cursor_find_box(data, size, "jP  ", boxes, &stream) == 0)
+        return tz_codec_fail(call, "JPEG 2000: no codestream in the boxes");
     tz_jp2_info info = {.stream = stream.at, .stream_size = tz_cursor_left(&stream)};
     if (tz_cursor_be16(&stream) != MARKER_SOC || tz_cursor_be16(&stream) != MARKER_SIZ)
         return tz_codec_fail(call, "JPEG 2000: the codestream does not begin with SOC and SIZ");
@@ -178,11 +159,11 @@ static uint64_t grid_cells(uint64_t length, unsigned shift)
 }
 
 /* Adds the memory of one level of resolution: precincts, and the code blocks in them. */
-static void count_resolution(jp2_parser *w, unsigned level, unsigned levels, uint8_t precinct,
+static void count_resolution(jp2_parser *p, unsigned level, unsigned levels, uint8_t precinct,
                              const uint8_t block[2], uint64_t *bytes, uint64_t *max_precincts)
 {
-    uint64_t width = tz_ceil_div(w->info->tile_width, UINT64_C(1) << (levels - level));
-    uint64_t height = tz_ceil_div(w->info->tile_height, UINT64_C(1) << (levels - level));
+    uint64_t width = tz_ceil_div(p->info->tile_width, UINT64_C(1) << (levels - level));
+    uint64_t height = tz_ceil_div(p->info->tile_height, UINT64_C(1) << (levels - level));
     unsigned shift_x = precinct & 15, shift_y = precinct >> 4;
     unsigned bands = level == 0 ? 1 : 3, halved = level == 0 ? 0 : 1;
     uint64_t precincts = tz_mul_capped(grid_cells(width, shift_x), grid_cells(height, shift_y));
@@ -196,33 +177,32 @@ static void count_resolution(jp2_parser *w, unsigned level, unsigned levels, uin
 }
 
 /* Reads the part that COD and COC have in common. */
-static tz_result read_style(jp2_parser *w, tz_cursor *segment, bool has_precincts)
+static tz_result read_style(jp2_parser *p, tz_cursor *segment, bool has_precincts)
 {
     uint8_t levels = tz_cursor_u8(segment);
     uint8_t block[2];
     block[0] = (uint8_t)(tz_cursor_u8(segment) + 2);
     block[1] = (uint8_t)(tz_cursor_u8(segment) + 2);
     uint8_t style = tz_cursor_u8(segment);
-    w->info->is_irreversible |= tz_cursor_u8(segment) != WAVELET_REVERSIBLE;
+    p->info->is_irreversible |= tz_cursor_u8(segment) != WAVELET_REVERSIBLE;
     if (segment->overrun || levels > MAX_LEVELS || block[0] > 10 || block[1] > 10 ||
         block[0] + block[1] > 12)
-        return tz_codec_fail(w->call, "JPEG 2000: impossible coding style");
+        return tz_codec_fail(p->call, "JPEG 2000: impossible coding style");
     if (style & STYLE_HIGH_THROUGHPUT)
-        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->location,
-                       "high-throughput JPEG 2000 is not supported");
-    tz_jp2_info *info = w->info;
-    info->has_other_levels |= w->has_style && levels != info->levels;
-    info->levels = w->has_style && info->levels < levels ? info->levels : levels;
-    w->has_style = true;
+        return tz_codec_fail_unsupported(p->call, "high-throughput JPEG 2000 is not supported");
+    tz_jp2_info *info = p->info;
+    info->has_other_levels |= p->has_style && levels != info->levels;
+    info->levels = p->has_style && info->levels < levels ? info->levels : levels;
+    p->has_style = true;
     uint64_t bytes = 0, max_precincts = 0;
     for (unsigned level = 0; level <= levels; level++) {
         uint8_t precinct = has_precincts ? tz_cursor_u8(segment) : 0xFF;
         if (segment->overrun || (level > 0 && ((precinct & 15) == 0 || precinct >> 4 == 0)))
-            return tz_codec_fail(w->call, "JPEG 2000: impossible precincts");
-        count_resolution(w, level, levels, precinct, block, &bytes, &max_precincts);
+            return tz_codec_fail(p->call, "JPEG 2000: impossible precincts");
+        count_resolution(p, level, levels, precinct, block, &bytes, &max_precincts);
     }
-    w->style_bytes = tz_max(w->style_bytes, bytes);
-    w->packets = tz_max(w->packets, tz_mul_capped(max_precincts, levels + 1u));
+    p->style_bytes = tz_max(p->style_bytes, bytes);
+    p->packets = tz_max(p->packets, tz_mul_capped(max_precincts, levels + 1u));
     return TZ_OK;
 }
 
@@ -232,12 +212,12 @@ static tz_result read_style(jp2_parser *w, tz_cursor *segment, bool has_precinct
 
 /* Reads a marker of the main header or of a tile part. Markers that change nothing for us are
  * passed over; unknown ones may change everything, so they are refused. */
-static tz_result read_jp2_marker(jp2_parser *w, uint16_t marker)
+static tz_result read_jp2_marker(jp2_parser *p, uint16_t marker)
 {
     tz_cursor segment;
     uint16_t component, layers;
     uint8_t flags;
-    TZ_TRY(read_jp2_segment(&w->cursor, &segment, w->call));
+    TZ_TRY(read_jp2_segment(&p->cursor, &segment, p->call));
     switch (marker) {
     case MARKER_COD:
         flags = tz_cursor_u8(&segment);
@@ -245,21 +225,21 @@ static tz_result read_jp2_marker(jp2_parser *w, uint16_t marker)
         layers = tz_cursor_be16(&segment);
         tz_cursor_u8(&segment); /* component transform */
         if (layers == 0)
-            return tz_codec_fail(w->call, "JPEG 2000: no layers");
-        w->layers = layers > w->layers ? layers : w->layers;
-        return read_style(w, &segment, flags & 1);
+            return tz_codec_fail(p->call, "JPEG 2000: no layers");
+        p->layers = layers > p->layers ? layers : p->layers;
+        return read_style(p, &segment, flags & 1);
     case MARKER_COC:
         component =
-            w->info->component_count < 257 ? tz_cursor_u8(&segment) : tz_cursor_be16(&segment);
-        if (component >= w->info->component_count)
-            return tz_codec_fail(w->call, "JPEG 2000: a coding style for component %u", component);
+            p->info->component_count < 257 ? tz_cursor_u8(&segment) : tz_cursor_be16(&segment);
+        if (component >= p->info->component_count)
+            return tz_codec_fail(p->call, "JPEG 2000: a coding style for component %u", component);
         flags = tz_cursor_u8(&segment);
-        return read_style(w, &segment, flags & 1);
+        return read_style(p, &segment, flags & 1);
     case MARKER_RGN:
     case MARKER_POC:
     case MARKER_PPM:
     case MARKER_PPT:
-        w->info->is_unusual = true;
+        p->info->is_unusual = true;
         return TZ_OK;
     case MARKER_TLM:
     case MARKER_PLM:
@@ -270,95 +250,78 @@ static tz_result read_jp2_marker(jp2_parser *w, uint16_t marker)
     case MARKER_COM:
         return TZ_OK;
     case MARKER_CAP:
-        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->location,
-                       "high-throughput JPEG 2000 is not supported");
+        return tz_codec_fail_unsupported(p->call, "high-throughput JPEG 2000 is not supported");
     case MARKER_SIZ:
-        return tz_codec_fail(w->call, "JPEG 2000: two size markers");
+        return tz_codec_fail(p->call, "JPEG 2000: two size markers");
     default:
-        return tz_fail(w->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, w->call->location,
-                       "JPEG 2000: unknown marker %04X", marker);
+        return tz_codec_fail_unsupported(p->call, "JPEG 2000: unknown marker %04X", marker);
     }
 }
 
 /* Reads a tile part, from after its SOT marker to its end. */
-static tz_result read_tile_part(jp2_parser *w, uint8_t *seen)
+static tz_result read_tile_part(jp2_parser *p, uint8_t *seen)
 {
-    const uint8_t *start = w->cursor.at - 2;
+    const uint8_t *start = p->cursor.at - 2;
     tz_cursor segment;
-    TZ_TRY(read_jp2_segment(&w->cursor, &segment, w->call));
+    TZ_TRY(read_jp2_segment(&p->cursor, &segment, p->call));
     uint16_t tile = tz_cursor_be16(&segment);
     uint32_t length = tz_cursor_be32(&segment);
     tz_cursor_be16(&segment); /* number of this part, and of all */
-    if (segment.overrun || tz_cursor_left(&segment) != 0 || tile >= w->info->tile_count)
-        return tz_codec_fail(w->call, "JPEG 2000: a broken tile part");
-    size_t left = (size_t)(w->cursor.end - start);
+    if (segment.overrun || tz_cursor_left(&segment) != 0 || tile >= p->info->tile_count)
+        return tz_codec_fail(p->call, "JPEG 2000: a broken tile part");
+    size_t left = (size_t)(p->cursor.end - start);
     if (length == 0) { /* up to the end */
         bool has_end = left > 2 && start[left - 2] == 0xFF && start[left - 1] == 0xD9;
         length = left <= UINT32_MAX ? (uint32_t)left - (has_end ? 2 : 0) : UINT32_MAX;
     }
     if (length < 14 || length > left)
-        return tz_codec_fail_size(w->call, length, left, "JPEG 2000: a tile part is cut off");
-    tz_cursor rest = {start + length, w->cursor.end, false};
-    w->cursor.end = start + length;
-    for (;;) {
-        uint16_t marker = tz_cursor_be16(&w->cursor);
-        if (marker == MARKER_SOD)
-            break;
-        TZ_TRY(read_jp2_marker(w, marker));
-    }
-    w->cursor = rest;
+        return tz_codec_fail_size(p->call, length, left, "JPEG 2000: a tile part is cut off");
+    tz_cursor rest = {start + length, p->cursor.end, false};
+    p->cursor.end = start + length;
+    uint16_t marker = tz_cursor_be16(&p->cursor);
+    for (; marker != MARKER_SOD; marker = tz_cursor_be16(&p->cursor))
+        TZ_TRY(read_jp2_marker(p, marker));
+    p->cursor = rest;
     seen[tile >> 3] |= (uint8_t)(1u << (tile & 7));
-    return TZ_OK;
-}
-
-/* Reads all tile parts. A stream without the marker at its end is complete if every tile was seen.
- */
-static tz_result read_tile_parts(jp2_parser *w, uint8_t *seen)
-{
-    uint16_t marker = MARKER_SOT;
-    while (marker == MARKER_SOT) {
-        TZ_TRY(read_tile_part(w, seen));
-        marker = tz_cursor_be16(&w->cursor);
-    }
-    w->info->has_end = marker == MARKER_EOC;
-    if (!w->info->has_end && !w->cursor.overrun)
-        return tz_codec_fail(w->call, "JPEG 2000: marker %04X between tile parts", marker);
-    for (uint32_t tile = 0; tile < w->info->tile_count; tile++)
-        if (!(seen[tile >> 3] >> (tile & 7) & 1))
-            return tz_codec_fail(w->call, "JPEG 2000: tile %u is missing", tile);
     return TZ_OK;
 }
 
 tz_result tz_jp2_read_headers(tz_jp2_info *info, const tz_codec_call *call)
 {
-    jp2_parser w = {
+    jp2_parser p = {
         .info = info, .cursor = tz_cursor_of(info->stream, info->stream_size), .call = call};
     uint8_t seen[(MAX_TILES + 7) / 8];
     tz_cursor segment;
-    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                          tz_mul_capped(info->tile_count, TILE_BYTES),
-                          "bytes of memory for the tiles of a JPEG 2000 image"));
+    TZ_TRY(tz_codec_check_memory(call, tz_mul_capped(info->tile_count, TILE_BYTES),
+                                 "bytes of memory for the tiles of a JPEG 2000 image"));
     if (info->tile_count > MAX_TILES)
         return tz_codec_fail(call, "JPEG 2000: more tiles than can be numbered");
-    tz_cursor_bytes(&w.cursor, 4); /* SOC and SIZ */
-    TZ_TRY(read_jp2_segment(&w.cursor, &segment, call));
-    for (;;) {
-        uint16_t marker = tz_cursor_be16(&w.cursor);
-        if (marker == MARKER_SOT)
-            break;
-        TZ_TRY(read_jp2_marker(&w, marker));
-    }
-    if (w.layers == 0)
+    tz_cursor_bytes(&p.cursor, 4); /* SOC and SIZ */
+    TZ_TRY(read_jp2_segment(&p.cursor, &segment, call));
+    uint16_t marker = tz_cursor_be16(&p.cursor);
+    for (; marker != MARKER_SOT; marker = tz_cursor_be16(&p.cursor))
+        TZ_TRY(read_jp2_marker(&p, marker));
+    if (p.layers == 0)
         return tz_codec_fail(call, "JPEG 2000: no coding style");
     memset(seen, 0, (size_t)(info->tile_count + 7) / 8);
-    TZ_TRY(read_tile_parts(&w, seen));
+    while (marker == MARKER_SOT) {
+        TZ_TRY(read_tile_part(&p, seen));
+        marker = tz_cursor_be16(&p.cursor);
+    }
+    /* A stream without the marker at its end is complete if every tile was seen. */
+    info->has_end = marker == MARKER_EOC;
+    if (!info->has_end && !p.cursor.overrun)
+        return tz_codec_fail(call, "JPEG 2000: marker %04X between tile parts", marker);
+    for (uint32_t tile = 0; tile < info->tile_count; tile++)
+        if (!(seen[tile >> 3] >> (tile & 7) & 1))
+            return tz_codec_fail(call, "JPEG 2000: tile %u is missing", tile);
 
     /* OpenJPEG also marks the packets that it has seen, all layers of all components in one array.
      */
     uint64_t per_tile = TILE_BYTES + (uint64_t)TILE_COMPONENT_BYTES * info->component_count;
-    uint64_t packets = tz_mul_capped(w.packets, (w.layers + 1u) * sizeof(uint16_t));
+    uint64_t packets = tz_mul_capped(p.packets, (p.layers + 1u) * sizeof(uint16_t));
     uint64_t bytes = tz_mul_capped(info->tile_count, per_tile);
-    bytes = tz_add_capped(bytes, tz_mul_capped(w.style_bytes, info->component_count));
+    bytes = tz_add_capped(bytes, tz_mul_capped(p.style_bytes, info->component_count));
     info->coding_bytes = tz_add_capped(bytes, tz_mul_capped(packets, info->component_count));
     return TZ_OK;
 }

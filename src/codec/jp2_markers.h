@@ -60,7 +60,7 @@ static inline float tz_jp2_psnr(uint32_t quality)
     return 25.0f + (float)quality / 4;
 }
 
-/* Resolutions of the wavelets: the picture is halved as long as it has a pixel. */
+/* Resolutions of the wavelets: the image is halved as long as it has a pixel. */
 static inline uint32_t tz_jp2_resolution_count(uint32_t width, uint32_t height)
 {
     enum { MAX_RESOLUTIONS = 6 };

@@ -5,6 +5,8 @@
 #ifndef TZ_CODEC_JPEG_H
 #define TZ_CODEC_JPEG_H
 
+#include <string.h>
+
 #include "codec/codec.h"
 
 /* ---------------------------------------------------------------------------------------------
@@ -117,6 +119,13 @@ static inline bool tz_jpeg_has_ff_byte(uint32_t word)
     return ((~word - 0x01010101u) & word & 0x80808080u) != 0;
 }
 
+/* Appends bytes to a stream that is large enough; returns its new end. */
+static inline uint8_t *tz_jpeg_append(uint8_t *to, const void *bytes, size_t size)
+{
+    memcpy(to, bytes, size);
+    return to + size;
+}
+
 static inline bool tz_marker_is_restart(uint8_t marker)
 {
     return marker >= TZ_MARKER_RST0 && marker <= TZ_MARKER_RST7;
@@ -144,8 +153,7 @@ typedef struct tz_lossless_codes {
 /* Scratch of one thread; zeroed by the caller. */
 typedef struct tz_jpeg_lossless {
     tz_lossless_codes codes[TZ_JPEG_MAX_COMPONENTS]; /* of the components of a scan */
-    uint16_t *rows;                                  /* two of each component */
-    size_t capacity;                                 /* samples of rows */
+    tz_codec_buffer rows;                            /* of uint16_t: two of each component */
 } tz_jpeg_lossless;
 
 /* Decodes a stream that tz_jpeg_read_info found to be lossless, and that ends at end. Frame and
@@ -155,27 +163,17 @@ tz_result tz_jpeg_decode_lossless(tz_jpeg_lossless *state, const tz_jpeg_info *i
                                   const tz_tile_format *format, const uint8_t *end, uint8_t *out,
                                   size_t stride, const tz_codec_call *call);
 
-void tz_jpeg_lossless_deinit(tz_jpeg_lossless *state); /* zeroed state is fine */
-
 /* ---------------------------------------------------------------------------------------------
  * jpeg_old.c: old-style JPEG (compression 6), tiles of entropy-coded data without headers. The
  * caller passes these headers as the tables of the format: SOI, tables, a frame header and a scan
  * header. A frame of width or height 0 has the size of the tile.
  * ------------------------------------------------------------------------------------------ */
 
-/* Scratch of one thread; zeroed by the caller. */
-typedef struct tz_jpeg_old {
-    uint8_t *stream;
-    size_t capacity;
-} tz_jpeg_old;
-
-/* Joins headers and tile to one stream, in state->stream. A tile may begin with headers of its own,
- * up to a whole stream: these count, but for a frame that is larger than the tile. Restart markers
- * are counted from the first one of the tile. */
-tz_result tz_jpeg_old_join(tz_jpeg_old *state, const tz_tile_format *format, const uint8_t *in,
+/* Joins headers and tile to one stream of *size bytes, in *stream. A tile may begin with headers of
+ * its own, up to a whole stream: these count, but for a frame that is larger than the tile. Restart
+ * markers are counted from the first one of the tile. */
+tz_result tz_jpeg_old_join(tz_codec_buffer *stream, const tz_tile_format *format, const uint8_t *in,
                            size_t in_size, const tz_codec_call *call, size_t *size);
-
-void tz_jpeg_old_deinit(tz_jpeg_old *state); /* zeroed state is fine */
 
 /* ---------------------------------------------------------------------------------------------
  * jpeg_recode.c: Huffman codes that are made for a tile. libjpeg can do so too, but keeps all

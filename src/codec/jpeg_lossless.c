@@ -171,14 +171,6 @@ static void add_prediction(uint16_t *row, const uint16_t *above, size_t width, u
     }
 }
 
-/* The same for a row with nothing above it: each sample is predicted by the one to the left. */
-static void add_left(uint16_t *row, size_t width, uint16_t start)
-{
-    row[0] = (uint16_t)(row[0] + start);
-    for (size_t x = 1; x < width; x++)
-        row[x] = (uint16_t)(row[x] + row[x - 1]);
-}
-
 /* ---------------------------------------------------------------------------------------------
  * The tile
  * ------------------------------------------------------------------------------------------ */
@@ -237,7 +229,8 @@ static void store_component_row(const lossless_job *job, uint32_t y, unsigned co
 /* Rows of even and odd y are held in turn. */
 static uint16_t *row_buffer(const lossless_job *job, uint32_t y, unsigned index)
 {
-    return job->state->rows + ((size_t)(y % 2) * TZ_JPEG_MAX_COMPONENTS + index) * job->info->width;
+    uint16_t *rows = (uint16_t *)(void *)job->state->rows.data;
+    return rows + ((size_t)(y % 2) * TZ_JPEG_MAX_COMPONENTS + index) * job->info->width;
 }
 
 /* Decodes row y of the frame: differences of all components as they are interleaved, then
@@ -259,9 +252,11 @@ static tz_result decode_lossless_row(const lossless_job *job, const tz_jpeg_loss
     for (unsigned i = 0; i < scan->count; i++) {
         uint16_t *row = rows[i];
         uint32_t all = 0;
-        if (is_first)
-            add_left(row, width, (uint16_t)(1u << (depth - 1)));
-        else
+        if (is_first) { /* each sample is predicted by the one to the left */
+            row[0] = (uint16_t)(row[0] + (1u << (depth - 1)));
+            for (size_t x = 1; x < width; x++)
+                row[x] = (uint16_t)(row[x] + row[x - 1]);
+        } else
             add_prediction(row, row_buffer(job, y + 1, i), width, scan->predictor);
         for (size_t x = 0; x < width; x++)
             all |= row[x];
@@ -301,32 +296,27 @@ static tz_result decode_lossless_scan(const lossless_job *job, const tz_jpeg_los
  * Frame and tile
  * ------------------------------------------------------------------------------------------ */
 
-/* Compares the bits of samples. Fewer than those of the tile lose nothing, so they are a warning.
- */
-static tz_result check_lossless_samples(const tz_jpeg_info *info, const tz_tile_format *format,
-                                        const tz_codec_call *call)
-{
-    const tz_location location = tz_expecting(call->location, format->bits, info->precision);
-    const tz_codec_call here = {call->ctx, location};
-    if (info->precision < MIN_PRECISION || info->precision > MAX_PRECISION)
-        return tz_codec_fail(&here, "JPEG: lossless samples of %u bits", info->precision);
-    if (format->photometric == TZ_PHOTOMETRIC_YCBCR && format->samples > 1)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "lossless JPEG of YCbCr is not supported");
-    if (info->precision == format->bits)
-        return TZ_OK;
-    if (info->precision > format->bits || format->bits > MAX_PRECISION ||
-        format->sample_format != TZ_SAMPLE_FORMAT_UINT)
-        return tz_codec_fail(&here, "JPEG: the bits of a sample are not those of the tile");
-    return tz_warn(call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, location,
-                   "JPEG: lossless samples have fewer bits than those of the tile");
-}
-
-/* Compares the sizes of frame and tile, and sets job->reshaped. */
-static tz_result check_lossless_size(lossless_job *job)
+/* Compares frame and tile, and sets job->reshaped. Fewer bits of a sample than those of the tile
+ * lose nothing, so they are a warning. */
+static tz_result check_lossless_frame(lossless_job *job)
 {
     const tz_jpeg_info *info = job->info;
     const tz_tile_format *format = job->format;
+    const tz_codec_call *call = job->call;
+    const tz_codec_call at_bits = {call->ctx,
+                                   tz_expecting(call->location, format->bits, info->precision)};
+    if (info->precision < MIN_PRECISION || info->precision > MAX_PRECISION)
+        return tz_codec_fail(&at_bits, "JPEG: lossless samples of %u bits", info->precision);
+    if (format->photometric == TZ_PHOTOMETRIC_YCBCR && format->samples > 1)
+        return tz_codec_fail_unsupported(call, "lossless JPEG of YCbCr is not supported");
+    if (info->precision != format->bits) {
+        if (info->precision > format->bits || format->bits > MAX_PRECISION ||
+            format->sample_format != TZ_SAMPLE_FORMAT_UINT)
+            return tz_codec_fail(&at_bits, "JPEG: the bits of a sample are not those of the tile");
+        TZ_TRY(tz_codec_warn(&at_bits,
+                             "JPEG: lossless samples have fewer bits than those of the tile"));
+    }
+
     const uint64_t found = (uint64_t)info->width * info->height * info->component_count;
     const uint64_t expected = (uint64_t)job->row_samples * format->height;
     const bool same_samples = info->component_count == format->samples;
@@ -335,18 +325,16 @@ static tz_result check_lossless_size(lossless_job *job)
         return TZ_OK;
     if (same_samples && info->width == format->width && info->height > format->height &&
         info->height <= format->strip_height)
-        return tz_warn(job->call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, job->call->location,
-                       "JPEG: %u rows in the last strip, which has %u", info->height,
-                       format->height);
+        return tz_codec_warn(call, "JPEG: %u rows in the last strip, which has %u", info->height,
+                             format->height);
     if (!same_samples || info->width > format->width || info->height > format->height)
-        return tz_codec_fail_size(job->call, expected, found,
+        return tz_codec_fail_size(call, expected, found,
                                   "JPEG: a lossless frame of %u x %u x %u samples in a tile of "
                                   "%u x %u x %u",
                                   info->width, info->height, info->component_count, format->width,
                                   format->height, format->samples);
-    return tz_warn(job->call->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, job->call->location,
-                   "JPEG: only %u x %u pixels in a tile of %u x %u; the rest is 0", info->width,
-                   info->height, format->width, format->height);
+    return tz_codec_warn(call, "JPEG: only %u x %u pixels in a tile of %u x %u; the rest is 0",
+                         info->width, info->height, format->width, format->height);
 }
 
 tz_result tz_jpeg_decode_lossless(tz_jpeg_lossless *state, const tz_jpeg_info *info,
@@ -361,27 +349,13 @@ tz_result tz_jpeg_decode_lossless(tz_jpeg_lossless *state, const tz_jpeg_info *i
                         .out = out,
                         .stride = stride,
                         .row_samples = (size_t)format->width * format->samples};
-    TZ_TRY(check_lossless_samples(info, format, call));
-    TZ_TRY(check_lossless_size(&job));
-    const size_t wanted = (size_t)2 * TZ_JPEG_MAX_COMPONENTS * info->width;
-    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                          wanted * sizeof *state->rows, "bytes of memory for lossless JPEG"));
-    if (wanted > state->capacity) {
-        uint16_t *grown = tz_realloc_array(state->rows, wanted, sizeof *grown);
-        if (!grown)
-            return tz_fail_nomem(call->ctx, wanted * sizeof *grown);
-        state->rows = grown;
-        state->capacity = wanted;
-    }
+    TZ_TRY(check_lossless_frame(&job));
+    TZ_TRY(tz_codec_reserve(&state->rows,
+                            sizeof(uint16_t) * 2 * TZ_JPEG_MAX_COMPONENTS * info->width,
+                            "bytes of memory for lossless JPEG", call));
     for (size_t y = 0; y < format->height; y++)
         memset(out + y * stride, 0, tz_tile_row_bytes(format));
     for (unsigned i = 0; i < info->scans; i++)
         TZ_TRY(decode_lossless_scan(&job, &info->lossless_scans[i]));
     return TZ_OK;
-}
-
-void tz_jpeg_lossless_deinit(tz_jpeg_lossless *state)
-{
-    tz_free(state->rows);
-    *state = (tz_jpeg_lossless){0};
 }

@@ -22,29 +22,19 @@ typedef struct jpeg_parser {
     const tz_codec_call *call;
 } jpeg_parser;
 
-/* Names a kind of frame that is not decoded; NULL: it is. */
-static const char *unsupported_frame_kind(uint8_t marker)
-{
-    switch (marker) {
-    case 0xC5:
-    case 0xC6:
-    case 0xC7:
-        return "hierarchical";
-    case 0xC9:
-    case 0xCA:
-        return "arithmetic-coded";
-    case 0xCB:
-        return "lossless arithmetic-coded";
-    case 0xCD:
-    case 0xCE:
-    case 0xCF:
-        return "hierarchical arithmetic-coded";
-    case TZ_MARKER_JPEG_LS:
-        return "JPEG-LS";
-    default:
-        return NULL;
-    }
-}
+/* Kinds of frames that are not decoded, by marker. */
+static const char *const unsupported_frames[256] = {
+    [0xC5] = "hierarchical",
+    [0xC6] = "hierarchical",
+    [0xC7] = "hierarchical",
+    [0xC9] = "arithmetic-coded",
+    [0xCA] = "arithmetic-coded",
+    [0xCB] = "lossless arithmetic-coded",
+    [0xCD] = "hierarchical arithmetic-coded",
+    [0xCE] = "hierarchical arithmetic-coded",
+    [0xCF] = "hierarchical arithmetic-coded",
+    [TZ_MARKER_JPEG_LS] = "JPEG-LS",
+};
 
 static bool stands_alone(uint8_t marker)
 {
@@ -107,34 +97,12 @@ static tz_result read_quantization_tables(jpeg_parser *p, tz_cursor segment)
     return TZ_OK;
 }
 
-/* Reads the description of a component in a frame header. */
-static tz_result read_jpeg_component(jpeg_parser *p, tz_cursor *segment, unsigned index)
-{
-    tz_jpeg_component *component = &p->info.components[index];
-    component->id = tz_cursor_u8(segment);
-    uint8_t sampling = tz_cursor_u8(segment);
-    component->h = sampling >> 4;
-    component->v = sampling & 15;
-    component->quant = tz_cursor_u8(segment);
-    for (unsigned i = 0; i < index; i++)
-        if (p->info.components[i].id == component->id)
-            return tz_codec_fail(p->call, "JPEG: two components have the id %u", component->id);
-    if (component->h < 1 || component->h > 4 || component->v < 1 || component->v > 4)
-        return tz_codec_fail(p->call, "JPEG: sampling factors %u x %u of component %u",
-                             component->h, component->v, index);
-    if (component->quant > 3)
-        return tz_codec_fail(p->call, "JPEG: component %u has quantization table %u", index,
-                             component->quant);
-    return TZ_OK;
-}
-
 /* Reads the frame header, of which a stream has one. */
 static tz_result read_jpeg_frame(jpeg_parser *p, tz_cursor segment, uint8_t marker)
 {
-    const char *unsupported_kind = unsupported_frame_kind(marker);
-    if (unsupported_kind)
-        return tz_fail(p->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, p->call->location,
-                       "%s JPEG (marker %02X) is not supported", unsupported_kind, marker);
+    if (unsupported_frames[marker])
+        return tz_codec_fail_unsupported(p->call, "%s JPEG (marker %02X) is not supported",
+                                         unsupported_frames[marker], marker);
     if (p->has_frame)
         return tz_codec_fail(p->call, "JPEG: two frame headers");
     tz_jpeg_info *info = &p->info;
@@ -150,38 +118,33 @@ static tz_result read_jpeg_frame(jpeg_parser *p, tz_cursor segment, uint8_t mark
         return tz_codec_fail(p->call, "JPEG: the frame is %u x %u", info->width, info->height);
     if (info->component_count == 0 || info->component_count > TZ_JPEG_MAX_COMPONENTS)
         return tz_codec_fail(p->call, "JPEG: %u components", info->component_count);
-    for (unsigned i = 0; i < info->component_count; i++)
-        TZ_TRY(read_jpeg_component(p, &segment, i));
+    for (unsigned i = 0; i < info->component_count; i++) {
+        tz_jpeg_component *component = &info->components[i];
+        component->id = tz_cursor_u8(&segment);
+        const uint8_t sampling = tz_cursor_u8(&segment);
+        component->h = sampling >> 4;
+        component->v = sampling & 15;
+        component->quant = tz_cursor_u8(&segment);
+        for (unsigned k = 0; k < i; k++)
+            if (info->components[k].id == component->id)
+                return tz_codec_fail(p->call, "JPEG: two components have the id %u", component->id);
+        if (component->h < 1 || component->h > 4 || component->v < 1 || component->v > 4)
+            return tz_codec_fail(p->call, "JPEG: sampling factors %u x %u of component %u",
+                                 component->h, component->v, i);
+        if (component->quant > 3)
+            return tz_codec_fail(p->call, "JPEG: component %u has quantization table %u", i,
+                                 component->quant);
+    }
     p->has_frame = true;
-    return TZ_OK;
-}
-
-/* Reads one component of a scan: its table numbers, of tables that must be known. */
-static tz_result read_scan_component(jpeg_parser *p, uint8_t id, uint8_t table, bool needs_dc,
-                                     bool needs_ac, uint8_t *in_scan)
-{
-    unsigned index = 0;
-    while (index < p->info.component_count && p->info.components[index].id != id)
-        index++;
-    if (index == p->info.component_count || (*in_scan >> index & 1))
-        return tz_codec_fail(p->call, "JPEG: a scan names component %u, which is not there", id);
-    *in_scan |= (uint8_t)(1u << index);
-    uint8_t dc = table >> 4, ac = table & 15;
-    if (dc > 3 || ac > 3)
-        return tz_codec_fail(p->call, "JPEG: a scan names Huffman tables %u and %u", dc, ac);
-    if ((needs_dc && !(p->tables.dc >> dc & 1)) || (needs_ac && !(p->tables.ac >> ac & 1)))
-        return tz_codec_fail(p->call, "JPEG: a Huffman table is missing");
-    if (!p->info.lossless && !(p->tables.quant >> p->info.components[index].quant & 1))
-        return tz_codec_fail(p->call, "JPEG: quantization table %u is missing",
-                             p->info.components[index].quant);
     return TZ_OK;
 }
 
 /* Notes a scan of a lossless image, whose components and tables have been checked. The
  * entropy-coded bytes begin at the cursor. Each component is decoded once, so that there are never
  * more scans than components. */
-static tz_result keep_lossless_scan(jpeg_parser *p, unsigned count, const uint8_t *selection,
-                                    const uint8_t *spectral, uint8_t in_scan)
+static tz_result keep_lossless_scan(jpeg_parser *p, unsigned count, const uint8_t *indices,
+                                    const uint8_t *selection, const uint8_t *spectral,
+                                    uint8_t in_scan)
 {
     const tz_jpeg_info *info = &p->info;
     tz_jpeg_lossless_scan scan = {.count = (uint8_t)count,
@@ -196,16 +159,13 @@ static tz_result keep_lossless_scan(jpeg_parser *p, unsigned count, const uint8_
         return tz_codec_fail(p->call, "JPEG: lossless with predictor %u, end %u, shifts %u and %u",
                              scan.predictor, spectral[1], spectral[2] >> 4, scan.shift);
     for (unsigned i = 0; i < count; i++) {
-        unsigned index = 0;
-        while (info->components[index].id != selection[2 * i])
-            index++;
-        scan.components[i] = (uint8_t)index;
+        const tz_jpeg_component *component = &info->components[indices[i]];
+        scan.components[i] = indices[i];
         scan.codes[i] = p->tables.dc_codes[selection[2 * i + 1] >> 4];
-        if (count > 1 && (info->components[index].h != 1 || info->components[index].v != 1))
-            return tz_fail(p->call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                           p->call->location,
-                           "lossless JPEG with sampling factors %u x %u is not supported",
-                           info->components[index].h, info->components[index].v);
+        if (count > 1 && (component->h != 1 || component->v != 1))
+            return tz_codec_fail_unsupported(
+                p->call, "lossless JPEG with sampling factors %u x %u is not supported",
+                component->h, component->v);
     }
     p->info.lossless_scans[p->info.scans] = scan;
     return TZ_OK;
@@ -226,19 +186,33 @@ static tz_result read_scan(jpeg_parser *p, tz_cursor segment)
     bool has_dc = !p->info.progressive || spectral[0] == 0;
     bool needs_dc = has_dc && (!p->info.progressive || first_pass);
     bool needs_ac = !p->info.lossless && (!p->info.progressive || spectral[0] > 0);
-    uint8_t in_scan = 0;
-    for (unsigned i = 0; i < count; i++)
-        TZ_TRY(read_scan_component(p, selection[2 * i], selection[2 * i + 1], needs_dc, needs_ac,
-                                   &in_scan));
-    /* T.81 forbids more than ten blocks in the unit of an interleaved scan. */
+    uint8_t in_scan = 0, indices[TZ_JPEG_MAX_COMPONENTS];
     unsigned blocks = 0;
-    for (unsigned i = 0; count > 1 && i < p->info.component_count; i++)
-        if (in_scan >> i & 1)
-            blocks += p->info.components[i].h * p->info.components[i].v;
-    if (blocks > 10)
+    for (unsigned i = 0; i < count; i++) {
+        const uint8_t id = selection[2 * i];
+        const uint8_t dc = selection[2 * i + 1] >> 4, ac = selection[2 * i + 1] & 15;
+        uint8_t index = 0;
+        while (index < p->info.component_count && p->info.components[index].id != id)
+            index++;
+        if (index == p->info.component_count || (in_scan >> index & 1))
+            return tz_codec_fail(p->call, "JPEG: a scan names component %u, which is not there",
+                                 id);
+        if (dc > 3 || ac > 3)
+            return tz_codec_fail(p->call, "JPEG: a scan names Huffman tables %u and %u", dc, ac);
+        if ((needs_dc && !(p->tables.dc >> dc & 1)) || (needs_ac && !(p->tables.ac >> ac & 1)))
+            return tz_codec_fail(p->call, "JPEG: a Huffman table is missing");
+        const tz_jpeg_component *component = &p->info.components[index];
+        if (!p->info.lossless && !(p->tables.quant >> component->quant & 1))
+            return tz_codec_fail(p->call, "JPEG: quantization table %u is missing",
+                                 component->quant);
+        in_scan |= (uint8_t)(1u << index);
+        indices[i] = index;
+        blocks += component->h * component->v;
+    }
+    if (count > 1 && blocks > 10) /* T.81 forbids more in the unit of an interleaved scan */
         return tz_codec_fail(p->call, "JPEG: sampling factors give %u blocks a unit", blocks);
     if (p->info.lossless)
-        TZ_TRY(keep_lossless_scan(p, count, selection, spectral, in_scan));
+        TZ_TRY(keep_lossless_scan(p, count, indices, selection, spectral, in_scan));
     if (needs_dc)
         p->covered |= in_scan;
     p->info.scans++;

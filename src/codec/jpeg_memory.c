@@ -4,7 +4,7 @@
  * an image needed several blocks, the next one starts with a block as large as all of them.
  *
  * "Virtual" arrays of all coefficients (to decode images with many scans, and to encode with
- * Huffman tables of their own) are asked for as a whole, so they are plain arrays here too.
+ * Huffman tables of their own) are asked for as a whole, so they are ordinary arrays here too.
  *
  * libjpeg calls error_exit when something fails and does not expect it to return: the guard's jumps
  * back to tz_jpeg_guard_run. All memory is in the pools, so nothing is lost by that. */
@@ -17,8 +17,10 @@
 #include "base/mem.h"
 
 enum {
-    ALIGNMENT = 64,      /* libjpeg-turbo wants 32 */
-    BLOCK_SIZE = 1 << 16 /* the smallest block */
+    ALIGNMENT = 64, /* libjpeg-turbo wants 32 */
+    /* bytes of the smallest block of either pool */
+    IMAGE_BLOCK = 1 << 16,
+    PERMANENT_BLOCK = 1 << 12
 };
 
 struct tz_jpeg_pool_block {
@@ -36,15 +38,10 @@ struct jvirt_barray_control {
     struct jvirt_barray_control *next;
 };
 
-static tz_jpeg_memory *jpeg_memory_of(j_common_ptr cinfo)
-{
-    return cinfo->client_data;
-}
-
 /* Notes the failure for tz_jpeg_guard_fail, and leaves libjpeg. */
 _Noreturn static void fail_allocation(j_common_ptr cinfo, size_t size, bool over_limit)
 {
-    tz_jpeg_memory *memory = jpeg_memory_of(cinfo);
+    tz_jpeg_memory *memory = cinfo->client_data;
     memory->refused = size;
     memory->over_limit = over_limit;
     cinfo->err->msg_code = JERR_OUT_OF_MEMORY;
@@ -59,20 +56,6 @@ static size_t round_up_size(size_t size, size_t unit)
     return (size + unit - 1) / unit * unit;
 }
 
-/* Adds a block for size bytes to the front of the list. */
-static tz_jpeg_pool_block *add_pool_block(j_common_ptr cinfo, tz_jpeg_pool_block **list,
-                                          size_t size)
-{
-    size_t extra = round_up_size(sizeof(tz_jpeg_pool_block), ALIGNMENT) + ALIGNMENT;
-    tz_jpeg_pool_block *block = tz_alloc(size + extra);
-    if (!block)
-        fail_allocation(cinfo, size, false);
-    uintptr_t start = round_up_size((uintptr_t)(block + 1), ALIGNMENT);
-    *block = (tz_jpeg_pool_block){*list, 0, size, (uint8_t *)block + (start - (uintptr_t)block)};
-    *list = block;
-    return block;
-}
-
 static void free_pool_blocks(tz_jpeg_pool_block **list)
 {
     while (*list) {
@@ -82,42 +65,36 @@ static void free_pool_blocks(tz_jpeg_pool_block **list)
     }
 }
 
-static void *alloc_permanent(j_common_ptr cinfo, size_t size)
+/* Allocates from the newest block of a pool, or from a new block in front of it. The first block of
+ * an image is as large as all blocks of the last image together; the limit is for images alone,
+ * because no file decides the size of the tables. */
+static void *pool_alloc(j_common_ptr cinfo, int pool, size_t size)
 {
-    tz_jpeg_pool_block *block = jpeg_memory_of(cinfo)->permanent;
-    if (!block || block->capacity - block->used < size)
-        block = add_pool_block(cinfo, &jpeg_memory_of(cinfo)->permanent, tz_max_size(size, 4096));
-    void *allocated = block->start + block->used;
-    block->used += size;
-    return allocated;
-}
-
-/* Allocates from the pool of the image, within the limit. The first block is as large as all blocks
- * of the last image together. */
-static void *alloc_image(j_common_ptr cinfo, size_t size)
-{
-    tz_jpeg_memory *memory = jpeg_memory_of(cinfo);
-    tz_jpeg_pool_block *block = memory->image;
+    tz_jpeg_memory *memory = cinfo->client_data;
+    const bool is_image = pool != JPOOL_PERMANENT;
+    tz_jpeg_pool_block **list = is_image ? &memory->image : &memory->permanent;
+    tz_jpeg_pool_block *block = *list;
+    if (size > SIZE_MAX / 2)
+        fail_allocation(cinfo, size, true);
+    size = round_up_size(size, ALIGNMENT);
     if (!block || block->capacity - block->used < size) {
-        size_t capacity = tz_max_size(size, BLOCK_SIZE);
-        if (!block && memory->wanted > capacity && memory->wanted <= memory->limit)
+        size_t capacity = tz_max_size(size, is_image ? IMAGE_BLOCK : PERMANENT_BLOCK);
+        if (is_image && !block && memory->wanted > capacity && memory->wanted <= memory->limit)
             capacity = memory->wanted;
-        if (capacity > memory->limit || memory->image_held > memory->limit - capacity)
+        if (is_image && (capacity > memory->limit || memory->image_held > memory->limit - capacity))
             fail_allocation(cinfo, memory->image_held + capacity, true);
-        block = add_pool_block(cinfo, &memory->image, capacity);
-        memory->image_held += capacity;
+        block = tz_alloc(capacity + round_up_size(sizeof *block, ALIGNMENT) + ALIGNMENT);
+        if (!block)
+            fail_allocation(cinfo, capacity, false);
+        const uintptr_t start = round_up_size((uintptr_t)(block + 1), ALIGNMENT);
+        *block =
+            (tz_jpeg_pool_block){*list, 0, capacity, (uint8_t *)block + (start - (uintptr_t)block)};
+        *list = block;
+        memory->image_held += is_image ? capacity : 0;
     }
     void *allocated = block->start + block->used;
     block->used += size;
     return allocated;
-}
-
-static void *pool_alloc(j_common_ptr cinfo, int pool, size_t size)
-{
-    if (size > SIZE_MAX / 2)
-        fail_allocation(cinfo, size, true);
-    size = round_up_size(size, ALIGNMENT);
-    return pool == JPOOL_PERMANENT ? alloc_permanent(cinfo, size) : alloc_image(cinfo, size);
 }
 
 /* Allocates rows of row_size bytes, one after the other, and pointers to them. */
@@ -137,21 +114,15 @@ static void **alloc_rows(j_common_ptr cinfo, int pool, size_t row_size, size_t c
 }
 
 /* Arrays of samples have the type that fits the image, not that of the pointer. */
-static size_t jpeg_sample_size(j_common_ptr cinfo)
+static JSAMPARRAY alloc_samples(j_common_ptr cinfo, int pool, JDIMENSION width, JDIMENSION height)
 {
+    size_t sample_size = sizeof(JSAMPLE);
 #if TZ_JPEG_HAS_12_BITS
     if ((cinfo->is_decompressor ? ((j_decompress_ptr)cinfo)->data_precision
                                 : ((j_compress_ptr)cinfo)->data_precision) > 8)
-        return sizeof(J12SAMPLE);
-#else
-    (void)cinfo;
+        sample_size = sizeof(J12SAMPLE);
 #endif
-    return sizeof(JSAMPLE);
-}
-
-static JSAMPARRAY alloc_samples(j_common_ptr cinfo, int pool, JDIMENSION width, JDIMENSION height)
-{
-    return (JSAMPARRAY)alloc_rows(cinfo, pool, (size_t)width * jpeg_sample_size(cinfo), height);
+    return (JSAMPARRAY)alloc_rows(cinfo, pool, width * sample_size, height);
 }
 
 static JBLOCKARRAY alloc_blocks(j_common_ptr cinfo, int pool, JDIMENSION width, JDIMENSION height)
@@ -163,36 +134,21 @@ static JBLOCKARRAY alloc_blocks(j_common_ptr cinfo, int pool, JDIMENSION width, 
  * Virtual arrays
  * ------------------------------------------------------------------------------------------ */
 
-/* Only two-pass colour quantization, which is never used, asks for virtual arrays of samples. */
-static jvirt_sarray_ptr request_samples(j_common_ptr cinfo, int pool, boolean zeroed,
-                                        JDIMENSION width, JDIMENSION height, JDIMENSION access)
-{
-    (void)pool, (void)zeroed, (void)width, (void)height, (void)access;
-    fail_allocation(cinfo, 0, true);
-}
-
-static JSAMPARRAY access_samples(j_common_ptr cinfo, jvirt_sarray_ptr array, JDIMENSION start,
-                                 JDIMENSION count, boolean writable)
-{
-    (void)array, (void)start, (void)count, (void)writable;
-    fail_allocation(cinfo, 0, true);
-}
-
 /* Arrays are requested first and allocated together, when libjpeg knows all that it needs. */
 static jvirt_barray_ptr request_blocks(j_common_ptr cinfo, int pool, boolean zeroed,
                                        JDIMENSION width, JDIMENSION height, JDIMENSION access)
 {
     (void)access;
+    tz_jpeg_memory *memory = cinfo->client_data;
     struct jvirt_barray_control *array = pool_alloc(cinfo, pool, sizeof *array);
-    *array =
-        (struct jvirt_barray_control){NULL, width, height, zeroed, jpeg_memory_of(cinfo)->arrays};
-    jpeg_memory_of(cinfo)->arrays = array;
+    *array = (struct jvirt_barray_control){NULL, width, height, zeroed, memory->arrays};
+    memory->arrays = array;
     return array;
 }
 
 static void realize_arrays(j_common_ptr cinfo)
 {
-    tz_jpeg_memory *memory = jpeg_memory_of(cinfo);
+    tz_jpeg_memory *memory = cinfo->client_data;
     for (struct jvirt_barray_control *array = memory->arrays; array; array = array->next) {
         array->rows = alloc_blocks(cinfo, JPOOL_IMAGE, array->width, array->height);
         if (array->zeroed)
@@ -221,7 +177,7 @@ static JBLOCKARRAY access_blocks(j_common_ptr cinfo, jvirt_barray_ptr array, JDI
  * allocated with the next image, since this function cannot fail. */
 static void free_pool(j_common_ptr cinfo, int pool)
 {
-    tz_jpeg_memory *memory = jpeg_memory_of(cinfo);
+    tz_jpeg_memory *memory = cinfo->client_data;
     if (pool != JPOOL_IMAGE)
         return;
     memory->arrays = NULL;
@@ -234,11 +190,9 @@ static void free_pool(j_common_ptr cinfo, int pool)
     memory->image_held = 0;
 }
 
-static void self_destruct(j_common_ptr cinfo)
-{
-    (void)cinfo; /* tz_jpeg_memory_deinit comes first */
-}
-
+/* No function for virtual arrays of samples, which only two-pass colour quantization asks for, and
+ * none that ends the manager, since tz_jpeg_memory_deinit restores libjpeg's before jpeg_destroy.
+ */
 void tz_jpeg_memory_init(tz_jpeg_memory *memory, j_common_ptr cinfo)
 {
     *memory = (tz_jpeg_memory){.library = cinfo->mem, .limit = UINT64_MAX};
@@ -246,13 +200,10 @@ void tz_jpeg_memory_init(tz_jpeg_memory *memory, j_common_ptr cinfo)
                                                .alloc_large = pool_alloc,
                                                .alloc_sarray = alloc_samples,
                                                .alloc_barray = alloc_blocks,
-                                               .request_virt_sarray = request_samples,
                                                .request_virt_barray = request_blocks,
                                                .realize_virt_arrays = realize_arrays,
-                                               .access_virt_sarray = access_samples,
                                                .access_virt_barray = access_blocks,
                                                .free_pool = free_pool,
-                                               .self_destruct = self_destruct,
                                                .max_alloc_chunk = 1000000000L};
     cinfo->mem = &memory->manager;
 }
@@ -282,6 +233,7 @@ _Noreturn static void on_jpeg_error(j_common_ptr cinfo)
     longjmp(guard->jump, 1);
 }
 
+/* libjpeg's own function counts warnings and prints the first. */
 static void on_jpeg_message(j_common_ptr cinfo, int level)
 {
     if (level >= 0)
@@ -293,17 +245,11 @@ static void on_jpeg_message(j_common_ptr cinfo, int level)
         cinfo->err->format_message(cinfo, guard->text);
 }
 
-static void ignore_output(j_common_ptr cinfo)
-{
-    (void)cinfo;
-}
-
 void tz_jpeg_guard_init(tz_jpeg_guard *guard, j_common_ptr cinfo)
 {
     cinfo->err = jpeg_std_error(&guard->errors);
     guard->errors.error_exit = on_jpeg_error;
     guard->errors.emit_message = on_jpeg_message;
-    guard->errors.output_message = ignore_output;
     cinfo->client_data = guard;
 }
 
@@ -320,8 +266,7 @@ tz_result tz_jpeg_guard_fail(const tz_jpeg_guard *guard, const tz_codec_call *ca
 {
     const tz_jpeg_memory *memory = &guard->memory;
     if (memory->over_limit)
-        return tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                              memory->refused, "bytes of memory for libjpeg");
+        return tz_codec_check_memory(call, memory->refused, "bytes of memory for libjpeg");
     if (memory->refused)
         return tz_fail_nomem(call->ctx, memory->refused);
     return tz_codec_fail(call, "JPEG: %s", guard->text);

@@ -36,12 +36,6 @@ static bool next_segment(tz_cursor *cursor, jpeg_segment *out)
     return true;
 }
 
-static uint8_t *append_jpeg_bytes(uint8_t *to, const void *bytes, size_t size)
-{
-    memcpy(to, bytes, size);
-    return to + size;
-}
-
 enum { AT_HEIGHT = 5, AT_WIDTH = 7, MIN_FRAME = 10 }; /* offsets in a frame header, its size */
 
 static uint16_t read_be16_at(const uint8_t *at)
@@ -49,27 +43,19 @@ static uint16_t read_be16_at(const uint8_t *at)
     return (uint16_t)(at[0] << 8 | at[1]);
 }
 
-static uint8_t *append_frame(uint8_t *to, const jpeg_segment *frame, const tz_tile_format *format)
+static void replace_zero(uint8_t *at, uint32_t value)
 {
-    uint8_t *end = append_jpeg_bytes(to, frame->at, frame->size);
-    if (frame->size < MIN_FRAME)
-        return end;
-    if (read_be16_at(to + AT_HEIGHT) == 0) {
-        to[AT_HEIGHT] = (uint8_t)(format->height >> 8);
-        to[AT_HEIGHT + 1] = (uint8_t)format->height;
+    if (read_be16_at(at) == 0) {
+        at[0] = (uint8_t)(value >> 8);
+        at[1] = (uint8_t)value;
     }
-    if (read_be16_at(to + AT_WIDTH) == 0) {
-        to[AT_WIDTH] = (uint8_t)(format->width >> 8);
-        to[AT_WIDTH + 1] = (uint8_t)format->width;
-    }
-    return end;
 }
 
 /* Appends entropy-coded bytes. Those of a strip that is part of a longer stream go on with the
  * numbers of the restart markers before them. */
 static uint8_t *append_scan_data(uint8_t *to, const uint8_t *in, size_t size)
 {
-    uint8_t *end = append_jpeg_bytes(to, in, size);
+    uint8_t *end = tz_jpeg_append(to, in, size);
     uint8_t first = 0;
     for (uint8_t *at = to; at + 1 < end; at++) {
         at = memchr(at, 0xFF, (size_t)(end - at - 1));
@@ -100,7 +86,7 @@ static uint8_t *append_tables(uint8_t *to, tz_cursor *cursor, jpeg_headers *out)
     while (out->scan.size == 0 && next_segment(cursor, &found)) {
         if (found.marker == TZ_MARKER_DHT || found.marker == TZ_MARKER_DQT ||
             found.marker == TZ_MARKER_DRI)
-            to = append_jpeg_bytes(to, found.at, found.size);
+            to = tz_jpeg_append(to, found.at, found.size);
         else if (tz_marker_is_frame(found.marker))
             out->frame = found;
         else if (found.marker == TZ_MARKER_SOS)
@@ -109,7 +95,7 @@ static uint8_t *append_tables(uint8_t *to, tz_cursor *cursor, jpeg_headers *out)
     return to;
 }
 
-tz_result tz_jpeg_old_join(tz_jpeg_old *state, const tz_tile_format *format, const uint8_t *in,
+tz_result tz_jpeg_old_join(tz_codec_buffer *stream, const tz_tile_format *format, const uint8_t *in,
                            size_t in_size, const tz_codec_call *call, size_t *size)
 {
     if (!format->tables)
@@ -117,36 +103,27 @@ tz_result tz_jpeg_old_join(tz_jpeg_old *state, const tz_tile_format *format, con
     if (format->width > UINT16_MAX || format->height > UINT16_MAX)
         return tz_codec_fail(call, "old-style JPEG of %u x %u pixels", format->width,
                              format->height);
-    const uint64_t wanted = tz_add_capped(tz_add_capped(format->tables_size, in_size), 2);
-    TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location, wanted,
-                          "bytes of memory for old-style JPEG"));
-    if (wanted > state->capacity) {
-        uint8_t *grown =
-            wanted <= SIZE_MAX ? tz_realloc_array(state->stream, (size_t)wanted, 1) : NULL;
-        if (!grown)
-            return tz_fail_nomem(call->ctx, wanted);
-        state->stream = grown;
-        state->capacity = (size_t)wanted;
-    }
+    TZ_TRY(tz_codec_reserve(stream, tz_add_capped(tz_add_capped(format->tables_size, in_size), 2),
+                            "bytes of memory for old-style JPEG", call));
     tz_cursor file_cursor = tz_cursor_of(format->tables, format->tables_size);
     tz_cursor tile_cursor = tz_cursor_of(in, in_size);
     jpeg_headers file, tile;
-    uint8_t *end = append_jpeg_bytes(state->stream, (const uint8_t[]){0xFF, TZ_MARKER_SOI}, 2);
+    uint8_t *end = tz_jpeg_append(stream->data, (const uint8_t[]){0xFF, TZ_MARKER_SOI}, 2);
     end = append_tables(end, &file_cursor, &file);
     end = append_tables(end, &tile_cursor, &tile);
     const bool fits = tile.frame.size >= MIN_FRAME &&
                       read_be16_at(tile.frame.at + AT_WIDTH) <= format->width &&
                       read_be16_at(tile.frame.at + AT_HEIGHT) <= format->height;
-    end = append_frame(end, fits ? &tile.frame : &file.frame, format);
-    end = append_jpeg_bytes(end, tile.scan.size > 0 ? tile.scan.at : file.scan.at,
-                            tile.scan.size > 0 ? tile.scan.size : file.scan.size);
+    const jpeg_segment *frame = fits ? &tile.frame : &file.frame;
+    uint8_t *const start = end;
+    end = tz_jpeg_append(end, frame->at, frame->size);
+    if (frame->size >= MIN_FRAME) {
+        replace_zero(start + AT_HEIGHT, format->height);
+        replace_zero(start + AT_WIDTH, format->width);
+    }
+    end = tz_jpeg_append(end, tile.scan.size > 0 ? tile.scan.at : file.scan.at,
+                         tile.scan.size > 0 ? tile.scan.size : file.scan.size);
     end = append_scan_data(end, tile_cursor.at, tz_cursor_left(&tile_cursor));
-    *size = (size_t)(end - state->stream);
+    *size = (size_t)(end - stream->data);
     return TZ_OK;
-}
-
-void tz_jpeg_old_deinit(tz_jpeg_old *state)
-{
-    tz_free(state->stream);
-    *state = (tz_jpeg_old){0};
 }

@@ -67,30 +67,23 @@ static unsigned pop_rarest(huffman_tree *t)
     return pair ? t->next_pair++ : t->next_leaf++;
 }
 
-/* Joins the two rarest nodes until one is left. */
-static void build_tree(huffman_tree *t, const huffman_leaf *leaves, unsigned count)
+/* Joins the two rarest nodes until one is left, and counts the leaves of each depth of the tree. */
+static void count_depths(unsigned depths[MAX_LEAVES], const huffman_leaf *leaves, unsigned count)
 {
-    t->leaves = t->nodes = count;
-    t->next_leaf = 0;
-    t->next_pair = count;
-    for (unsigned i = 0; i < count; i++)
-        t->weights[i] = leaves[i] >> 16;
-    for (unsigned made = 1; made < count; made++) {
-        const unsigned first = pop_rarest(t), second = pop_rarest(t);
-        t->weights[t->nodes] = t->weights[first] + t->weights[second];
-        t->parents[first] = t->parents[second] = t->nodes;
-        t->nodes++;
-    }
-}
-
-/* Counts the leaves of each depth. Parents come after their children. */
-static void count_depths(const huffman_tree *t, unsigned depths[MAX_LEAVES])
-{
+    huffman_tree t = {.leaves = count, .nodes = count, .next_pair = count};
     unsigned depth[MAX_NODES];
-    depth[t->nodes - 1] = 0;
-    for (unsigned i = t->nodes - 1; i-- > 0;) {
-        depth[i] = depth[t->parents[i]] + 1;
-        if (i < t->leaves)
+    for (unsigned i = 0; i < count; i++)
+        t.weights[i] = leaves[i] >> 16;
+    for (unsigned made = 1; made < count; made++) {
+        const unsigned first = pop_rarest(&t), second = pop_rarest(&t);
+        t.weights[t.nodes] = t.weights[first] + t.weights[second];
+        t.parents[first] = t.parents[second] = t.nodes;
+        t.nodes++;
+    }
+    depth[t.nodes - 1] = 0;
+    for (unsigned i = t.nodes - 1; i-- > 0;) { /* parents come after their children */
+        depth[i] = depth[t.parents[i]] + 1;
+        if (i < count)
             depths[depth[i]]++;
     }
 }
@@ -116,10 +109,8 @@ void tz_jpeg_huffman_build(tz_jpeg_huffman *out, const uint64_t occurrences[256]
 {
     huffman_leaf leaves[MAX_LEAVES];
     unsigned depths[MAX_LEAVES] = {0};
-    huffman_tree t;
     const unsigned count = collect_leaves(leaves, occurrences);
-    build_tree(&t, leaves, count);
-    count_depths(&t, depths);
+    count_depths(depths, leaves, count);
     limit_depths(depths);
     unsigned deepest = TZ_JPEG_MAX_CODE_LENGTH;
     while (deepest > 0 && depths[deepest] == 0)
@@ -241,19 +232,6 @@ static bool flush_bits(token_bit_writer *writer)
     return true;
 }
 
-/* Assigns codes in order of length, as the standard does, for the symbols of one code. */
-static void assign_codes(written_code *out, const tz_jpeg_huffman *code)
-{
-    uint32_t next = 0;
-    unsigned symbol = 0;
-    for (unsigned length = 1; length <= TZ_JPEG_MAX_CODE_LENGTH; length++, next <<= 1) {
-        for (unsigned i = 0; i < code->counts[length]; i++, next++, symbol++) {
-            const unsigned size = code->symbols[symbol] & 15u;
-            out[code->symbols[symbol]] = (written_code){next << size, length + size};
-        }
-    }
-}
-
 static bool write_tokens(token_bit_writer *writer, const written_code *codes,
                          const uint32_t *tokens, size_t count)
 {
@@ -373,30 +351,32 @@ static size_t remove_stuffing(uint8_t *data, size_t size)
     }
 }
 
-static uint8_t *append_stream_bytes(uint8_t *out, const uint8_t *bytes, size_t size)
-{
-    memcpy(out, bytes, size);
-    return out + size;
-}
-
-/* Makes the codes for the tokens, as segments of the stream and for writing. */
+/* Makes the codes for the tokens, as segments of the stream and for writing. Codes are assigned in
+ * order of length (T.81 annex C). */
 static uint8_t *put_dht_segments(uint8_t *out, written_code *codes,
                                  const tz_jpeg_mcu_layout *layout, const uint64_t *occurrences)
 {
-    for (unsigned i = 0; i < TZ_JPEG_HUFFMAN_CODES; i++) {
+    for (size_t i = 0; i < TZ_JPEG_HUFFMAN_CODES; i++) {
         tz_jpeg_huffman code;
         if (layout->blocks[i / 2] == 0)
             continue;
-        tz_jpeg_huffman_build(&code, occurrences + (size_t)i * 256);
-        assign_codes(codes + (size_t)i * 256, &code);
+        tz_jpeg_huffman_build(&code, occurrences + i * 256);
+        uint32_t next = 0;
+        for (unsigned length = 1, k = 0; length <= TZ_JPEG_MAX_CODE_LENGTH; length++, next <<= 1) {
+            for (unsigned last = k + code.counts[length]; k < last; k++, next++) {
+                const unsigned value_bits = code.symbols[k] & 15u;
+                codes[i * 256 + code.symbols[k]] =
+                    (written_code){next << value_bits, length + value_bits};
+            }
+        }
         const unsigned size = 2 + 1 + TZ_JPEG_MAX_CODE_LENGTH + code.symbol_count;
         *out++ = 0xFF;
         *out++ = TZ_MARKER_DHT;
         *out++ = (uint8_t)(size >> 8);
         *out++ = (uint8_t)size;
         *out++ = (uint8_t)((i & 1) << 4 | i >> 1); /* class, number */
-        out = append_stream_bytes(out, code.counts + 1, TZ_JPEG_MAX_CODE_LENGTH);
-        out = append_stream_bytes(out, code.symbols, code.symbol_count);
+        out = tz_jpeg_append(out, code.counts + 1, TZ_JPEG_MAX_CODE_LENGTH);
+        out = tz_jpeg_append(out, code.symbols, code.symbol_count);
     }
     return out;
 }
@@ -419,14 +399,14 @@ bool tz_jpeg_recode(const tz_jpeg_huffman_reader readers[TZ_JPEG_HUFFMAN_CODES],
     if (count == 0)
         return false;
     written_code codes[TZ_JPEG_HUFFMAN_CODES * 256];
-    uint8_t *next = append_stream_bytes(out, in, scan_at);
+    uint8_t *next = tz_jpeg_append(out, in, scan_at);
     next = put_dht_segments(next, codes, layout, occurrences);
-    next = append_stream_bytes(next, in + scan_at, data_at - scan_at);
+    next = tz_jpeg_append(next, in + scan_at, data_at - scan_at);
     token_bit_writer writer = {.out = next, .end = out + capacity};
     if (!write_tokens(&writer, codes, tokens, count) || !flush_bits(&writer) ||
         writer.end - writer.out < 2)
         return false;
-    writer.out = append_stream_bytes(writer.out, (const uint8_t[]){0xFF, TZ_MARKER_EOI}, 2);
+    writer.out = tz_jpeg_append(writer.out, (const uint8_t[]){0xFF, TZ_MARKER_EOI}, 2);
     *out_size = (size_t)(writer.out - out);
     return true;
 }

@@ -4,7 +4,7 @@
  *
  * tz_jxl_read_info reads up to the colour encoding, which may be entropy-coded; libjxl reads that,
  * and tz_jxl_check_frames goes on with the frames after it: header, table of contents, data. Frames
- * may be layers of the picture, or hold patches or a coarse version for others. Their sizes are
+ * may be layers of the image, or hold patches or a coarse version for others. Their sizes are
  * summed up, since libjxl allocates all of them. Fields without a use here are read and dropped,
  * because the next one begins after them. */
 #include <string.h>
@@ -71,47 +71,12 @@ static uint32_t jxl_read_u32(jxl_bits *bits, const jxl_distribution distribution
     return distribution->offset + jxl_read_bits(bits, distribution->bits);
 }
 
-static uint32_t read_enum(jxl_bits *bits)
-{
-    static const jxl_distribution distributions[4] = {{0, 0}, {0, 1}, {4, 2}, {6, 18}};
-    return jxl_read_u32(bits, distributions);
-}
-
 static void jxl_skip_name(jxl_bits *bits)
 {
     static const jxl_distribution distributions[4] = {{0, 0}, {4, 0}, {5, 16}, {10, 48}};
     uint32_t length = jxl_read_u32(bits, distributions);
     for (uint32_t i = 0; i < length; i++)
         jxl_read_bits(bits, 8);
-}
-
-/* ---------------------------------------------------------------------------------------------
- * The container
- * ------------------------------------------------------------------------------------------ */
-
-static const uint8_t container_signature[12] = {0,   0,   0,    12,   'J',  'X',
-                                                'L', ' ', 0x0D, 0x0A, 0x87, 0x0A};
-
-enum { BOX_JXLC = 0x6A786C63, BOX_JXLP = 0x6A786C70 };
-
-/* Finds the codestream: all of the data, or the content of the box jxlc. */
-static tz_result find_jxl_codestream(tz_cursor *out, const uint8_t *data, size_t size,
-                                     const tz_codec_call *call)
-{
-    tz_cursor cursor = tz_cursor_of(data, size);
-    *out = cursor;
-    if (size < sizeof container_signature ||
-        memcmp(data, container_signature, sizeof container_signature) != 0)
-        return TZ_OK;
-    uint32_t type;
-    while (tz_cursor_box(&cursor, &type, out)) {
-        if (type == BOX_JXLC)
-            return TZ_OK;
-        if (type == BOX_JXLP)
-            return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                           "JPEG XL: a codestream in several boxes");
-    }
-    return tz_codec_fail(call, "JPEG XL: no codestream in the boxes");
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -147,31 +112,18 @@ static void read_depth(jxl_bits *bits, uint32_t *size, uint32_t *exponent)
     *exponent = is_float ? jxl_read_bits(bits, 4) + 1 : 0;
 }
 
-/* Reads orientation, intrinsic size, preview and animation; returns the name of the one that cannot
- * be, or NULL. */
-static const char *read_extra_fields(jxl_bits *bits)
-{
-    uint32_t width, height;
-    if (jxl_read_bits(bits, 3) != 0)
-        return "turned pixels";
-    if (jxl_read_bits(bits, 1))
-        read_jxl_size(bits, &width, &height);
-    if (jxl_read_bits(bits, 1))
-        return "a preview";
-    return jxl_read_bits(bits, 1) ? "an animation" : NULL;
-}
-
 /* Reads the description of an extra channel; returns the name of an unsupported feature, or NULL.
  */
 static const char *read_extra_channel(jxl_bits *bits)
 {
+    static const jxl_distribution types[4] = {{0, 0}, {0, 1}, {4, 2}, {6, 18}};
     static const jxl_distribution shifts[4] = {{0, 0}, {0, 3}, {0, 4}, {3, 1}};
     static const jxl_distribution filters[4] = {{0, 1}, {2, 0}, {4, 3}, {8, 19}};
     enum { ALPHA = 0, SPOT_COLOR = 2, CFA = 5 };
     uint32_t size, exponent;
     if (jxl_read_bits(bits, 1))
         return NULL; /* all_default: alpha of 8 bits */
-    uint32_t type = read_enum(bits);
+    uint32_t type = jxl_read_u32(bits, types);
     read_depth(bits, &size, &exponent);
     if (jxl_read_u32(bits, shifts) != 0)
         return "a channel of lower resolution";
@@ -192,15 +144,22 @@ static const char *read_metadata(jxl_bits *bits, tz_jxl_info *info)
 {
     static const jxl_distribution counts[4] = {{0, 0}, {0, 1}, {4, 2}, {12, 1}};
     const char *unsupported = NULL;
+    uint32_t width, height;
     if (jxl_read_bits(bits, 1)) { /* all_default */
         info->bits = 8;
         info->xyb = true;
         return NULL;
     }
-    if (jxl_read_bits(bits, 1))
-        unsupported = read_extra_fields(bits);
-    if (unsupported)
-        return unsupported;
+    if (jxl_read_bits(bits, 1)) { /* extra_fields */
+        if (jxl_read_bits(bits, 3) != 0)
+            return "turned pixels";
+        if (jxl_read_bits(bits, 1)) /* intrinsic size */
+            read_jxl_size(bits, &width, &height);
+        if (jxl_read_bits(bits, 1))
+            return "a preview";
+        if (jxl_read_bits(bits, 1))
+            return "an animation";
+    }
     read_depth(bits, &info->bits, &info->exponent);
     jxl_read_bits(bits, 1); /* modular_16bit_buffers */
     info->extra_channels = jxl_read_u32(bits, counts);
@@ -213,11 +172,18 @@ static const char *read_metadata(jxl_bits *bits, tz_jxl_info *info)
     return !default_colors && jxl_read_bits(bits, 1) ? "an ICC profile" : NULL;
 }
 
+enum { BOX_JXLC = 0x6A786C63, BOX_JXLP = 0x6A786C70 }; /* "jxlc", and "jxlp": a part of it */
+
 tz_result tz_jxl_read_info(tz_jxl_info *out, const uint8_t *data, size_t size,
                            const tz_codec_call *call)
 {
     tz_cursor stream;
-    TZ_TRY(find_jxl_codestream(&stream, data, size, call));
+    static const uint32_t boxes[2] = {BOX_JXLC, BOX_JXLP};
+    const uint32_t box = tz_cursor_find_box(data, size, "JXL ", boxes, &stream);
+    if (box == BOX_JXLP)
+        return tz_codec_fail_unsupported(call, "JPEG XL: a codestream in several boxes");
+    if (box == 0)
+        return tz_codec_fail(call, "JPEG XL: no codestream in the boxes");
     tz_jxl_info info = {.stream = stream.at, .stream_size = tz_cursor_left(&stream)};
     const uint8_t *signature = tz_cursor_bytes(&stream, 2);
     if (!signature || signature[0] != 0xFF || signature[1] != 0x0A)
@@ -228,8 +194,7 @@ tz_result tz_jxl_read_info(tz_jxl_info *out, const uint8_t *data, size_t size,
     if (bits.overrun || info.width == 0)
         return tz_codec_fail(call, "JPEG XL: the header is cut off or empty");
     if (unsupported)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "JPEG XL with %s", unsupported);
+        return tz_codec_fail_unsupported(call, "JPEG XL with %s", unsupported);
     *out = info;
     return TZ_OK;
 }
@@ -467,45 +432,35 @@ static bool skip_sections(jxl_bits *bits, const jxl_frame *f)
  * All frames
  * ------------------------------------------------------------------------------------------ */
 
-static tz_result check_jxl_frame(const jxl_frame *f, const tz_jxl_info *info,
-                                 const tz_codec_call *call)
-{
-    if (f->flags & FLAG_SPLINES)
-        return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                       "JPEG XL with splines");
-    if (f->width == 0 || f->height == 0 ||
-        (is_visible(f) && (f->width > info->width || f->height > info->height)))
-        return tz_codec_fail(call, "JPEG XL: a frame of %u x %u in an image of %u x %u", f->width,
-                             f->height, info->width, info->height);
-    return TZ_OK;
-}
-
 tz_result tz_jxl_check_frames(const tz_jxl_info *info, size_t first, const tz_codec_call *call)
 {
     jxl_bits bits = {info->stream, info->stream_size, first * 8, false};
     uint64_t memory = 0;
     for (unsigned i = 0; i < MAX_FRAMES; i++) {
         jxl_frame f;
-        bool plain = read_frame_header(&bits, &f, info);
+        bool is_known = read_frame_header(&bits, &f, info);
         if (bits.overrun)
             return tz_codec_fail(call, "JPEG XL: frames are cut off");
-        if (!plain)
-            return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                           "JPEG XL with extensions");
-        TZ_TRY(check_jxl_frame(&f, info, call));
+        if (!is_known)
+            return tz_codec_fail_unsupported(call, "JPEG XL with extensions");
+        if (f.flags & FLAG_SPLINES)
+            return tz_codec_fail_unsupported(call, "JPEG XL with splines");
+        if (f.width == 0 || f.height == 0 ||
+            (is_visible(&f) && (f.width > info->width || f.height > info->height)))
+            return tz_codec_fail(call, "JPEG XL: a frame of %u x %u in an image of %u x %u",
+                                 f.width, f.height, info->width, info->height);
         memory =
             tz_add_capped(memory, tz_mul_capped((uint64_t)f.width * f.height,
                                                 (3u + info->extra_channels) * BYTES_PER_SAMPLE));
-        TZ_TRY(tz_check_limit(call->ctx, offsetof(tz_limits, max_codec_bytes), call->location,
-                              memory, "bytes of memory for libjxl"));
+        TZ_TRY(tz_codec_check_memory(call, memory, "bytes of memory for libjxl"));
         bool followed = skip_sections(&bits, &f);
         if (bits.overrun)
             return tz_codec_fail(call, "JPEG XL: a frame is cut off");
         if (f.is_last)
             return TZ_OK;
         if (!followed)
-            return tz_fail(call->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, call->location,
-                           "JPEG XL: permuted sections in a frame that is not the last");
+            return tz_codec_fail_unsupported(
+                call, "JPEG XL: permuted sections in a frame that is not the last");
     }
     return tz_codec_fail(call, "JPEG XL: more than %d frames", MAX_FRAMES);
 }

@@ -9,6 +9,7 @@
 #ifndef TZ_CODEC_LERC_H
 #define TZ_CODEC_LERC_H
 
+#include "codec/codec.h"
 #include "codec/cursor.h"
 
 #define TZ_LERC_MAX_BLOCK 32 /* pixels on a side */
@@ -71,7 +72,10 @@ static inline size_t tz_lerc_type_size(uint32_t type)
 /* Returns the type of such samples; TZ_LERC_TYPES if LERC has none. */
 static inline uint32_t tz_lerc_type_of(uint16_t bits, uint16_t sample_format)
 {
-    static const uint16_t formats[TZ_LERC_TYPES] = {2, 1, 2, 1, 2, 1, 3, 3};
+    static const uint16_t formats[TZ_LERC_TYPES] = {TZ_SAMPLE_FORMAT_INT,   TZ_SAMPLE_FORMAT_UINT,
+                                                    TZ_SAMPLE_FORMAT_INT,   TZ_SAMPLE_FORMAT_UINT,
+                                                    TZ_SAMPLE_FORMAT_INT,   TZ_SAMPLE_FORMAT_UINT,
+                                                    TZ_SAMPLE_FORMAT_FLOAT, TZ_SAMPLE_FORMAT_FLOAT};
     uint32_t type = 0;
     while (type < TZ_LERC_TYPES &&
            (formats[type] != sample_format || tz_lerc_type_size(type) * 8 != bits))

@@ -3,7 +3,7 @@
  * of packing numbers that values and mask are made of, bit stuffing and Huffman codes. Numbers are
  * little-endian.
  *
- * A blob is read by a cursor, piece by piece in the order of the file: header, mask, then values by
+ * A blob is read by a cursor in the order of the file: header, mask, then values by
  * lerc_values.c or lerc_blocks.c. Every size is checked against the bytes that are left, so that no
  * blob can make these functions read or write elsewhere. */
 #include "base/minmax.h"
@@ -19,12 +19,6 @@ enum {
     LAST_VERSION = 6,
     CHECKSUM_START = 14 /* "Lerc2 ", version, checksum */
 };
-
-static double read_double(tz_cursor *cursor)
-{
-    const uint8_t *data = tz_cursor_bytes(cursor, 8);
-    return data ? tz_lerc_load(data, TZ_LERC_DOUBLE) : 0;
-}
 
 bool tz_lerc_read_header(tz_lerc_header *out, tz_cursor *cursor)
 {
@@ -48,13 +42,14 @@ bool tz_lerc_read_header(tz_lerc_header *out, tz_cursor *cursor)
         header.has_nodata = tz_cursor_u8(cursor) != 0;
         tz_cursor_bytes(cursor, 3);
     }
-    header.max_error = read_double(cursor);
-    header.minimum = read_double(cursor);
-    header.maximum = read_double(cursor);
+    const uint8_t *doubles = tz_cursor_bytes(cursor, 3 * sizeof(double));
     if (header.version >= 6)
         tz_cursor_bytes(cursor, 16); /* values that mean "no data" */
     if (cursor->overrun || header.type >= TZ_LERC_TYPES)
         return false;
+    header.max_error = tz_lerc_load(doubles, TZ_LERC_DOUBLE);
+    header.minimum = tz_lerc_load(doubles + 8, TZ_LERC_DOUBLE);
+    header.maximum = tz_lerc_load(doubles + 16, TZ_LERC_DOUBLE);
     *out = header;
     return true;
 }
@@ -217,28 +212,24 @@ static uint64_t high_first_word(const uint8_t *data, size_t size, size_t index)
     return word;
 }
 
-static void unpack_high_first(const uint8_t *data, unsigned bits, uint32_t *out, size_t count)
+/* Unpacks numbers of 1 to 31 bits, in the order of bits that the version has. */
+static bool unpack(tz_cursor *cursor, uint32_t version, unsigned bits, uint32_t *out, size_t count)
 {
-    size_t size = (count * bits + 7) / 8;
+    const size_t size = (count * bits + 7) / 8;
+    const uint8_t *data = tz_cursor_bytes(cursor, size);
+    if (!data || count == 0)
+        return false;
+    if (version >= 3) {
+        unpack_low_first(data, bits, out, count);
+        return true;
+    }
     for (size_t i = 0; i < count; i++) {
-        size_t index = i * bits / 32;
+        const size_t index = i * bits / 32;
         uint64_t two = high_first_word(data, size, index) << 32;
         if ((index + 1) * 4 < size)
             two |= high_first_word(data, size, index + 1);
         out[i] = (uint32_t)(two << (i * bits % 32) >> (64 - bits));
     }
-}
-
-/* Unpacks numbers of 1 to 31 bits. */
-static bool unpack(tz_cursor *cursor, uint32_t version, unsigned bits, uint32_t *out, size_t count)
-{
-    const uint8_t *data = tz_cursor_bytes(cursor, (count * bits + 7) / 8);
-    if (!data || count == 0)
-        return false;
-    if (version >= 3)
-        unpack_low_first(data, bits, out, count);
-    else
-        unpack_high_first(data, bits, out, count);
     return true;
 }
 
@@ -267,18 +258,13 @@ bool tz_lerc_unstuff(tz_cursor *cursor, uint32_t version, uint32_t *out, size_t 
                      unsigned *width)
 {
     uint8_t how = tz_cursor_u8(cursor);
-    uint32_t number = 0;
-    if (how >> 6 == 0)
-        number = tz_cursor_le32(cursor);
-    else if (how >> 6 == 2)
-        number = tz_cursor_u8(cursor);
-    else if (how >> 6 == 1) {
-        number = tz_cursor_u8(cursor);
-        number |= (uint32_t)tz_cursor_u8(cursor) << 8;
-    } else
+    static const uint8_t count_sizes[4] = {4, 2, 1, 0};
+    const unsigned bits = how & 31, count_size = count_sizes[how >> 6];
+    const uint8_t *stored = tz_cursor_bytes(cursor, count_size);
+    if (!stored || count_size == 0)
         return false;
-    unsigned bits = how & 31;
-    if (cursor->overrun || number > max)
+    const uint32_t number = (uint32_t)tz_load_le_bytes(stored, count_size);
+    if (number > max)
         return false;
     *count = number;
     *width = bits;
@@ -299,21 +285,8 @@ static tz_lerc_bits bits_at(const tz_cursor *cursor)
     return (tz_lerc_bits){cursor->at, tz_cursor_left(cursor) / 4, 0, 0};
 }
 
-/* Enters a code in the quick table, at all indices that begin with it, or in the list of longer
- * ones.
- */
-static void add_code(tz_lerc_huffman *huffman, tz_lerc_code code)
-{
-    if (code.length > TZ_LERC_QUICK_BITS) {
-        huffman->longer[huffman->longer_count++] = code;
-        return;
-    }
-    unsigned spare = TZ_LERC_QUICK_BITS - code.length;
-    for (unsigned i = 0; i < 1u << spare; i++)
-        huffman->quick[(code.bits << spare) + i] = (uint16_t)(code.length << 8 | code.symbol);
-}
-
-/* Reads the codes, which follow their lengths in the same kind of words as the data. */
+/* Reads the codes, which follow their lengths in the same kind of words as the data. A code goes to
+ * the quick table, at all indices that begin with it, or to the list of longer ones. */
 static bool read_codes(tz_lerc_huffman *huffman, tz_cursor *cursor, const uint32_t *lengths,
                        uint32_t first, uint32_t count, uint32_t size)
 {
@@ -331,7 +304,13 @@ static bool read_codes(tz_lerc_huffman *huffman, tz_cursor *cursor, const uint32
         tz_lerc_bits_skip(&bits, lengths[i]);
         if (bits.held < 0)
             return false;
-        add_code(huffman, code);
+        if (code.length > TZ_LERC_QUICK_BITS) {
+            huffman->longer[huffman->longer_count++] = code;
+            continue;
+        }
+        const unsigned spare = TZ_LERC_QUICK_BITS - code.length;
+        for (unsigned k = 0; k < 1u << spare; k++)
+            huffman->quick[(code.bits << spare) + k] = (uint16_t)(code.length << 8 | code.symbol);
     }
     size_t words_used = words_before - bits.word_count - (size_t)(bits.held / 32);
     return tz_cursor_bytes(cursor, words_used * 4) != NULL;

@@ -143,22 +143,6 @@ static bool fits_int32(const lerc_dequantizer *quant)
            quant->maximum == (double)(int32_t)quant->maximum;
 }
 
-static void store_lerc_block(const tz_lerc_blob *blob, const lerc_block_rect *at,
-                             const lerc_dequantizer *quant)
-{
-    static store_function *const whole[] = {store_whole_int8, store_whole_uint8, store_whole_int16,
-                                            store_whole_uint16};
-    static store_function *const any[TZ_LERC_TYPES] = {store_int8,   store_uint8, store_int16,
-                                                       store_uint16, store_int32, store_uint32,
-                                                       store_float,  store_double};
-    if (!quant->steps || quant->differences || blob->mask)
-        store_any(blob, at, quant);
-    else if (blob->header.type <= TZ_LERC_UINT16 && fits_int32(quant))
-        whole[blob->header.type](blob, at, quant);
-    else
-        any[blob->header.type](blob, at, quant);
-}
-
 static bool store_raw_block(tz_lerc_blob *blob, const lerc_block_rect *at)
 {
     uint32_t type = blob->header.type;
@@ -177,23 +161,6 @@ static bool store_raw_block(tz_lerc_blob *blob, const lerc_block_rect *at)
                 tz_lerc_copy(out, tz_cursor_bytes(&blob->data, size), 1, type);
     }
     return true;
-}
-
-/* Stores 0, or the values of the depth before. */
-static void store_zero_block(const tz_lerc_blob *blob, const lerc_block_rect *at, bool differences)
-{
-    size_t size = tz_lerc_type_size(blob->header.type);
-    for (uint32_t y = at->y0; y < at->y1; y++) {
-        uint8_t *out = block_row(blob, at, y);
-        for (uint32_t x = at->x0; x < at->x1; x++, out += blob->target.step) {
-            if (!tz_lerc_is_valid(blob, (size_t)y * blob->header.width + x))
-                continue;
-            if (differences)
-                memcpy(out, out - size, size);
-            else
-                memset(out, 0, size);
-        }
-    }
 }
 
 /* Returns the type of an offset: the blob's, or a narrower one that holds it too. */
@@ -215,19 +182,6 @@ static uint32_t offset_type(uint32_t type, unsigned narrower)
     }
 }
 
-static bool read_offset(tz_lerc_blob *blob, unsigned narrower, bool differences, double *out)
-{
-    uint32_t type = blob->header.type;
-    type = offset_type(differences && type < TZ_LERC_FLOAT ? TZ_LERC_INT32 : type, narrower);
-    if (type >= TZ_LERC_TYPES)
-        return tz_lerc_fail(blob, "the type of a block");
-    const uint8_t *data = tz_cursor_bytes(&blob->data, tz_lerc_type_size(type));
-    if (!data)
-        return tz_lerc_fail(blob, "a block is cut off");
-    *out = tz_lerc_load(data, type);
-    return true;
-}
-
 /* Reads and stores a constant or quantized block: the offset, and the numbers above it if any. */
 static bool store_computed_block(tz_lerc_blob *blob, const lerc_block_rect *at, uint8_t first,
                                  bool differences)
@@ -236,8 +190,15 @@ static bool store_computed_block(tz_lerc_blob *blob, const lerc_block_rect *at, 
     size_t size = tz_lerc_type_size(blob->header.type);
     lerc_dequantizer quant = {NULL,       0, 0, 2 * blob->header.max_error, blob->header.maximum,
                               differences};
-    if (!read_offset(blob, first >> 6, differences, &quant.offset))
-        return false;
+    uint32_t type =
+        differences && blob->header.type < TZ_LERC_FLOAT ? TZ_LERC_INT32 : blob->header.type;
+    type = offset_type(type, first >> 6);
+    if (type >= TZ_LERC_TYPES)
+        return tz_lerc_fail(blob, "the type of a block");
+    const uint8_t *offset = tz_cursor_bytes(&blob->data, tz_lerc_type_size(type));
+    if (!offset)
+        return tz_lerc_fail(blob, "a block is cut off");
+    quant.offset = tz_lerc_load(offset, type);
     if (blob->maxima && blob->header.depth > 1)
         quant.maximum = tz_lerc_load(blob->maxima + at->depth * size, blob->header.type);
     size_t count;
@@ -248,11 +209,22 @@ static bool store_computed_block(tz_lerc_blob *blob, const lerc_block_rect *at, 
             return tz_lerc_fail(blob, "the numbers of a block");
         quant.steps = steps;
     }
-    store_lerc_block(blob, at, &quant);
+    static store_function *const whole[] = {store_whole_int8, store_whole_uint8, store_whole_int16,
+                                            store_whole_uint16};
+    static store_function *const any[TZ_LERC_TYPES] = {store_int8,   store_uint8, store_int16,
+                                                       store_uint16, store_int32, store_uint32,
+                                                       store_float,  store_double};
+    if (!quant.steps || differences || blob->mask)
+        store_any(blob, at, &quant);
+    else if (blob->header.type <= TZ_LERC_UINT16 && fits_int32(&quant))
+        whole[blob->header.type](blob, at, &quant);
+    else
+        any[blob->header.type](blob, at, &quant);
     return true;
 }
 
-/* Reads a block: its first byte says how it is stored. */
+/* Reads a block: its first byte says how it is stored. A zero block is 0, or the values of the
+ * depth before. */
 static bool read_lerc_block(tz_lerc_blob *blob, const lerc_block_rect *at)
 {
     uint8_t first = tz_cursor_u8(&blob->data);
@@ -268,7 +240,18 @@ static bool read_lerc_block(tz_lerc_blob *blob, const lerc_block_rect *at)
         return store_raw_block(blob, at);
     if ((first & 3) != BLOCK_ZERO)
         return store_computed_block(blob, at, first, differences);
-    store_zero_block(blob, at, differences);
+    const size_t size = tz_lerc_type_size(blob->header.type);
+    for (uint32_t y = at->y0; y < at->y1; y++) {
+        uint8_t *out = block_row(blob, at, y);
+        for (uint32_t x = at->x0; x < at->x1; x++, out += blob->target.step) {
+            if (!tz_lerc_is_valid(blob, (size_t)y * blob->header.width + x))
+                continue;
+            if (differences)
+                memcpy(out, out - size, size);
+            else
+                memset(out, 0, size);
+        }
+    }
     return true;
 }
 

@@ -49,19 +49,15 @@ void tz_lerc_store(uint8_t *out, uint32_t type, double value)
     int64_t whole = lowest[type]; /* of NaN too */
     if (value >= (double)whole)
         whole = value <= (double)highest[type] ? (int64_t)value : highest[type];
-    uint32_t word = (uint32_t)whole;
-    uint16_t half = (uint16_t)whole;
-    uint8_t byte = (uint8_t)whole;
-    switch (tz_lerc_type_size(type)) {
-    case 1:
-        memcpy(out, &byte, sizeof byte);
-        break;
-    case 2:
+    const uint32_t word = (uint32_t)whole;
+    const uint16_t half = (uint16_t)whole;
+    const size_t size = tz_lerc_type_size(type);
+    if (size == 1)
+        *out = (uint8_t)whole;
+    else if (size == 2)
         memcpy(out, &half, sizeof half);
-        break;
-    default:
+    else
         memcpy(out, &word, sizeof word);
-    }
 }
 
 static uint8_t *lerc_pixel_at(const tz_lerc_blob *blob, size_t x, size_t y)
@@ -119,18 +115,6 @@ bool tz_lerc_fill_constant(tz_lerc_blob *blob)
     return true;
 }
 
-/* Returns the value that a difference refers to: the one to the left if it is valid, or the one
- * above, or the last one before. */
-static uint8_t predict_byte(const tz_lerc_blob *blob, size_t x, size_t y, uint32_t d, uint8_t last)
-{
-    size_t width = blob->header.width;
-    if (x > 0 && tz_lerc_is_valid(blob, y * width + x - 1))
-        return last;
-    if (y > 0 && tz_lerc_is_valid(blob, (y - 1) * width + x))
-        return lerc_pixel_at(blob, x, y - 1)[d];
-    return last;
-}
-
 /* Reads the differences of one depth of a blob without mask. */
 static bool read_huffman_differences_unmasked(tz_lerc_blob *blob, tz_lerc_huffman *huffman,
                                               uint32_t d)
@@ -158,17 +142,23 @@ static bool read_huffman_differences(tz_lerc_blob *blob, tz_lerc_huffman *huffma
 {
     if (!blob->mask)
         return read_huffman_differences_unmasked(blob, huffman, d);
+    const size_t width = blob->header.width;
     uint8_t bias = blob->header.type == TZ_LERC_INT8 ? 128 : 0;
     uint8_t last = 0;
     for (size_t y = 0; y < blob->header.height; y++) {
         uint8_t *out = lerc_pixel_at(blob, 0, y) + d;
-        for (size_t x = 0; x < blob->header.width; x++, out += blob->target.step) {
-            if (!tz_lerc_is_valid(blob, y * blob->header.width + x))
+        for (size_t x = 0; x < width; x++, out += blob->target.step) {
+            if (!tz_lerc_is_valid(blob, y * width + x))
                 continue;
             int symbol = tz_lerc_huffman_next(huffman, &huffman->bits);
             if (symbol < 0)
                 return false;
-            last = (uint8_t)(symbol - bias + predict_byte(blob, x, y, d, last));
+            /* refers to the value to the left if it is valid, or above, or to the last before */
+            const size_t pixel = y * width + x;
+            if ((x == 0 || !tz_lerc_is_valid(blob, pixel - 1)) && y > 0 &&
+                tz_lerc_is_valid(blob, pixel - width))
+                last = lerc_pixel_at(blob, x, y - 1)[d];
+            last = (uint8_t)(symbol - bias + last);
             *out = last;
         }
     }
@@ -263,28 +253,23 @@ static bool unpack_runs(tz_cursor packed, uint8_t *plane, size_t count)
     return filled == count;
 }
 
-/* Unpacks a plane of Huffman codes, whose table is stored as in version 5. */
-static bool unpack_codes(tz_cursor packed, tz_lerc_huffman *huffman, uint8_t *plane, size_t count)
-{
-    if (packed.overrun || !tz_lerc_huffman_read(huffman, &packed, 5))
-        return false;
-    tz_lerc_bits bits = huffman->bits;
-    for (size_t i = 0; i < count; i++) {
-        int symbol = tz_lerc_huffman_next(huffman, &bits);
-        if (symbol < 0)
-            return false;
-        plane[i] = (uint8_t)symbol;
-    }
-    return true;
-}
-
 static bool unpack_plane(tz_cursor packed, tz_lerc_huffman *huffman, uint8_t *plane, size_t count)
 {
+    tz_lerc_bits bits;
     const uint8_t *data;
     uint8_t value;
     switch (tz_cursor_u8(&packed)) {
-    case PLANE_HUFFMAN:
-        return unpack_codes(packed, huffman, plane, count);
+    case PLANE_HUFFMAN: /* with a table as in version 5 */
+        if (packed.overrun || !tz_lerc_huffman_read(huffman, &packed, 5))
+            return false;
+        bits = huffman->bits;
+        for (size_t i = 0; i < count; i++) {
+            const int symbol = tz_lerc_huffman_next(huffman, &bits);
+            if (symbol < 0)
+                return false;
+            plane[i] = (uint8_t)symbol;
+        }
+        return true;
     case PLANE_REPEATED:
         value = tz_cursor_u8(&packed);
         if (tz_cursor_le32(&packed) != count || packed.overrun)
@@ -303,23 +288,8 @@ static bool unpack_plane(tz_cursor packed, tz_lerc_huffman *huffman, uint8_t *pl
     }
 }
 
-/* Stores a plane as the bytes of this rank of all values; the lowest is rank 0. */
-static void store_plane(const tz_lerc_blob *blob, value_grid grid, const uint8_t *plane,
-                        unsigned rank)
-{
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    rank = (unsigned)tz_lerc_type_size(blob->header.type) - 1 - rank;
-#endif
-    size_t step =
-        blob->header.depth == 1 ? blob->target.step : tz_lerc_type_size(blob->header.type);
-    for (size_t row = 0; row < grid.rows; row++) {
-        uint8_t *out = lerc_value_at(blob, 0, row) + rank;
-        for (size_t column = 0; column < grid.columns; column++, out += step)
-            *out = *plane++;
-    }
-}
-
-/* Reads one plane of bytes. Planes come in any order, each with its rank. */
+/* Reads one plane and stores it as the bytes of its rank of all values; the lowest is rank 0.
+ * Planes come in any order. */
 static bool read_plane(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *plane, unsigned *seen)
 {
     value_grid grid = grid_of(&blob->header);
@@ -335,7 +305,16 @@ static bool read_plane(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *pl
     for (; level > 0; level--)
         for (size_t i = level; i < count; i++)
             plane[i] = (uint8_t)(plane[i] + plane[i - 1]);
-    store_plane(blob, grid, plane, rank);
+    const size_t size_of_value = tz_lerc_type_size(blob->header.type);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    rank = (uint8_t)(size_of_value - 1 - rank);
+#endif
+    const size_t step = blob->header.depth == 1 ? blob->target.step : size_of_value;
+    for (size_t row = 0; row < grid.rows; row++) {
+        uint8_t *out = lerc_value_at(blob, 0, row) + rank;
+        for (size_t column = 0; column < grid.columns; column++, out += step)
+            *out = *plane++;
+    }
     return true;
 }
 
@@ -366,21 +345,6 @@ static void add_value(uint8_t *to, const uint8_t *from, size_t size)
     }
 }
 
-static void unpredict_values(const tz_lerc_blob *blob, value_grid grid, uint8_t predictor)
-{
-    size_t size = tz_lerc_type_size(blob->header.type);
-    if (predictor == PREDICT_ABOVE_AND_LEFT)
-        for (size_t row = 1; row < grid.rows; row++)
-            for (size_t column = 0; column < grid.columns; column++)
-                add_value(lerc_value_at(blob, column, row), lerc_value_at(blob, column, row - 1),
-                          size);
-    if (predictor != PREDICT_NONE)
-        for (size_t row = 0; row < grid.rows; row++)
-            for (size_t column = 1; column < grid.columns; column++)
-                add_value(lerc_value_at(blob, column, row), lerc_value_at(blob, column - 1, row),
-                          size);
-}
-
 bool tz_lerc_read_planes(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *plane)
 {
     value_grid grid = grid_of(&blob->header);
@@ -391,7 +355,13 @@ bool tz_lerc_read_planes(tz_lerc_blob *blob, tz_lerc_huffman *huffman, uint8_t *
     for (size_t i = 0; i < tz_lerc_type_size(blob->header.type); i++)
         if (!read_plane(blob, huffman, plane, &seen))
             return tz_lerc_fail(blob, "a plane of floats");
-    unpredict_values(blob, grid, predictor);
+    const size_t size = tz_lerc_type_size(blob->header.type);
+    for (size_t row = 1; predictor == PREDICT_ABOVE_AND_LEFT && row < grid.rows; row++)
+        for (size_t column = 0; column < grid.columns; column++)
+            add_value(lerc_value_at(blob, column, row), lerc_value_at(blob, column, row - 1), size);
+    for (size_t row = 0; predictor != PREDICT_NONE && row < grid.rows; row++)
+        for (size_t column = 1; column < grid.columns; column++)
+            add_value(lerc_value_at(blob, column, row), lerc_value_at(blob, column - 1, row), size);
     if (blob->header.type != TZ_LERC_FLOAT)
         return true;
     /* 32-bit floats are stored with the sign between exponent and mantissa. */
