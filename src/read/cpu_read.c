@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "io/source.h"
-#include "read/read_report.h"
+#include "read/tile.h"
 
 /* Tiles without data are quickly done: this many are one task. */
 enum { EMPTY_TILES_PER_TASK = 64 };
@@ -27,38 +27,15 @@ typedef struct cpu_run {
     _Atomic uint64_t expected; /* fetches below this one have been asked for ahead */
 } cpu_run;
 
-/* A tile that failed is an error of the read, unless the outcomes of all its requests have a list.
- */
-static tz_result record_failed_tile(cpu_run *r, tz_worker *w, const tz_tile_read *tile_read,
-                                    tz_result result, const tz_error *err)
+/* Ends a tile with its result. One that failed is an error of the read, unless the outcomes of all
+ * its requests have a list; its pixels are nodata then. */
+static tz_result end_tile(cpu_run *r, tz_worker *w, const tz_tile_read *tile_read, tz_result result,
+                          const tz_error *err)
 {
+    if (result == TZ_OK)
+        return TZ_OK;
     TZ_TRY(tz_tile_read_record_failure(r->plan, &r->lock, tile_read, result, err));
     tz_tile_store_failed(r->plan, w, tile_read);
-    return TZ_OK;
-}
-
-static tz_result store_tile(cpu_run *r, tz_worker *w, const tz_tile_read *tile_read, uint8_t *bytes,
-                            tz_error *err)
-{
-    const tz_result result = tz_tile_store(r->plan, w, tile_read, bytes, err);
-    return result == TZ_OK ? TZ_OK : record_failed_tile(r, w, tile_read, result, err);
-}
-
-/* Reads each tile of a fetch on its own after the fetch failed, so that only those fail that must.
- */
-static tz_result read_tiles_apart(cpu_run *r, tz_worker *w, const tz_span *fetch, tz_error *err)
-{
-    const tz_wave *wave = &r->plan->wave;
-    for (size_t i = 0; i < fetch->count; i++) {
-        const tz_indexed_range *range = &wave->ranges[fetch->first + i];
-        const tz_tile_read *tile_read = tz_fetch_tile_read(wave, fetch, i);
-        const tz_result result =
-            tz_tile_read_from_file(wave, tile_read, range->offset, range->size, w->input, err);
-        if (result != TZ_OK)
-            TZ_TRY(record_failed_tile(r, w, tile_read, result, err));
-        else
-            TZ_TRY(store_tile(r, w, tile_read, w->input, err));
-    }
     return TZ_OK;
 }
 
@@ -85,7 +62,8 @@ static void read_ahead(cpu_run *r, uint64_t index)
 }
 
 /* Runs one fetch. Its bytes go to the buffer if they are its pixels, else to the worker's input,
- * and from there tile by tile, or several uncompressed ones together. */
+ * and from there tile by tile, or several uncompressed ones together. If the fetch fails, each of
+ * its tiles is read on its own, so that only those fail that must. */
 static tz_result read_and_store(cpu_run *r, tz_worker *w, uint64_t index, tz_error *err)
 {
     const tz_wave *wave = &r->plan->wave;
@@ -93,20 +71,34 @@ static tz_result read_and_store(cpu_run *r, tz_worker *w, uint64_t index, tz_err
     const tz_indexed_range *ranges = &wave->ranges[fetch->first];
     uint8_t *destination = tz_fetch_destination(r->plan, w, fetch);
     const uint64_t start = now_nanoseconds();
-    const tz_result result =
+    tz_result result =
         tz_tile_read_from_file(wave, tz_fetch_tile_read(wave, fetch, 0), fetch->offset, fetch->size,
                                destination ? destination : w->input, err);
     /* slower than memory: these bytes came from the disk, and so will the next */
     if (now_nanoseconds() - start > 50000 + fetch->size)
         read_ahead(r, index);
-    if (result != TZ_OK)
-        return tz_fetch_may_fail(wave, fetch) ? read_tiles_apart(r, w, fetch, err) : result;
+    if (result != TZ_OK && !tz_fetch_may_fail(wave, fetch))
+        return result;
+    if (result != TZ_OK) {
+        for (size_t i = 0; i < fetch->count; i++) {
+            const tz_tile_read *tile_read = tz_fetch_tile_read(wave, fetch, i);
+            result = tz_tile_read_from_file(wave, tile_read, ranges[i].offset, ranges[i].size,
+                                            w->input, err);
+            if (result == TZ_OK)
+                result = tz_tile_store(r->plan, w, tile_read, w->input, err);
+            TZ_TRY(end_tile(r, w, tile_read, result, err));
+        }
+        return TZ_OK;
+    }
     for (size_t i = 0; !destination && i < fetch->count;) {
+        const tz_tile_read *tile_read = tz_fetch_tile_read(wave, fetch, i);
+        uint8_t *bytes = w->input + (ranges[i].offset - fetch->offset);
         const size_t joined =
             tz_tile_store_joined(r->plan, w, ranges + i, fetch->count - i, fetch, err);
-        if (joined == 0)
-            TZ_TRY(store_tile(r, w, tz_fetch_tile_read(wave, fetch, i),
-                              w->input + (ranges[i].offset - fetch->offset), err));
+        if (joined == 0) {
+            result = tz_tile_store(r->plan, w, tile_read, bytes, err);
+            TZ_TRY(end_tile(r, w, tile_read, result, err));
+        }
         i += joined ? joined : 1;
     }
     return TZ_OK;
@@ -125,8 +117,7 @@ static tz_result run_task(void *user, uint64_t index, unsigned worker, tz_error 
     for (size_t i = first; i < end; i++) {
         const tz_tile_read *tile_read = &wave->tile_reads[wave->empty[i]];
         const tz_result result = tz_tile_store_empty(r->plan, w, tile_read, err);
-        if (result != TZ_OK)
-            TZ_TRY(record_failed_tile(r, w, tile_read, result, err));
+        TZ_TRY(end_tile(r, w, tile_read, result, err));
     }
     return TZ_OK;
 }
@@ -143,13 +134,8 @@ static bool report_cpu_progress(void *user, uint64_t done, uint64_t total)
                           wave->total);
 }
 
-static void mask_failed_tile(void *user, const tz_planned_request *request,
-                             const tz_planned_request *mask, uint64_t tile)
-{
-    (void)user;
-    tz_planned_request_mask_tile(request, mask, tile);
-}
-
+/* Pixels outside the level are filled first: no tile stores to them. Masks of failed tiles come
+ * last, as another request may have stored its mask over them. */
 static tz_result run_waves(cpu_run *r)
 {
     tz_plan *plan = r->plan;
@@ -166,7 +152,7 @@ static tz_result run_waves(cpu_run *r)
                                       tz_ceil_div(wave->empty_count, EMPTY_TILES_PER_TASK),
                                   run_task, r, &progress, &plan->ctx));
     }
-    tz_plan_visit_failed_tiles(plan, mask_failed_tile, NULL);
+    tz_plan_visit_failed_tiles(plan, tz_planned_request_mask_tile, NULL);
     TZ_TRY(tz_plan_check_unchanged(plan));
     tz_report_finish(plan, &r->workers, 0);
     return TZ_OK;

@@ -12,6 +12,8 @@
  * be too large, the waves are counted again with smaller fetches or for the CPU. */
 #include "read/plan.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/pool.h"
 #include "io/source.h"
@@ -30,38 +32,33 @@ typedef struct layer_table {
     size_t mask;
 } layer_table;
 
-/* Returns the first planned request of the request's file, level and reduction; the number of the
- * next one if there is none yet. */
-static uint32_t find_layer_id(const tz_plan *plan, const layer_table *table,
-                              const tz_read_request *request, uint32_t level)
-{
-    const uint64_t key =
-        ((uint64_t)(uintptr_t)request->file ^ level ^ (uint64_t)request->decode_reduction << 48) *
-        UINT64_C(0x9e3779b97f4a7c15);
-    size_t slot = (size_t)(key >> 32) & table->mask;
-    for (; table->slots[slot]; slot = (slot + 1) & table->mask) {
-        const tz_planned_request *planned = &plan->requests[table->slots[slot] - 1];
-        if (planned->file == request->file && planned->level == level &&
-            planned->decode_reduction == request->decode_reduction)
-            return table->slots[slot] - 1;
-    }
-    table->slots[slot] = (uint32_t)plan->request_count + 1;
-    return (uint32_t)plan->request_count;
-}
-
+/* Adds a planned request. It shares formats and tiles with the first one of the same file, level
+ * and reduction, which the table finds. */
 static tz_result add_planned_request(tz_plan *plan, const layer_table *table,
                                      const tz_read_request *request, tz_request_kind kind)
 {
     tz_context ctx = tz_file_context(request->file, plan->ctx.err);
     ctx.warnings = &plan->warnings;
-    tz_planned_request *planned = &plan->requests[plan->request_count];
+    const uint32_t number = (uint32_t)plan->request_count;
+    tz_planned_request *planned = &plan->requests[number];
+    const tz_planned_request *shared = NULL;
     const uint32_t level = kind == TZ_REQUEST_MASK ? TZ_MASK_OF(request->level) : request->level;
-    const uint32_t layer_id = find_layer_id(plan, table, request, level);
-    const tz_planned_request *shared =
-        layer_id < plan->request_count ? &plan->requests[layer_id] : NULL;
+    const uint64_t key =
+        ((uint64_t)(uintptr_t)request->file ^ level ^ (uint64_t)request->decode_reduction << 48) *
+        UINT64_C(
+            0x9e3779b97f4a7c15); /* 2^64 / golden ratio: spreads addresses over the high bits */
+    size_t slot = (size_t)(key >> 32) & table->mask;
+    for (; table->slots[slot] && !shared; slot = (slot + 1) & table->mask) {
+        const tz_planned_request *known = &plan->requests[table->slots[slot] - 1];
+        if (known->file == request->file && known->level == level &&
+            known->decode_reduction == request->decode_reduction)
+            shared = known;
+    }
+    if (!shared)
+        table->slots[slot] = number + 1;
     TZ_TRY(tz_planned_request_make(planned, request, kind, shared, &plan->options, &plan->arena,
                                    &ctx));
-    planned->layer_id = layer_id;
+    planned->layer_id = shared ? (uint32_t)(shared - plan->requests) : number;
     plan->request_count++;
     plan->wave.total += planned->tile_read_count;
     return TZ_OK;
@@ -310,4 +307,134 @@ void tz_plan_deinit(tz_plan *plan)
     tz_warnings_deinit(&plan->warnings);
     tz_warnings_deinit(&plan->table_warnings);
     tz_arena_deinit(&plan->arena);
+}
+
+/* ---- reports ---- */
+
+/* Warnings of one kind become one, which counts them and names the first tile of all: the report is
+ * the same whichever thread was first. The kind is the format of the message, compared by address;
+ * formats has those of the report's warnings. */
+static void merge_warnings(tz_report *report, const tz_warnings *warnings, const char **formats)
+{
+    report->warnings_dropped += warnings->dropped;
+    for (uint32_t i = 0; i < warnings->count; i++) {
+        const tz_error *warning = &warnings->list[i];
+        uint32_t k = 0;
+        while (k < report->warning_count &&
+               (formats[k] != warnings->formats[i] || report->warnings[k].cause != warning->cause))
+            k++;
+        if (k < report->warning_count) {
+            tz_error *known = &report->warnings[k];
+            const uint64_t count = known->count + warning->count;
+            if (warning->level < known->level ||
+                (warning->level == known->level && warning->tile < known->tile))
+                *known = *warning;
+            known->count = count;
+        } else if (k < TZ_REPORT_WARNINGS) {
+            formats[k] = warnings->formats[i];
+            report->warnings[report->warning_count++] = *warning;
+        } else {
+            report->warnings_dropped++;
+        }
+    }
+}
+
+void tz_report_finish(tz_plan *plan, const tz_workers *workers, uint64_t by_device)
+{
+    tz_report *report = &plan->report;
+    const char *formats[TZ_REPORT_WARNINGS];
+    report->tiles_direct = 0; /* so far planned; from here on counted */
+    report->tiles_decoded = by_device;
+    merge_warnings(report, &plan->warnings, formats);
+    merge_warnings(report, &plan->table_warnings, formats);
+    for (unsigned i = 0; i < workers->count; i++) {
+        const tz_worker *w = &workers->list[i];
+        report->tiles_direct += w->tiles_direct;
+        report->tiles_decoded += w->tiles_decoded;
+        merge_warnings(report, &w->warnings, formats);
+    }
+    report->tiles_copied = report->tiles - report->tiles_sparse - report->tiles_direct -
+                           report->tiles_decoded - report->tiles_failed;
+}
+
+void tz_plan_visit_failed_tiles(const tz_plan *plan, tz_failed_tile_fn visit, void *user)
+{
+    for (size_t i = 0; i + 1 < plan->request_count; i++) {
+        const tz_planned_request *request = &plan->requests[i];
+        const tz_outcome *outcome = request->outcome;
+        if (request->to_mask || !plan->requests[i + 1].to_mask || !outcome || !outcome->tiles)
+            continue;
+        const uint64_t count =
+            outcome->tiles_failed > 0 ? tz_planned_request_status_count(request) : 0;
+        for (uint64_t k = 0; k < count; k++) {
+            const tz_tile_status *status = &outcome->tiles[request->status_first + k];
+            if (status->result != TZ_OK)
+                visit(user, request, &plan->requests[i + 1], status->tile);
+        }
+    }
+}
+
+void tz_device_use_add(tz_device_use *sum, const tz_device_use *more)
+{
+    if (!sum->id[0])
+        memcpy(sum->id, more->id, sizeof sum->id);
+    if (!sum->reason[0])
+        memcpy(sum->reason, more->reason, sizeof sum->reason);
+    sum->memory = tz_max(sum->memory, more->memory);
+    sum->peak = tz_max(sum->peak, more->peak);
+    sum->waves += more->waves;
+    sum->tiles += more->tiles;
+    sum->tiles_on_cpu += more->tiles_on_cpu;
+    sum->tiles_redone += more->tiles_redone;
+    sum->uploads += more->uploads;
+    sum->upload_bytes += more->upload_bytes;
+    sum->downloads += more->downloads;
+    sum->download_bytes += more->download_bytes;
+    sum->launches += more->launches;
+    sum->syncs += more->syncs;
+    sum->library_calls += more->library_calls;
+    if (!sum->library[0])
+        memcpy(sum->library, more->library, sizeof sum->library);
+    if (!sum->library_reason[0])
+        memcpy(sum->library_reason, more->library_reason, sizeof sum->library_reason);
+    sum->direct_reads += more->direct_reads;
+    sum->direct_bytes += more->direct_bytes;
+    sum->bounced_bytes += more->bounced_bytes;
+    if (!sum->direct_reason[0])
+        memcpy(sum->direct_reason, more->direct_reason, sizeof sum->direct_reason);
+}
+
+/* The formats of warnings are not known any more: equal messages are one. */
+void tz_report_add(tz_report *sum, const tz_report *more)
+{
+    sum->tiles += more->tiles;
+    sum->tiles_sparse += more->tiles_sparse;
+    sum->tiles_shared += more->tiles_shared;
+    sum->largest_tile = tz_max(sum->largest_tile, more->largest_tile);
+    sum->peak_memory = tz_max(sum->peak_memory, more->peak_memory);
+    sum->threads = tz_max_u32(sum->threads, more->threads);
+    sum->waves += more->waves;
+    sum->requests += more->requests;
+    sum->bytes_read += more->bytes_read;
+    sum->bytes_compressed += more->bytes_compressed;
+    sum->tiles_copied += more->tiles_copied;
+    sum->tiles_direct += more->tiles_direct;
+    sum->tiles_decoded += more->tiles_decoded;
+    sum->tiles_failed += more->tiles_failed;
+    sum->tiles_reduced += more->tiles_reduced;
+    sum->bytes_decoded += more->bytes_decoded;
+    tz_device_use_add(&sum->device, &more->device);
+    sum->warnings_dropped += more->warnings_dropped;
+    for (uint32_t i = 0; i < more->warning_count; i++) {
+        const tz_error *warning = &more->warnings[i];
+        uint32_t k = 0;
+        while (k < sum->warning_count && strcmp(sum->warnings[k].message, warning->message) != 0)
+            k++;
+        if (k < sum->warning_count)
+            sum->warnings[k].count += warning->count;
+        else if (k < TZ_REPORT_WARNINGS)
+            sum->warnings[sum->warning_count++] = *warning;
+        else
+            sum->warnings_dropped++;
+    }
 }

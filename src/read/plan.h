@@ -7,6 +7,7 @@
 #include "read/wave.h"
 
 typedef struct tz_gpu_plan tz_gpu_plan;
+typedef struct tz_workers tz_workers; /* see tile.h */
 
 typedef enum tz_runner {
     TZ_RUN_CPU,
@@ -87,5 +88,20 @@ tz_result tz_gpu_read(tz_plan *plan);
  * and resampled from there. dry: plan only. The report gets the sum of all reads. */
 tz_result tz_resampled_read(const tz_read_request *requests, size_t count,
                             const tz_read_options *how, bool dry, tz_report *report, tz_error *err);
+
+/* ---- reports ---- */
+
+/* Counts how tiles were decoded and merges the warnings of all workers. by_device: tiles that no
+ * worker decoded. */
+void tz_report_finish(tz_plan *plan, const tz_workers *workers, uint64_t by_device);
+
+/* Adds the counts of a device; its texts are kept if the sum has none yet. */
+void tz_device_use_add(tz_device_use *sum, const tz_device_use *more);
+
+/* Visits all tiles of pixels that failed and whose mask another request fills. Pixels that failed
+ * are masked even if mask or alpha says that they are valid. */
+typedef void (*tz_failed_tile_fn)(void *user, const tz_planned_request *request,
+                                  const tz_planned_request *mask, uint64_t tile);
+void tz_plan_visit_failed_tiles(const tz_plan *plan, tz_failed_tile_fn visit, void *user);
 
 #endif

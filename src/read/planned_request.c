@@ -34,40 +34,6 @@ enum { NARROW_ROW = 16384, NARROW_FACTOR = 4 };
 
 /* ---- tiles ---- */
 
-static void set_tile_window(tz_planned_request *planned, const tz_window *window)
-{
-    const tz_level *level = &planned->layer.shape;
-    tz_window clipped;
-    planned->column_shift = window->column;
-    planned->row_shift = window->row;
-    if (!tz_window_clip(window, level, &clipped))
-        return; /* nothing of it is inside: no tiles */
-    planned->x0 = (uint32_t)clipped.column;
-    planned->y0 = (uint32_t)clipped.row;
-    planned->x1 = planned->x0 + clipped.width;
-    planned->y1 = planned->y0 + clipped.height;
-    planned->tile_x0 = planned->x0 / level->tile_width;
-    planned->tile_y0 = planned->y0 / level->tile_height;
-    planned->tile_x1 = (planned->x1 - 1) / level->tile_width + 1;
-    planned->tile_y1 = (planned->y1 - 1) / level->tile_height + 1;
-}
-
-/* The outcome's list has the tiles of the whole item, of which this may be a block. */
-static void set_status_grid(tz_planned_request *planned, const tz_read_request *request)
-{
-    const tz_level *level = &planned->layer.shape;
-    tz_window whole;
-    planned->outcome = request->outcome;
-    if (!tz_window_clip(&request->item_window, level, &whole))
-        return;
-    const int64_t x1 = (whole.column + whole.width - 1) / level->tile_width + 1;
-    const int64_t y1 = (whole.row + whole.height - 1) / level->tile_height + 1;
-    planned->status_x0 = (uint32_t)(whole.column / level->tile_width);
-    planned->status_y0 = (uint32_t)(whole.row / level->tile_height);
-    planned->status_across = (uint32_t)(x1 - planned->status_x0);
-    planned->status_down = (uint32_t)(y1 - planned->status_y0);
-}
-
 uint64_t tz_planned_request_status_count(const tz_planned_request *planned)
 {
     return (uint64_t)planned->status_across * planned->status_down * planned->plane_count;
@@ -105,11 +71,29 @@ static tz_result set_planes(tz_planned_request *planned, tz_arena *arena, const 
     return TZ_OK;
 }
 
-/* Requests that share tiles must have the same row ranges. */
-static void set_row_ranges(tz_planned_request *planned, const tz_planned_request *shared)
+/* Sets the grids of tiles that follow from the window: the tiles under it, their row ranges, and
+ * the tiles of the whole item, of which this may be a block; the outcome's list has the latter. A
+ * window that is all outside the level leaves the grids empty. */
+static void set_grids(tz_planned_request *planned, const tz_read_request *request,
+                      const tz_planned_request *shared)
 {
+    const tz_level *level = &planned->layer.shape;
     const uint32_t rows = planned->tile.height;
     const size_t row_bytes = tz_row_bytes(&planned->row);
+    tz_window inside;
+    planned->column_shift = request->window.column;
+    planned->row_shift = request->window.row;
+    if (tz_window_clip(&request->window, level, &inside)) {
+        planned->x0 = (uint32_t)inside.column;
+        planned->y0 = (uint32_t)inside.row;
+        planned->x1 = planned->x0 + inside.width;
+        planned->y1 = planned->y0 + inside.height;
+        planned->tile_x0 = planned->x0 / level->tile_width;
+        planned->tile_y0 = planned->y0 / level->tile_height;
+        planned->tile_x1 = (planned->x1 - 1) / level->tile_width + 1;
+        planned->tile_y1 = (planned->y1 - 1) / level->tile_height + 1;
+    }
+    /* requests that share tiles must have the same row ranges */
     planned->row_range_height = shared ? shared->row_range_height : rows;
     if (!shared && tz_planned_request_is_raw(planned) && row_bytes > 0) {
         const uint64_t wanted = (uint64_t)(planned->x1 - planned->x0) * NARROW_FACTOR;
@@ -118,6 +102,18 @@ static void set_row_ranges(tz_planned_request *planned, const tz_planned_request
         planned->row_range_height = narrow ? 1 : (uint32_t)tz_min_size(fit, rows);
     }
     planned->row_ranges = (rows - 1) / planned->row_range_height + 1;
+    planned->tile_read_count = (uint64_t)(planned->tile_x1 - planned->tile_x0) *
+                               (planned->tile_y1 - planned->tile_y0) * planned->plane_count *
+                               planned->row_ranges;
+    planned->outcome = request->outcome;
+    if (tz_window_clip(&request->item_window, level, &inside)) {
+        const int64_t x1 = (inside.column + inside.width - 1) / level->tile_width + 1;
+        const int64_t y1 = (inside.row + inside.height - 1) / level->tile_height + 1;
+        planned->status_x0 = (uint32_t)(inside.column / level->tile_width);
+        planned->status_y0 = (uint32_t)(inside.row / level->tile_height);
+        planned->status_across = (uint32_t)(x1 - planned->status_x0);
+        planned->status_down = (uint32_t)(y1 - planned->status_y0);
+    }
 }
 
 /* ---- formats ---- */
@@ -255,30 +251,12 @@ static tz_result check_readable(const tz_planned_request *planned, const tz_cont
 
 /* ---- conversions ---- */
 
-static tz_result set_scales(double **out, const tz_read_request *request, tz_arena *arena,
-                            const tz_context *ctx)
-{
-    double *scales = tz_arena_array(arena, request->band_count, 2 * sizeof *scales);
-    bool any = false;
-    if (!scales)
-        return tz_fail_nomem(ctx, (uint64_t)request->band_count * 2 * sizeof *scales);
-    for (uint32_t i = 0; i < request->band_count; i++) {
-        tz_band band;
-        TZ_TRY(
-            tz_band_info(request->file, request->bands ? request->bands[i] : i, &band, ctx->err));
-        scales[2 * (size_t)i] = band.scale;
-        scales[2 * (size_t)i + 1] = band.offset;
-        any = any || band.has_scale || band.has_offset;
-    }
-    *out = any ? scales : NULL;
-    return TZ_OK;
-}
-
 tz_result tz_read_request_conversion(const tz_read_request *request, const tz_read_options *how,
                                      tz_conversion *out, double **scales, tz_arena *arena,
                                      const tz_context *ctx)
 {
     const tz_nodata *nodata = &request->file->info.nodata;
+    bool any_scaled = false;
     *scales = NULL;
     *out = (tz_conversion){.from = request->layer.tables.dtype, .to = request->into.dtype};
     if (request->layer.is_mask)
@@ -286,7 +264,21 @@ tz_result tz_read_request_conversion(const tz_read_request *request, const tz_re
     out->nodata = *nodata;
     out->nodata_to_nan = how->nodata_to_nan && tz_dtype_is_float(request->into.dtype) &&
                          nodata->kind != TZ_NODATA_NONE;
-    return how->scaled ? set_scales(scales, request, arena, ctx) : TZ_OK;
+    if (!how->scaled)
+        return TZ_OK;
+    double *found = tz_arena_array(arena, request->band_count, 2 * sizeof *found);
+    if (!found)
+        return tz_fail_nomem(ctx, (uint64_t)request->band_count * 2 * sizeof *found);
+    for (uint32_t i = 0; i < request->band_count; i++) {
+        tz_band band;
+        TZ_TRY(
+            tz_band_info(request->file, request->bands ? request->bands[i] : i, &band, ctx->err));
+        found[2 * (size_t)i] = band.scale;
+        found[2 * (size_t)i + 1] = band.offset;
+        any_scaled = any_scaled || band.has_scale || band.has_offset;
+    }
+    *scales = any_scaled ? found : NULL;
+    return TZ_OK;
 }
 
 tz_conversion tz_conversion_of_band(const tz_conversion *how, const double *scales, uint32_t band)
@@ -334,33 +326,6 @@ static bool has_same_rows(const tz_planned_request *planned)
     }
     return planned->band_count == planned->row.samples && planned->into.band_stride == size &&
            planned->into.column_stride == size * planned->row.samples;
-}
-
-static void set_row_shortcuts(tz_planned_request *planned)
-{
-    const uint64_t bytes = tz_mul_capped((uint64_t)planned->into.width * planned->into.height,
-                                         planned->band_count * tz_dtype_size(planned->into.dtype));
-    planned->stream = bytes >= MIN_STREAM_BYTES;
-    planned->same_rows = has_same_rows(planned);
-    planned->straight = planned->same_rows && tz_row_is_plain(&planned->row);
-}
-
-static tz_result set_conversion(tz_planned_request *planned, const tz_read_request *request,
-                                const tz_read_options *how, tz_arena *arena, const tz_context *ctx)
-{
-    planned->bands = request->bands;
-    planned->band_count = request->band_count;
-    planned->into = request->into;
-    planned->mask = request->mask;
-    if (planned->to_mask) {
-        planned->conversion = (tz_conversion){.from = planned->row.dtype, .to = planned->row.dtype};
-        planned->conversion.nodata.kind = TZ_NODATA_UINT; /* 0 */
-        return TZ_OK;
-    }
-    if (tz_mask_source(request) != TZ_REQUEST_PIXELS)
-        planned->mask = (tz_buffer){0}; /* another request fills it */
-    return tz_read_request_conversion(request, how, &planned->conversion, &planned->scales, arena,
-                                      ctx);
 }
 
 /* ---- masks ---- */
@@ -414,6 +379,8 @@ tz_result tz_planned_request_set_outcome(const tz_planned_request *planned, cons
     return TZ_OK;
 }
 
+/* A request that shares its layer with an earlier one takes over the codec and all formats; only
+ * its window, its conversion and its buffers are its own. */
 tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request *request,
                                   tz_request_kind kind, const tz_planned_request *shared,
                                   const tz_read_options *how, tz_arena *arena,
@@ -424,8 +391,12 @@ tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request
     *out = (tz_planned_request){.file = request->file,
                                 .level = level,
                                 .decode_reduction = request->decode_reduction,
-                                .layer = request->layer};
-    out->to_mask = kind != TZ_REQUEST_PIXELS;
+                                .layer = request->layer,
+                                .into = request->into,
+                                .mask = request->mask,
+                                .to_mask = kind != TZ_REQUEST_PIXELS,
+                                .bands = request->bands,
+                                .band_count = request->band_count};
     if (kind == TZ_REQUEST_MASK)
         TZ_TRY(tz_file_layer(request->file, level, ctx, &out->layer));
     if (kind == TZ_REQUEST_ALPHA)
@@ -443,14 +414,22 @@ tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request
         TZ_TRY(set_tile_format(out, &at_level));
         TZ_TRY(load_tables(out, arena, &at_level));
     }
-    set_tile_window(out, &request->window);
-    TZ_TRY(set_conversion(out, request, how, arena, &at_level));
+    if (out->to_mask) {
+        out->conversion = (tz_conversion){.from = out->row.dtype, .to = out->row.dtype};
+        out->conversion.nodata.kind = TZ_NODATA_UINT; /* 0 */
+    } else {
+        if (tz_mask_source(request) != TZ_REQUEST_PIXELS)
+            out->mask = (tz_buffer){0}; /* another request fills it */
+        TZ_TRY(tz_read_request_conversion(request, how, &out->conversion, &out->scales, arena,
+                                          &at_level));
+    }
     TZ_TRY(set_planes(out, arena, &at_level));
-    set_row_shortcuts(out);
-    set_row_ranges(out, shared);
-    set_status_grid(out, request);
-    out->tile_read_count = (uint64_t)(out->tile_x1 - out->tile_x0) * (out->tile_y1 - out->tile_y0) *
-                           out->plane_count * out->row_ranges;
+    set_grids(out, request, shared);
+    out->stream =
+        tz_mul_capped((uint64_t)out->into.width * out->into.height,
+                      out->band_count * tz_dtype_size(out->into.dtype)) >= MIN_STREAM_BYTES;
+    out->same_rows = has_same_rows(out);
+    out->straight = out->same_rows && tz_row_is_plain(&out->row);
     return TZ_OK;
 }
 

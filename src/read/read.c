@@ -13,9 +13,7 @@
 
 #include "base/mem.h"
 #include "device/device_text.h"
-#include "read/gpu/gpu_bounce.h"
 #include "read/gpu/gpu_plan.h"
-#include "read/read_report.h"
 
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)
 
@@ -29,46 +27,8 @@ typedef struct read_call {
     tz_report report;
 } read_call;
 
-static tz_result copy_options(tz_read_options *out, const tz_read_options *given,
-                              const tz_context *ctx)
-{
-    *out = (tz_read_options)TZ_READ_OPTIONS_INIT;
-    if (given) {
-        if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
-            return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                           tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
-                           "options->struct_size is wrong; use TZ_READ_OPTIONS_INIT");
-        memcpy(out, given, given->struct_size);
-    }
-    if (out->max_memory == 0)
-        out->max_memory = DEFAULT_MEMORY;
-    return TZ_OK;
-}
-
-/* The outcome's window is in pixels of the level as it is stored, also if its tiles are decoded at
- * a lower resolution. */
-static void set_outcome(const tz_read_request *request)
-{
-    tz_outcome *outcome = request->outcome;
-    tz_window *window = &outcome->window;
-    outcome->level = request->level;
-    outcome->resampled = request->resampled;
-    outcome->reduction = request->decode_reduction;
-    outcome->tile_count = 0;
-    outcome->tiles_failed = 0;
-    (void)tz_window_clip(&request->window, &request->layer.shape, window);
-    if (request->decode_reduction > 0) {
-        const tz_level *level = &request->file->info.levels[request->level];
-        const int64_t size = (int64_t)1 << request->decode_reduction;
-        const int64_t x = window->column * size;
-        const int64_t y = window->row * size;
-        const uint64_t right = tz_min((uint64_t)(x + window->width * size), level->width);
-        const uint64_t bottom = tz_min((uint64_t)(y + window->height * size), level->height);
-        *window =
-            (tz_window){x, y, (uint32_t)(right - (uint64_t)x), (uint32_t)(bottom - (uint64_t)y)};
-    }
-}
-
+/* Requests that are resampled fill the list from its end. The outcome's window is in pixels of the
+ * level as it is stored, also if its tiles are decoded at a lower resolution. */
 static tz_result make_requests(read_call *r, const tz_item *items, size_t count)
 {
     size_t last = count;
@@ -80,9 +40,27 @@ static tz_result make_requests(read_call *r, const tz_item *items, size_t count)
                            "item %zu has no file", i);
         ctx.name = items[i].file->info.name;
         TZ_TRY(tz_read_request_make(&request, &items[i], &r->how, &ctx));
-        if (request.outcome)
-            set_outcome(&request);
         r->requests[request.resampled ? --last : r->plain_count++] = request;
+        tz_outcome *outcome = request.outcome;
+        if (!outcome)
+            continue;
+        tz_window *window = &outcome->window;
+        outcome->level = request.level;
+        outcome->resampled = request.resampled;
+        outcome->reduction = request.decode_reduction;
+        outcome->tile_count = 0;
+        outcome->tiles_failed = 0;
+        (void)tz_window_clip(&request.window, &request.layer.shape, window);
+        if (request.decode_reduction > 0) {
+            const tz_level *level = &request.file->info.levels[request.level];
+            const int64_t size = (int64_t)1 << request.decode_reduction;
+            const int64_t x = window->column * size;
+            const int64_t y = window->row * size;
+            const uint64_t right = tz_min((uint64_t)(x + window->width * size), level->width);
+            const uint64_t bottom = tz_min((uint64_t)(y + window->height * size), level->height);
+            *window = (tz_window){x, y, (uint32_t)(right - (uint64_t)x),
+                                  (uint32_t)(bottom - (uint64_t)y)};
+        }
     }
     r->count = count;
     return TZ_OK;
@@ -163,11 +141,20 @@ static tz_result read_requests(read_call *r, const tz_item *items, size_t count)
     return TZ_OK;
 }
 
+/* All public calls. The caller's options may be of an older version: its fields are copied, and the
+ * others keep their defaults. The report is written only on success. */
 static tz_result read_items(const tz_item *items, size_t count, const tz_read_options *how,
                             bool dry, tz_report *report, tz_error *err)
 {
-    read_call r = {.ctx = {.err = err, .ifd = -1}, .dry = dry};
-    TZ_TRY(copy_options(&r.how, how, &r.ctx));
+    read_call r = {.ctx = {.err = err, .ifd = -1}, .how = TZ_READ_OPTIONS_INIT, .dry = dry};
+    if (how && (how->struct_size < sizeof how->struct_size || how->struct_size > sizeof *how))
+        return tz_fail(&r.ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_no_location(), sizeof *how, how->struct_size),
+                       "options->struct_size is wrong; use TZ_READ_OPTIONS_INIT");
+    if (how)
+        memcpy(&r.how, how, how->struct_size);
+    if (r.how.max_memory == 0)
+        r.how.max_memory = DEFAULT_MEMORY;
     if (!items && count > 0)
         return tz_fail(&r.ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "items is NULL");
     if (count > UINT32_MAX / 4)

@@ -35,25 +35,6 @@ tz_result tz_fail_memory_limit(const tz_context *ctx, const char *subject, const
 
 /* ---- buffers ---- */
 
-/* Sets the strides of a packed buffer if the caller gave none. */
-static tz_result resolve_strides(tz_buffer *buffer, const tz_context *ctx)
-{
-    const size_t size = tz_dtype_size(buffer->dtype);
-    if (size == 0)
-        return fail_arg(ctx, "the buffer has no dtype", TZ_NONE, (uint64_t)buffer->dtype);
-    if (buffer->band_stride || buffer->row_stride || buffer->column_stride)
-        return TZ_OK;
-    uint64_t row = 0;
-    uint64_t band = 0;
-    if (!tz_mul(buffer->width, size, &row) || !tz_mul(row, buffer->height, &band) ||
-        band > INT64_MAX)
-        return fail_arg(ctx, "the buffer is larger than memory", INT64_MAX, TZ_NONE);
-    buffer->column_stride = (int64_t)size;
-    buffer->row_stride = (int64_t)row;
-    buffer->band_stride = (int64_t)band;
-    return TZ_OK;
-}
-
 static tz_result check_buffer(const tz_buffer *buffer, uint32_t bands, const tz_context *ctx)
 {
     if (!tz_buffer_exists(buffer))
@@ -87,10 +68,24 @@ tz_byte_extent tz_buffer_extent(const tz_buffer *buffer)
     return extent;
 }
 
-/* Device memory must belong to the device that reads, and the buffer must lie within it. */
-static tz_result check_device_buffer(const tz_buffer *buffer, const tz_read_options *how,
-                                     const tz_context *ctx)
+/* Sets the strides of a packed buffer if the caller gave none. Device memory must belong to the
+ * device that reads, and the buffer must lie within it; host memory cannot be checked. */
+static tz_result resolve_buffer(tz_buffer *buffer, const tz_read_options *how,
+                                const tz_context *ctx)
 {
+    const size_t size = tz_dtype_size(buffer->dtype);
+    if (size == 0)
+        return fail_arg(ctx, "the buffer has no dtype", TZ_NONE, (uint64_t)buffer->dtype);
+    if (!buffer->band_stride && !buffer->row_stride && !buffer->column_stride) {
+        uint64_t row = 0;
+        uint64_t band = 0;
+        if (!tz_mul(buffer->width, size, &row) || !tz_mul(row, buffer->height, &band) ||
+            band > INT64_MAX)
+            return fail_arg(ctx, "the buffer is larger than memory", INT64_MAX, TZ_NONE);
+        buffer->column_stride = (int64_t)size;
+        buffer->row_stride = (int64_t)row;
+        buffer->band_stride = (int64_t)band;
+    }
     if (!buffer->memory)
         return TZ_OK;
     if (!how->device)
@@ -108,14 +103,14 @@ static tz_result check_device_buffer(const tz_buffer *buffer, const tz_read_opti
     return TZ_OK;
 }
 
+/* Sets the caller's buffers, with strides but not yet turned. */
 static tz_result set_buffers(tz_read_request *request, const tz_item *item,
                              const tz_read_options *how, const tz_context *ctx)
 {
     request->into = item->into;
     request->mask = item->mask;
     TZ_TRY(check_buffer(&request->into, request->band_count, ctx));
-    TZ_TRY(resolve_strides(&request->into, ctx));
-    TZ_TRY(check_device_buffer(&request->into, how, ctx));
+    TZ_TRY(resolve_buffer(&request->into, how, ctx));
     if (!tz_buffer_exists(&request->mask))
         return TZ_OK;
     TZ_TRY(check_buffer(&request->mask, request->band_count, ctx));
@@ -125,23 +120,7 @@ static tz_result set_buffers(tz_read_request *request, const tz_item *item,
     if (request->mask.dtype != TZ_DTYPE_UINT8)
         return fail_arg(ctx, "the mask's buffer is not of type uint8", TZ_DTYPE_UINT8,
                         (uint64_t)request->mask.dtype);
-    TZ_TRY(resolve_strides(&request->mask, ctx));
-    return check_device_buffer(&request->mask, how, ctx);
-}
-
-static tz_result set_bands(tz_read_request *request, const tz_item *item, const tz_context *ctx)
-{
-    const uint32_t bands = request->layer.shape.samples;
-    request->bands = item->bands;
-    request->band_count = item->bands ? item->band_count : bands;
-    if (request->band_count == 0)
-        return fail_arg(ctx, "no bands are asked for", TZ_NONE, 0);
-    for (uint32_t i = 0; item->bands && i < item->band_count; i++) {
-        if (item->bands[i] >= bands)
-            return fail_arg(ctx, "there is no such band; bands are counted from 0", bands,
-                            item->bands[i]);
-    }
-    return TZ_OK;
+    return resolve_buffer(&request->mask, how, ctx);
 }
 
 /* ---- orientation ---- */
@@ -185,18 +164,6 @@ static void turn_buffer(tz_buffer *buffer, turn how)
         buffer->offset += (uint64_t)moved;
     else
         buffer->data = (uint8_t *)buffer->data + moved;
-}
-
-/* Turns a window of the upright image to the stored one, which has the size of level. */
-static tz_window turn_window(tz_window window, turn how, const tz_level *level)
-{
-    if (how.swaps)
-        window = (tz_window){window.row, window.column, window.height, window.width};
-    if (how.flip_column)
-        window.column = (int64_t)level->width - window.column - window.width;
-    if (how.flip_row)
-        window.row = (int64_t)level->height - window.row - window.height;
-    return window;
 }
 
 /* ---- levels ---- */
@@ -254,18 +221,6 @@ static tz_result check_window(const tz_window *window, const tz_level *level, bo
                     (uint64_t)(right > level->width ? right : bottom));
 }
 
-/* Sets the area of the window in pixels of the level that was chosen, not rounded. */
-static void set_box(tz_read_request *request, const tz_window *window, const tz_level *given)
-{
-    const tz_level *level = &request->layer.shape;
-    const double sx = (double)level->width / given->width;
-    const double sy = (double)level->height / given->height;
-    request->x0 = (double)window->column * sx;
-    request->y0 = (double)window->row * sy;
-    request->x1 = (double)(window->column + window->width) * sx;
-    request->y1 = (double)(window->row + window->height) * sy;
-}
-
 static bool is_whole(double x)
 {
     return x == floor(x);
@@ -299,9 +254,11 @@ static void set_pixel_window(tz_read_request *request, tz_resampling method)
     request->item_window = request->window;
 }
 
+/* Runs last: only with the level and the reduction is it known if pixels are resampled at all. */
 static tz_result check_resampling(const tz_read_request *request, const tz_read_options *how,
                                   const tz_context *ctx)
 {
+    const uint16_t sample_format = request->layer.tables.sample_format;
     if ((unsigned)how->resampling > TZ_RESAMPLE_MEDIAN)
         return fail_arg(ctx, "there is no such resampling", TZ_RESAMPLE_MEDIAN,
                         (uint64_t)how->resampling);
@@ -317,8 +274,8 @@ static tz_result check_resampling(const tz_read_request *request, const tz_read_
                         "the buffer has another height than the window, and no resampling is "
                         "chosen",
                         request->window.height, request->into.height);
-    if (how->resampling != TZ_RESAMPLE_NEAREST &&
-        (request->layer.tables.sample_format == 5 || request->layer.tables.sample_format == 6))
+    if (how->resampling != TZ_RESAMPLE_NEAREST && (sample_format == TZ_SAMPLE_FORMAT_COMPLEX_INT ||
+                                                   sample_format == TZ_SAMPLE_FORMAT_COMPLEX_FLOAT))
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "complex samples can be resampled by nearest only");
     return TZ_OK;
@@ -387,6 +344,8 @@ static void reduce_request(tz_read_request *request, tz_resampling method)
         *request = whole;
 }
 
+/* Windows pass through three systems: the upright image (the item's), the stored image at the level
+ * that was given, and the level that is read. In the last one they are not whole pixels. */
 tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
                                const tz_read_options *how, const tz_context *ctx)
 {
@@ -397,16 +356,30 @@ tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
     const uint32_t asked = is_auto ? 0 : item->level;
     tz_context at_level = *ctx;
     tz_window window = item->window;
-    *out = (tz_read_request){.file = item->file, .level = asked, .outcome = item->outcome};
+    *out = (tz_read_request){
+        .file = item->file, .level = asked, .bands = item->bands, .outcome = item->outcome};
     TZ_TRY(tz_file_layer(item->file, asked, ctx, &out->layer));
     const tz_level given = out->layer.shape;
     at_level.ifd = given.ifd;
-    if (window.width == 0 && window.height == 0)
+    if (window.width == 0 && window.height == 0) {
         window = (tz_window){0, 0, given.width, given.height};
-    else
-        window = turn_window(window, turned, &given);
+    } else {
+        if (turned.swaps)
+            window = (tz_window){window.row, window.column, window.height, window.width};
+        if (turned.flip_column)
+            window.column = (int64_t)given.width - window.column - window.width;
+        if (turned.flip_row)
+            window.row = (int64_t)given.height - window.row - window.height;
+    }
     TZ_TRY(check_window(&window, &given, how->boundless, &at_level));
-    TZ_TRY(set_bands(out, item, &at_level));
+    out->band_count = item->bands ? item->band_count : given.samples;
+    if (out->band_count == 0)
+        return fail_arg(&at_level, "no bands are asked for", TZ_NONE, 0);
+    for (uint32_t i = 0; item->bands && i < item->band_count; i++) {
+        if (item->bands[i] >= given.samples)
+            return fail_arg(&at_level, "there is no such band; bands are counted from 0",
+                            given.samples, item->bands[i]);
+    }
     TZ_TRY(set_buffers(out, item, how, &at_level));
     turn_buffer(&out->into, turned);
     turn_buffer(&out->mask, turned);
@@ -414,7 +387,12 @@ tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
         out->level = choose_level(item->file, &window, &out->into);
         TZ_TRY(tz_file_layer(item->file, out->level, ctx, &out->layer));
     }
-    set_box(out, &window, &given);
+    const double sx = (double)out->layer.shape.width / given.width;
+    const double sy = (double)out->layer.shape.height / given.height;
+    out->x0 = (double)window.column * sx;
+    out->y0 = (double)window.row * sy;
+    out->x1 = (double)(window.column + window.width) * sx;
+    out->y1 = (double)(window.row + window.height) * sy;
     if (may_be_reduced(out, how))
         reduce_request(out, how->resampling);
     set_resampled(out);

@@ -30,44 +30,41 @@ static size_t codec_index(const tz_decoder *codec)
 }
 
 /* Buffers begin at multiples of 64 bytes and have slack after them, as codecs write in wide steps.
- * A codec's state is made once, however many requests use it. */
-static tz_result init_worker(tz_worker *worker, const tz_plan *plan)
+ * A codec's state is made once, however many requests use it. A failure leaves the rest zeroed, for
+ * tz_workers_deinit. */
+tz_result tz_workers_init(tz_workers *workers, const tz_plan *plan)
 {
     size_t size = 64; /* for aligning the first buffer */
     const size_t input = tz_codec_buffer_offset(&size, tz_plan_input_bytes(plan));
     const size_t output = tz_codec_buffer_offset(&size, plan->output_size);
     const size_t row = tz_codec_buffer_offset(&size, plan->row_size);
     const size_t scratch = tz_codec_buffer_offset(&size, plan->scratch_size);
-    worker->memory = tz_alloc(size);
-    if (!worker->memory)
-        return tz_fail_nomem(&plan->ctx, size);
-    uint8_t *base = worker->memory + (64 - (uintptr_t)worker->memory % 64) % 64;
-    worker->input = base + input - 64;
-    worker->output = base + output - 64;
-    worker->row = base + row - 64;
-    worker->scratch = base + scratch - 64;
-    for (size_t i = 0; i < plan->request_count; i++) {
-        const tz_decoder *codec = plan->requests[i].codec;
-        void **state = &worker->states[codec_index(codec)];
-        if (*state || codec->state_size == 0)
-            continue;
-        *state = tz_alloc_zeroed(1, codec->state_size);
-        if (!*state)
-            return tz_fail_nomem(&plan->ctx, codec->state_size);
-        if (codec->init)
-            TZ_TRY(codec->init(*state, &plan->ctx));
-    }
-    return TZ_OK;
-}
-
-tz_result tz_workers_init(tz_workers *workers, const tz_plan *plan)
-{
     workers->list = tz_alloc_zeroed(plan->threads, sizeof *workers->list);
     if (!workers->list)
         return tz_fail_nomem(&plan->ctx, plan->threads * sizeof *workers->list);
     workers->count = plan->threads;
-    for (unsigned i = 0; i < workers->count; i++)
-        TZ_TRY(init_worker(&workers->list[i], plan));
+    for (unsigned k = 0; k < workers->count; k++) {
+        tz_worker *worker = &workers->list[k];
+        worker->memory = tz_alloc(size);
+        if (!worker->memory)
+            return tz_fail_nomem(&plan->ctx, size);
+        uint8_t *base = worker->memory + (64 - (uintptr_t)worker->memory % 64) % 64;
+        worker->input = base + input - 64;
+        worker->output = base + output - 64;
+        worker->row = base + row - 64;
+        worker->scratch = base + scratch - 64;
+        for (size_t i = 0; i < plan->request_count; i++) {
+            const tz_decoder *codec = plan->requests[i].codec;
+            void **state = &worker->states[codec_index(codec)];
+            if (*state || codec->state_size == 0)
+                continue;
+            *state = tz_alloc_zeroed(1, codec->state_size);
+            if (!*state)
+                return tz_fail_nomem(&plan->ctx, codec->state_size);
+            if (codec->init)
+                TZ_TRY(codec->init(*state, &plan->ctx));
+        }
+    }
     return TZ_OK;
 }
 
@@ -105,41 +102,34 @@ typedef struct tile_job {
 
 #define NO_BAND UINT32_MAX
 
-/* Returns the band of the buffer whose rows are prepared rows of the plane; NO_BAND: none, or more
- * than one. */
-static uint32_t only_band(const tz_planned_request *request, uint32_t plane)
-{
-    uint32_t found = NO_BAND;
-    if (!request->same_rows)
-        return NO_BAND;
-    if (!request->planes)
-        return 0;
-    for (uint32_t i = 0; i < request->band_count; i++) {
-        if ((request->bands ? request->bands[i] : i) != plane)
-            continue;
-        if (found != NO_BAND)
-            return NO_BAND;
-        found = i;
-    }
-    return found;
-}
-
 static tile_job make_tile_job(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
                               tz_error *err)
 {
     const tz_wanted_tile *wanted = tz_tile_read_wanted(&plan->wave, tile_read, 0);
     const tz_planned_request *request = &plan->requests[wanted->request];
     const tz_tile_origin origin = tz_tile_read_origin(&plan->wave, tile_read);
-    tile_job job = {
-        .plan = plan, .w = worker, .tile_read = tile_read, .wanted = wanted, .request = request};
-    job.x = origin.x;
-    job.y = origin.y;
-    job.plane = origin.plane;
-    job.band = tile_read->count == 1 ? only_band(request, job.plane) : NO_BAND;
-    job.ctx = tz_file_context(request->file, err);
+    tile_job job = {.plan = plan,
+                    .w = worker,
+                    .tile_read = tile_read,
+                    .wanted = wanted,
+                    .request = request,
+                    .x = origin.x,
+                    .y = origin.y,
+                    .plane = origin.plane,
+                    .band = NO_BAND,
+                    .ctx = tz_file_context(request->file, err),
+                    .location = tz_at_tile(request->level, wanted->tile, wanted->span.offset)};
     job.ctx.ifd = request->layer.shape.ifd;
     job.ctx.warnings = worker ? &worker->warnings : NULL;
-    job.location = tz_at_tile(request->level, wanted->tile, wanted->span.offset);
+    if (tile_read->count > 1 || !request->same_rows)
+        return job;
+    if (!request->planes)
+        job.band = 0;
+    uint32_t bands = 0; /* of the buffer that this plane goes to */
+    for (uint32_t i = 0; request->planes && i < request->band_count; i++) {
+        if ((request->bands ? request->bands[i] : i) == job.plane)
+            job.band = bands++ == 0 ? i : NO_BAND;
+    }
     return job;
 }
 
@@ -338,10 +328,11 @@ bool tz_planned_request_tile_window(const tz_planned_request *request, uint64_t 
     return true;
 }
 
-void tz_planned_request_mask_tile(const tz_planned_request *request, const tz_planned_request *mask,
-                                  uint64_t tile)
+void tz_planned_request_mask_tile(void *user, const tz_planned_request *request,
+                                  const tz_planned_request *mask, uint64_t tile)
 {
     tz_window window = {0};
+    (void)user;
     if (!tz_planned_request_tile_window(request, tile, &window))
         return;
     for (uint32_t row = 0; row < window.height; row++) {
@@ -369,9 +360,25 @@ void tz_tile_store_failed(const tz_plan *plan, tz_worker *worker, const tz_tile_
 
 /* ---- decoding ---- */
 
+/* True if an uncompressed tile has bytes after its pixels; its first row range reports them. */
+static bool has_extra_bytes(const tile_job *job)
+{
+    return job->wanted->row_range == 0 &&
+           job->wanted->span.size > tz_layer_tile_bytes(&job->request->layer, job->wanted->tile);
+}
+
+static tz_result warn_extra_bytes(const tile_job *job)
+{
+    const tz_codec_call call = {.ctx = &job->ctx, .location = job->location};
+    const uint64_t needed = tz_layer_tile_bytes(&job->request->layer, job->wanted->tile);
+    if (!has_extra_bytes(job))
+        return TZ_OK;
+    return tz_codec_check_end(&call, (size_t)needed, (size_t)job->wanted->span.size);
+}
+
 /* Stores an uncompressed tile: the bytes are those of the tile read's rows and, if it is a single
  * narrow one, of its columns only. */
-static void store_raw(const tile_job *job, uint8_t *bytes)
+static tz_result store_raw(const tile_job *job, uint8_t *bytes)
 {
     const tz_planned_request *request = job->request;
     const tz_tile_read *tile_read = job->tile_read;
@@ -390,22 +397,7 @@ static void store_raw(const tile_job *job, uint8_t *bytes)
     }
     if (reversed)
         tz_codec_reverse_bits(bytes, size); /* another tile may have the same bytes */
-}
-
-/* True if an uncompressed tile has bytes after its pixels; its first row range reports them. */
-static bool has_extra_bytes(const tile_job *job)
-{
-    return job->wanted->row_range == 0 &&
-           job->wanted->span.size > tz_layer_tile_bytes(&job->request->layer, job->wanted->tile);
-}
-
-static tz_result warn_extra_bytes(const tile_job *job)
-{
-    const tz_codec_call call = {.ctx = &job->ctx, .location = job->location};
-    const uint64_t needed = tz_layer_tile_bytes(&job->request->layer, job->wanted->tile);
-    if (!has_extra_bytes(job))
-        return TZ_OK;
-    return tz_codec_check_end(&call, (size_t)needed, (size_t)job->wanted->span.size);
+    return warn_extra_bytes(job);
 }
 
 /* A strip ends at the lower edge of the image, a tile does not. Some writers do the one or the
@@ -487,10 +479,8 @@ tz_result tz_tile_store(const tz_plan *plan, tz_worker *worker, const tz_tile_re
 {
     const tile_job job = make_tile_job(plan, worker, tile_read, err);
     const tz_planned_request *request = job.request;
-    if (tz_planned_request_is_raw(request)) {
-        store_raw(&job, bytes);
-        return warn_extra_bytes(&job);
-    }
+    if (tz_planned_request_is_raw(request))
+        return store_raw(&job, bytes);
     const tz_tile_format format = codec_format(&job);
     const size_t stride = tz_tile_row_bytes(&request->stored);
     uint8_t *destination = tile_in_buffer(&job, &format);
@@ -581,15 +571,6 @@ static bool is_only_copied(const tile_job *job)
            request->tile.fill_order != 2 && request->row_range_height > 1;
 }
 
-/* True if next lies right of job in the buffer, with the same rows. */
-static bool is_beside(const tile_job *job, const tile_job *next)
-{
-    return next->request == job->request && next->y == job->y && next->plane == job->plane &&
-           next->x == job->x + job->request->tile.width &&
-           next->tile_read->row0 == job->tile_read->row0 &&
-           next->tile_read->row1 == job->tile_read->row1;
-}
-
 /* Copies row by row across all tiles, so that the buffer is written in long runs. */
 static void copy_joined(const tile_job *jobs, const uint8_t *const *bytes, size_t count)
 {
@@ -647,8 +628,15 @@ size_t tz_tile_store_joined(const tz_plan *plan, tz_worker *worker, const tz_ind
         const tz_indexed_range *range = &ranges[joined];
         jobs[joined] = make_tile_job(plan, worker, &plan->wave.tile_reads[range->index], err);
         bytes[joined] = worker->input + (range->offset - fetch->offset);
-        if (!is_only_copied(&jobs[joined]) || warn_extra_bytes(&jobs[joined]) != TZ_OK ||
-            (joined > 0 && !is_beside(&jobs[joined - 1], &jobs[joined])))
+        const tile_job *job = &jobs[joined];
+        if (!is_only_copied(job) || warn_extra_bytes(job) != TZ_OK)
+            break;
+        /* the next tile must lie right of this one in the buffer, with the same rows */
+        if (joined > 0 &&
+            (job->request != job[-1].request || job->y != job[-1].y ||
+             job->plane != job[-1].plane || job->x != job[-1].x + job->request->tile.width ||
+             job->tile_read->row0 != job[-1].tile_read->row0 ||
+             job->tile_read->row1 != job[-1].tile_read->row1))
             break;
         joined++;
     }
@@ -673,28 +661,23 @@ static void fill_row_outside(const tz_planned_request *request, uint32_t band,
 }
 
 /* Fills whole rows above and below the level, and both ends of the others. */
-static void fill_band_outside(const tz_planned_request *request, uint32_t band,
-                              const uint8_t *sample)
-{
-    const int64_t width = request->into.width;
-    for (uint32_t row = 0; row < request->into.height; row++) {
-        const int64_t level_row = (int64_t)row + request->row_shift;
-        const bool inside = level_row >= request->y0 && level_row < request->y1;
-        const int64_t left = inside ? (int64_t)request->x0 - request->column_shift : width;
-        const int64_t right = inside ? (int64_t)request->x1 - request->column_shift : width;
-        fill_row_outside(request, band, sample, row, 0, (uint32_t)left);
-        fill_row_outside(request, band, sample, row, (uint32_t)right, (uint32_t)(width - right));
-    }
-}
-
 void tz_planned_request_fill_outside(const tz_planned_request *request,
                                      const tz_read_options *options)
 {
-    uint8_t sample[16];
+    const int64_t width = request->into.width;
     for (uint32_t band = 0; band < request->band_count; band++) {
         const tz_conversion how =
             tz_conversion_of_band(&request->conversion, request->scales, band);
+        uint8_t sample[16];
         tz_outside_sample(&how, options, sample);
-        fill_band_outside(request, band, sample);
+        for (uint32_t row = 0; row < request->into.height; row++) {
+            const int64_t level_row = (int64_t)row + request->row_shift;
+            const bool inside = level_row >= request->y0 && level_row < request->y1;
+            const int64_t left = inside ? (int64_t)request->x0 - request->column_shift : width;
+            const int64_t right = inside ? (int64_t)request->x1 - request->column_shift : width;
+            fill_row_outside(request, band, sample, row, 0, (uint32_t)left);
+            fill_row_outside(request, band, sample, row, (uint32_t)right,
+                             (uint32_t)(width - right));
+        }
     }
 }

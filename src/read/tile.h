@@ -24,10 +24,10 @@ typedef struct tz_worker {
 } tz_worker;
 
 /* One worker for each thread of a plan. */
-typedef struct tz_workers {
+struct tz_workers {
     tz_worker *list;
     unsigned count;
-} tz_workers;
+};
 tz_result tz_workers_init(tz_workers *workers, const tz_plan *plan);
 void tz_workers_deinit(tz_workers *workers); /* zeroed or half-made state is fine */
 
@@ -96,9 +96,9 @@ bool tz_planned_request_tile_window(const tz_planned_request *request, uint64_t 
                                     tz_window *out);
 
 /* Masks a tile of pixels that failed in a mask that another request fills: the failure outweighs
- * the file's mask. */
-void tz_planned_request_mask_tile(const tz_planned_request *request, const tz_planned_request *mask,
-                                  uint64_t tile);
+ * the file's mask. A tz_failed_tile_fn, which does not use user. */
+void tz_planned_request_mask_tile(void *user, const tz_planned_request *request,
+                                  const tz_planned_request *mask, uint64_t tile);
 
 /* Fills the pixels of a boundless window that are outside the level. */
 void tz_planned_request_fill_outside(const tz_planned_request *request,

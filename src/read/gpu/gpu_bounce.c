@@ -2,7 +2,7 @@
  * Each buffer in device memory gets a buffer in host memory of the same extent. One whose samples
  * do not cover its whole extent is downloaded first, so that the upload leaves the bytes between
  * them as they were. */
-#include "read/gpu/gpu_bounce.h"
+#include "read/gpu/gpu_plan.h"
 
 #include "base/mem.h"
 

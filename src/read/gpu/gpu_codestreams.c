@@ -169,7 +169,7 @@ static tz_gpu_fallback examine_codestream(const tz_gpu_run *run, const tz_gpu_sl
                            .decode_reduction = format.decode_reduction,
                            .samples = (uint8_t)format.samples,
                            .sample_bytes = (uint8_t)(format.bits / 8),
-                           .is_signed = format.sample_format == 2,
+                           .is_signed = format.sample_format == TZ_SAMPLE_FORMAT_INT,
                            .to_rgb = stream.to_rgb};
     return stream.is_lossy && !plan->options.lossy_on_device ? TZ_GPU_FALLBACK_LOSSY
                                                              : TZ_GPU_FALLBACK_NONE;

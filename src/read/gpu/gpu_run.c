@@ -19,7 +19,6 @@
 
 #include "base/mem.h"
 #include "read/gpu/gpu_batch.h"
-#include "read/read_report.h"
 
 /* ---- tiles that the CPU decodes ---- */
 
@@ -521,7 +520,7 @@ static void mask_failed_on_gpu(void *user, const tz_planned_request *request,
     filler *f = user;
     tz_window window;
     if (mask->mask.data) {
-        tz_planned_request_mask_tile(request, mask, tile);
+        tz_planned_request_mask_tile(NULL, request, mask, tile);
         return;
     }
     if (!tz_planned_request_tile_window(request, tile, &window))
