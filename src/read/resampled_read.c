@@ -57,6 +57,8 @@ typedef struct row_needs {
 
 typedef struct block_batch {
     const tz_read_options *how;
+    bool dry;          /* plan only */
+    tz_report *report; /* sum of all batches */
     tz_context ctx;
     tz_arena arena;
     block *blocks;
@@ -103,27 +105,13 @@ static size_t sample_size(const tz_read_request *request)
     return tz_dtype_size(request->layer.tables.dtype);
 }
 
-static void set_source_window(block *b, const tz_read_options *how)
+static row_needs row_needs_of(const block *b, const tz_axis_map *across, const tz_axis_map *down)
 {
-    const tz_axis_map across = map_across(b->request, how->resampling);
-    const tz_axis_map down = map_down(b->request, how->resampling);
-    int64_t x0, x1, y0, y1;
-    tz_axis_range(&across, b->column, b->width, &x0, &x1);
-    tz_axis_range(&down, b->row, b->height, &y0, &y1);
-    b->source_window = (tz_window){0};
-    if (x0 < x1 && y0 < y1)
-        b->source_window = (tz_window){x0, y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};
-}
-
-static row_needs row_needs_of(const block *b, const tz_read_options *how)
-{
-    const tz_axis_map across = map_across(b->request, how->resampling);
-    const tz_axis_map down = map_down(b->request, how->resampling);
-    row_needs out = {.size = sample_size(b->request), .down = tz_axis_bytes(&down, 1)};
+    row_needs out = {.size = sample_size(b->request), .down = tz_axis_bytes(down, 1)};
     out.values = (tz_resample_needs){.width = b->width,
                                      .old_width = b->source_window.width,
-                                     .across = (uint32_t)tz_axis_max_samples(&across, 1),
-                                     .down = (uint32_t)tz_axis_max_samples(&down, 1)};
+                                     .across = (uint32_t)tz_axis_max_samples(across, 1),
+                                     .down = (uint32_t)tz_axis_max_samples(down, 1)};
     return out;
 }
 
@@ -137,49 +125,15 @@ static uint64_t row_memory_bytes(const row_needs *max_needs, tz_resampling metho
 }
 
 /* Bytes of a block's pixels and its table of columns; UINT64_MAX: more than there can be. */
-static uint64_t block_bytes(const block *b, const tz_read_options *how)
+static uint64_t block_bytes(const block *b, const tz_axis_map *across, const tz_read_options *how)
 {
-    const tz_axis_map across = map_across(b->request, how->resampling);
     const uint64_t each = sample_size(b->request) + needs_valid(b->request, how);
     uint64_t bytes;
     if (!tz_mul((uint64_t)b->source_window.width * b->source_window.height,
                 each * b->request->band_count, &bytes) ||
-        !tz_add(bytes, tz_axis_bytes(&across, b->width), &bytes))
+        !tz_add(bytes, tz_axis_bytes(across, b->width), &bytes))
         return UINT64_MAX;
     return bytes;
-}
-
-/* Makes the next block of a request, from (column, row) of the buffer on: as many rows as fit a
- * batch, or fewer columns if a single row does not fit. Half of the memory is for blocks, and a
- * quarter for the threads that resample. A block of several rows has to fit the budget of a batch;
- * a single row may take the whole half. */
-static tz_result next_block(block_batch *ba, const tz_read_request *request, uint32_t column,
-                            uint32_t row, block *out)
-{
-    const tz_resampling method = ba->how->resampling;
-    const uint64_t memory = ba->how->max_memory;
-    const tz_axis_map down = map_down(request, method);
-    const bool by_row = method == TZ_RESAMPLE_NEAREST && down.scale >= 2;
-    *out = (block){.request = request, .column = column, .row = row};
-    out->width = request->into.width - column;
-    out->height = column > 0 || by_row ? 1 : request->into.height - row;
-    for (;;) {
-        set_source_window(out, ba->how);
-        const row_needs needs = row_needs_of(out, ba->how);
-        const uint64_t bytes = block_bytes(out, ba->how);
-        const uint64_t thread_bytes = row_memory_bytes(&needs, method);
-        if (bytes <= (out->height > 1 ? ba->budget : memory / 2) && thread_bytes <= memory / 4)
-            return TZ_OK;
-        if (out->height > 1)
-            out->height = (out->height + 1) / 2;
-        else if (out->width > 1)
-            out->width = (out->width + 1) / 2;
-        else if (bytes > memory / 2)
-            return tz_fail_memory_limit(&ba->ctx, "resampling", "max_memory", memory / 2, bytes);
-        else
-            return tz_fail_memory_limit(&ba->ctx, "resampling", "max_memory", memory / 4,
-                                        thread_bytes);
-    }
 }
 
 /* ---- one row ---- */
@@ -198,21 +152,6 @@ static tz_input_row old_row(const void *user, int64_t row)
     const int64_t at = row - b->source_window.row;
     return (tz_input_row){tz_buffer_at(&b->samples, from->band, at, 0), b->samples.column_stride,
                           b->valid.data ? tz_buffer_at(&b->valid, from->band, at, 0) : NULL};
-}
-
-/* Gives pixels without any valid sample under them nodata, NaN or 0. */
-static void fill_invalid_pixels(const block *b, const row_memory *m)
-{
-    const tz_nodata *nodata = &b->conversion.nodata;
-    double none = tz_dtype_is_float(b->request->layer.tables.dtype) ? (double)NAN : 0;
-    if (b->conversion.nodata_to_nan)
-        none = (double)NAN;
-    else if (nodata->kind != TZ_NODATA_NONE)
-        tz_row_fill(TZ_DTYPE_FLOAT64, nodata, (uint8_t *)&none, 0, 1);
-    for (uint32_t i = 0; i < b->width; i++) {
-        if (!m->valid[i])
-            m->values.values[i] = none;
-    }
 }
 
 /* Fills new pixels that lie outside the level. */
@@ -236,41 +175,45 @@ static void fill_outside_pixels(const block *b, const tz_axis *down, const tz_re
     }
 }
 
-static void store_resampled_row(const block *b, uint32_t band, uint32_t row, const uint8_t *samples,
-                                tz_conversion how, const uint8_t *valid)
-{
-    const tz_buffer *into = &b->request->into;
-    const tz_buffer *mask = &b->request->mask;
-    how = tz_conversion_of_band(&how, b->scales, band);
-    tz_row_convert(&how, samples, (ptrdiff_t)tz_dtype_size(how.from),
-                   tz_buffer_at(into, band, b->row + row, b->column),
-                   (ptrdiff_t)into->column_stride, b->width, NULL, 0);
-    const tz_conversion as_is = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_UINT8};
-    if (mask->data)
-        tz_row_convert(&as_is, valid, 1, tz_buffer_at(mask, band, b->row + row, b->column),
-                       (ptrdiff_t)mask->column_stride, b->width, NULL, 0);
-}
-
+/* Makes one row of the buffer, for one band. The samples are of the file's type by nearest, and
+ * doubles by any other method, where pixels without any valid sample under them become nodata, NaN
+ * or 0. */
 static void resample_row(const block_batch *ba, const tz_resampler *r, const tz_axis *down,
                          const band_rows *from, uint32_t row, row_memory *m)
 {
     const block *b = from->block;
+    const tz_buffer *into = &b->request->into;
+    const tz_buffer *mask = &b->request->mask;
+    const bool by_nearest = r->method == TZ_RESAMPLE_NEAREST;
+    const uint8_t *samples = by_nearest ? m->picked : (const uint8_t *)m->values.values;
+    const tz_conversion as_is = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_UINT8};
+    tz_conversion how = {.from = TZ_DTYPE_FLOAT64, .to = b->conversion.to};
     if (b->source_window.width == 0 || down->count[0] == 0) {
         memset(m->picked, 0, b->width * sample_size(b->request));
         memset(m->values.values, 0, b->width * sizeof *m->values.values);
         memset(m->valid, 0, b->width);
-    } else if (r->method == TZ_RESAMPLE_NEAREST) {
+    } else if (by_nearest) {
         tz_resample_pick(r, down->first[0], m->picked, m->valid);
     } else {
+        const tz_nodata *nodata = &b->conversion.nodata;
+        double none = tz_dtype_is_float(b->request->layer.tables.dtype) ? (double)NAN : 0;
+        if (b->conversion.nodata_to_nan)
+            none = (double)NAN;
+        else if (nodata->kind != TZ_NODATA_NONE)
+            tz_row_fill(TZ_DTYPE_FLOAT64, nodata, (uint8_t *)&none, 0, 1);
         tz_resample_values(r, down, 0, &m->values, m->valid);
-        fill_invalid_pixels(b, m);
+        for (uint32_t i = 0; i < b->width; i++) {
+            if (!m->valid[i])
+                m->values.values[i] = none;
+        }
     }
-    if (r->method == TZ_RESAMPLE_NEAREST) {
-        store_resampled_row(b, from->band, row, m->picked, b->conversion, m->valid);
-    } else {
-        const tz_conversion how = {.from = TZ_DTYPE_FLOAT64, .to = b->conversion.to};
-        store_resampled_row(b, from->band, row, (const uint8_t *)m->values.values, how, m->valid);
-    }
+    how = tz_conversion_of_band(by_nearest ? &b->conversion : &how, b->scales, from->band);
+    tz_row_convert(&how, samples, (ptrdiff_t)tz_dtype_size(how.from),
+                   tz_buffer_at(into, from->band, b->row + row, b->column),
+                   (ptrdiff_t)into->column_stride, b->width, NULL, 0);
+    if (mask->data)
+        tz_row_convert(&as_is, m->valid, 1, tz_buffer_at(mask, from->band, b->row + row, b->column),
+                       (ptrdiff_t)mask->column_stride, b->width, NULL, 0);
     if (ba->how->boundless)
         fill_outside_pixels(b, down, ba->how, from->band, row);
 }
@@ -323,23 +266,6 @@ static void *carve(uint8_t **at, size_t size)
     return allocation;
 }
 
-static tz_result make_row_memory(block_batch *ba, row_memory *m)
-{
-    const row_needs *max_needs = &ba->max_needs;
-    const tz_resampling method = ba->how->resampling;
-    const uint64_t bytes = row_memory_bytes(max_needs, method);
-    uint8_t *at = tz_arena_alloc(&ba->arena, (size_t)bytes);
-    if (!at)
-        return tz_fail_nomem(&ba->ctx, bytes);
-    tz_resample_memory_make(
-        &m->values, method, &max_needs->values,
-        carve(&at, (size_t)tz_resample_memory_bytes(method, &max_needs->values)));
-    m->picked = carve(&at, max_needs->values.width * max_needs->size);
-    m->valid = carve(&at, max_needs->values.width);
-    m->down = at;
-    return TZ_OK;
-}
-
 static void set_block_buffer(tz_buffer *out, const block *b, tz_dtype dtype, uint8_t *data)
 {
     const int64_t size = (int64_t)tz_dtype_size(dtype);
@@ -353,34 +279,32 @@ static void set_block_buffer(tz_buffer *out, const block *b, tz_dtype dtype, uin
     out->band_stride = out->row_stride * b->source_window.height;
 }
 
-/* For a dry run: buffers are described, but not allocated. */
-static void describe_block(const block_batch *ba, block *b)
+/* All memory of a block is in the arena of the batch, which is freed as a whole. A dry run
+ * describes the buffers, but does not allocate them. */
+static tz_result make_block_buffers(block_batch *ba, block *b)
 {
     static uint8_t nowhere;
-    set_block_buffer(&b->samples, b, b->request->layer.tables.dtype, &nowhere);
-    if (needs_valid(b->request, ba->how))
-        set_block_buffer(&b->valid, b, TZ_DTYPE_UINT8, &nowhere);
-}
-
-/* All memory of a block is in the arena of the batch, which is freed as a whole. */
-static tz_result allocate_block(block_batch *ba, block *b)
-{
     const tz_axis_map across = map_across(b->request, ba->how->resampling);
     const uint64_t samples =
         (uint64_t)b->source_window.width * b->source_window.height * b->request->band_count;
-    const uint64_t axis = tz_axis_bytes(&across, b->width);
+    const bool has_valid = needs_valid(b->request, ba->how);
     const size_t size = sample_size(b->request);
-    uint8_t *data = tz_arena_alloc(&ba->arena, (size_t)(samples * size));
-    b->across_memory = tz_arena_alloc(&ba->arena, (size_t)axis);
-    if (!data || !b->across_memory)
-        return tz_fail_nomem(&ba->ctx, samples * size);
-    set_block_buffer(&b->samples, b, b->request->layer.tables.dtype, data);
-    if (needs_valid(b->request, ba->how)) {
-        uint8_t *valid = tz_arena_alloc(&ba->arena, (size_t)samples);
-        if (!valid)
+    uint8_t *data = &nowhere;
+    uint8_t *valid = &nowhere;
+    if (!ba->dry) {
+        data = tz_arena_alloc(&ba->arena, (size_t)(samples * size));
+        b->across_memory = tz_arena_alloc(&ba->arena, (size_t)tz_axis_bytes(&across, b->width));
+        if (!data || !b->across_memory)
+            return tz_fail_nomem(&ba->ctx, samples * size);
+        valid = has_valid ? tz_arena_alloc(&ba->arena, (size_t)samples) : NULL;
+        if (has_valid && !valid)
             return tz_fail_nomem(&ba->ctx, samples);
-        set_block_buffer(&b->valid, b, TZ_DTYPE_UINT8, valid);
     }
+    set_block_buffer(&b->samples, b, b->request->layer.tables.dtype, data);
+    if (has_valid)
+        set_block_buffer(&b->valid, b, TZ_DTYPE_UINT8, valid);
+    if (ba->dry)
+        return TZ_OK;
     tz_axis_make(&b->across, &across, b->column, b->width, b->across_memory);
     tz_context ctx = ba->ctx;
     ctx.name = b->request->file->info.name;
@@ -400,7 +324,7 @@ static bool report_rows_progress(void *user, uint64_t done, uint64_t total)
 }
 
 /* Reads all blocks by one plan, on the CPU and without conversions. */
-static tz_result read_blocks(block_batch *ba, bool dry, tz_report *report)
+static tz_result read_blocks(block_batch *ba)
 {
     tz_read_options how = *ba->how;
     tz_read_request *requests = tz_arena_array(&ba->arena, ba->count, sizeof *requests);
@@ -429,19 +353,22 @@ static tz_result read_blocks(block_batch *ba, bool dry, tz_report *report)
     }
     tz_result result = tz_plan_make(&plan, requests, count, &how, ba->ctx.err);
     if (result == TZ_OK)
-        result = dry ? tz_plan_check_unchanged(&plan) : tz_cpu_read(&plan);
+        result = ba->dry ? tz_plan_check_unchanged(&plan) : tz_cpu_read(&plan);
     plan.report.peak_memory +=
         ba->bytes + plan.threads * row_memory_bytes(&ba->max_needs, ba->how->resampling);
     if (result == TZ_OK)
-        tz_report_add(report, &plan.report);
+        tz_report_add(ba->report, &plan.report);
     tz_plan_deinit(&plan);
     return result;
 }
 
 /* Reads the blocks, then resamples them. Threads are limited by the quarter of memory that is
  * theirs. */
-static tz_result run_block_batch(block_batch *ba, bool dry, tz_report *report)
+static tz_result run_block_batch(block_batch *ba)
 {
+    const tz_resampling method = ba->how->resampling;
+    const row_needs *needs = &ba->max_needs;
+    const uint64_t memory_bytes = row_memory_bytes(needs, method);
     unsigned threads = ba->how->threads ? ba->how->threads : tz_pool_shared_threads();
     ba->first_strips = tz_arena_array(&ba->arena, ba->count, sizeof *ba->first_strips);
     if (!ba->first_strips)
@@ -452,29 +379,34 @@ static tz_result run_block_batch(block_batch *ba, bool dry, tz_report *report)
         ba->first_strips[i] = ba->strips;
         ba->strips += tz_ceil_div(ba->blocks[i].height, STRIP_ROWS);
         ba->rows += ba->blocks[i].height;
-        if (dry)
-            describe_block(ba, &ba->blocks[i]);
-        else
-            TZ_TRY(allocate_block(ba, &ba->blocks[i]));
+        TZ_TRY(make_block_buffers(ba, &ba->blocks[i]));
     }
-    TZ_TRY(read_blocks(ba, dry, report));
-    if (dry)
+    TZ_TRY(read_blocks(ba));
+    if (ba->dry)
         return TZ_OK;
     threads = (unsigned)tz_min(threads, ba->strips);
-    const uint64_t spare =
-        ba->how->max_memory / 4 / (row_memory_bytes(&ba->max_needs, ba->how->resampling) + 1);
-    threads = (unsigned)tz_min(threads, tz_max(spare, 1));
+    threads = (unsigned)tz_min(threads, tz_max(ba->how->max_memory / 4 / (memory_bytes + 1), 1));
     ba->memories = tz_arena_array(&ba->arena, threads, sizeof *ba->memories);
     if (!ba->memories)
         return tz_fail_nomem(&ba->ctx, threads * sizeof *ba->memories);
-    for (unsigned i = 0; i < threads; i++)
-        TZ_TRY(make_row_memory(ba, &ba->memories[i]));
+    for (unsigned i = 0; i < threads; i++) {
+        row_memory *m = &ba->memories[i];
+        uint8_t *at = tz_arena_alloc(&ba->arena, (size_t)memory_bytes);
+        if (!at)
+            return tz_fail_nomem(&ba->ctx, memory_bytes);
+        tz_resample_memory_make(
+            &m->values, method, &needs->values,
+            carve(&at, (size_t)tz_resample_memory_bytes(method, &needs->values)));
+        m->picked = carve(&at, needs->values.width * needs->size);
+        m->valid = carve(&at, needs->values.width);
+        m->down = at;
+    }
     return tz_pool_run_shared(threads, ba->strips, run_strip, ba, NULL, &ba->ctx);
 }
 
-static tz_result flush_blocks(block_batch *ba, bool dry, tz_report *report)
+static tz_result flush_blocks(block_batch *ba)
 {
-    const tz_result result = ba->count > 0 ? run_block_batch(ba, dry, report) : TZ_OK;
+    const tz_result result = ba->count > 0 ? run_block_batch(ba) : TZ_OK;
     tz_arena_deinit(&ba->arena);
     ba->arena = (tz_arena){0};
     ba->done += ba->count > 0 ? ba->rows : 0;
@@ -511,23 +443,53 @@ static tz_result reset_outcome(block_batch *ba, const tz_read_request *request)
     return result;
 }
 
-/* Bytes that a plan takes for a block: requests of pixels and mask, and their tiles. */
-static uint64_t plan_bytes(const block *b)
+/* Adds the next block of a request, from (column, row) of the buffer on, to the batch, which is run
+ * before if it is full. A block has as many rows as fit a batch, or fewer columns if a single row
+ * does not fit. Half of the memory is for blocks, and a quarter for the threads that resample. A
+ * block of several rows has to fit the budget of a batch; a single row may take the whole half. */
+static tz_result add_block(block_batch *ba, const tz_read_request *request, uint32_t column,
+                           uint32_t row, block *b)
 {
-    const tz_level *level = &b->request->layer.shape;
+    const tz_level *level = &request->layer.shape;
+    const tz_resampling method = ba->how->resampling;
+    const uint64_t memory = ba->how->max_memory;
+    const tz_axis_map across = map_across(request, method);
+    const tz_axis_map down = map_down(request, method);
+    const bool by_row = method == TZ_RESAMPLE_NEAREST && down.scale >= 2;
+    row_needs needs;
+    uint64_t bytes;
+    *b = (block){.request = request, .column = column, .row = row};
+    b->width = request->into.width - column;
+    b->height = column > 0 || by_row ? 1 : request->into.height - row;
+    for (;;) {
+        int64_t x0, x1, y0, y1;
+        tz_axis_range(&across, column, b->width, &x0, &x1);
+        tz_axis_range(&down, row, b->height, &y0, &y1);
+        b->source_window = (tz_window){0};
+        if (x0 < x1 && y0 < y1)
+            b->source_window = (tz_window){x0, y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};
+        needs = row_needs_of(b, &across, &down);
+        bytes = block_bytes(b, &across, ba->how);
+        const uint64_t thread_bytes = row_memory_bytes(&needs, method);
+        if (bytes <= (b->height > 1 ? ba->budget : memory / 2) && thread_bytes <= memory / 4)
+            break;
+        if (b->height > 1)
+            b->height = (b->height + 1) / 2;
+        else if (b->width > 1)
+            b->width = (b->width + 1) / 2;
+        else if (bytes > memory / 2)
+            return tz_fail_memory_limit(&ba->ctx, "resampling", "max_memory", memory / 2, bytes);
+        else
+            return tz_fail_memory_limit(&ba->ctx, "resampling", "max_memory", memory / 4,
+                                        thread_bytes);
+    }
+    /* a plan takes requests of pixels and mask for the block, and entries for their tiles */
     const uint64_t tiles = ((uint64_t)b->source_window.width / level->tile_width + 2) *
                            ((uint64_t)b->source_window.height / level->tile_height + 2);
-    return 2 * (sizeof(tz_planned_request) + sizeof(tz_read_request)) +
-           tz_min(tiles, TZ_WAVE_TILE_READS) * tz_wave_tile_read_bytes();
-}
-
-static tz_result add_block(block_batch *ba, const block *b, bool dry, tz_report *report)
-{
-    const uint64_t bytes = block_bytes(b, ba->how);
-    const uint64_t cost = bytes + plan_bytes(b);
-    const row_needs needs = row_needs_of(b, ba->how);
+    const uint64_t cost = bytes + 2 * (sizeof(tz_planned_request) + sizeof(tz_read_request)) +
+                          tz_min(tiles, TZ_WAVE_TILE_READS) * tz_wave_tile_read_bytes();
     if (ba->count == MAX_BLOCKS || ba->cost + cost > ba->budget)
-        TZ_TRY(flush_blocks(ba, dry, report));
+        TZ_TRY(flush_blocks(ba));
     ba->blocks[ba->count++] = *b;
     ba->bytes += bytes;
     ba->cost += cost;
@@ -537,8 +499,7 @@ static tz_result add_block(block_batch *ba, const block *b, bool dry, tz_report 
     return TZ_OK;
 }
 
-static tz_result add_resampled_request(block_batch *ba, const tz_read_request *request, bool dry,
-                                       tz_report *report)
+static tz_result add_resampled_request(block_batch *ba, const tz_read_request *request)
 {
     ba->ctx.name = request->file->info.name;
     ba->ctx.limits = &request->file->limits;
@@ -546,10 +507,8 @@ static tz_result add_resampled_request(block_batch *ba, const tz_read_request *r
         TZ_TRY(reset_outcome(ba, request));
     for (uint32_t row = 0; row < request->into.height;) {
         block b = {0};
-        for (uint32_t column = 0; column < request->into.width; column += b.width) {
-            TZ_TRY(next_block(ba, request, column, row, &b));
-            TZ_TRY(add_block(ba, &b, dry, report));
-        }
+        for (uint32_t column = 0; column < request->into.width; column += b.width)
+            TZ_TRY(add_block(ba, request, column, row, &b));
         row += b.height;
     }
     return TZ_OK;
@@ -559,6 +518,8 @@ tz_result tz_resampled_read(const tz_read_request *requests, size_t count,
                             const tz_read_options *how, bool dry, tz_report *report, tz_error *err)
 {
     block_batch ba = {.how = how,
+                      .dry = dry,
+                      .report = report,
                       .ctx = {.err = err, .ifd = -1},
                       .budget = tz_min(how->max_memory / 2, BATCH_BYTES)};
     tz_result result = TZ_OK;
@@ -568,9 +529,9 @@ tz_result tz_resampled_read(const tz_read_request *requests, size_t count,
     if (!ba.blocks)
         return tz_fail_nomem(&ba.ctx, MAX_BLOCKS * sizeof *ba.blocks);
     for (size_t i = 0; result == TZ_OK && i < count; i++)
-        result = add_resampled_request(&ba, &requests[i], dry, report);
+        result = add_resampled_request(&ba, &requests[i]);
     if (result == TZ_OK)
-        result = flush_blocks(&ba, dry, report);
+        result = flush_blocks(&ba);
     tz_arena_deinit(&ba.arena);
     tz_free(ba.blocks);
     return result;
