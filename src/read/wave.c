@@ -98,35 +98,14 @@ static tz_result check_table_entry(const tz_planned_request *request, tz_wanted_
     return result;
 }
 
-/* Finds the spans of listed tiles, with one read of the table for every run of neighbours. */
-static tz_result find_spans(const tz_planned_request *request, tz_wanted_tile *wanted, size_t count,
-                            tz_warnings *table_warnings, const tz_context *ctx)
-{
-    enum { RUN = 256 };
-    tz_tile_span spans[RUN];
-    for (size_t done = 0; done < count;) {
-        const uint64_t first = wanted[done].tile;
-        size_t run = 1;
-        while (done + run < count && wanted[done + run].tile - first < RUN &&
-               wanted[done + run].tile <= wanted[done + run - 1].tile + 1)
-            run++;
-        const size_t tiles = (size_t)(wanted[done + run - 1].tile - first) + 1;
-        TZ_TRY(tz_layer_spans(request->file, request->level, &request->layer, first, tiles, spans,
-                              ctx->err));
-        for (size_t i = done; i < done + run; i++) {
-            wanted[i].span = spans[wanted[i].tile - first];
-            TZ_TRY(check_table_entry(request, &wanted[i], table_warnings, ctx));
-        }
-        done += run;
-    }
-    return TZ_OK;
-}
-
 /* Lists positions from *at on. A request's positions run row by row of its window, plane by plane,
- * with the row ranges of a tile one after the other; those outside the window are left out. */
+ * with the row ranges of a tile one after the other; those outside the window are left out. Spans
+ * are looked up afterwards, with one read of the table for every run of neighbours. */
 static tz_result list_wanted(tz_wave *wave, uint64_t *at, tz_warnings *table_warnings,
                              const tz_context *ctx)
 {
+    enum { RUN = 256 };
+    tz_tile_span spans[RUN];
     uint64_t before = 0;
     wave->wanted_count = 0;
     for (size_t r = 0; r < wave->request_count && wave->wanted_count < wave->capacity; r++) {
@@ -135,7 +114,7 @@ static tz_result list_wanted(tz_wave *wave, uint64_t *at, tz_warnings *table_war
         const uint64_t across = request->tile_x1 - request->tile_x0;
         const uint64_t per_plane = across * (request->tile_y1 - request->tile_y0);
         const uint64_t end = before + request->tile_read_count;
-        const size_t first = wave->wanted_count;
+        size_t next = wave->wanted_count; /* the first without a span */
         for (; *at >= before && *at < end && wave->wanted_count < wave->capacity; (*at)++) {
             const uint64_t index = (*at - before) / request->row_ranges;
             const uint32_t row_range = (uint32_t)((*at - before) % request->row_ranges);
@@ -149,8 +128,20 @@ static tz_result list_wanted(tz_wave *wave, uint64_t *at, tz_warnings *table_war
                                                                       .layer_id = request->layer_id,
                                                                       .request = (uint32_t)r};
         }
-        TZ_TRY(find_spans(request, wave->wanted + first, wave->wanted_count - first, table_warnings,
-                          ctx));
+        while (next < wave->wanted_count) {
+            const tz_wanted_tile *wanted = wave->wanted;
+            const uint64_t first = wanted[next].tile;
+            size_t run_end = next + 1;
+            while (run_end < wave->wanted_count && wanted[run_end].tile - first < RUN &&
+                   wanted[run_end].tile <= wanted[run_end - 1].tile + 1)
+                run_end++;
+            TZ_TRY(tz_layer_spans(request->file, request->level, &request->layer, first,
+                                  (size_t)(wanted[run_end - 1].tile - first) + 1, spans, ctx->err));
+            for (; next < run_end; next++) {
+                wave->wanted[next].span = spans[wanted[next].tile - first];
+                TZ_TRY(check_table_entry(request, &wave->wanted[next], table_warnings, ctx));
+            }
+        }
         before = end;
     }
     return TZ_OK;
@@ -236,19 +227,6 @@ bool tz_fetch_may_fail(const tz_wave *wave, const tz_span *fetch)
     return false;
 }
 
-/* Index of a tile in the list of its request's outcome. */
-static uint64_t status_index(const tz_planned_request *request, uint64_t tile)
-{
-    const tz_level *level = &request->layer.shape;
-    const uint64_t x = tile % level->tiles_across - request->status_x0;
-    const uint64_t y = tile / level->tiles_across % level->tiles_down - request->status_y0;
-    const uint32_t plane = (uint32_t)(tile / level->tiles_across / level->tiles_down);
-    uint64_t index = 0;
-    while (request->planes && request->planes[index] != plane)
-        index++;
-    return request->status_first + (index * request->status_down + y) * request->status_across + x;
-}
-
 bool tz_tile_read_mark_failed(const tz_wave *wave, const tz_tile_read *tile_read, tz_result result,
                               tz_cause cause, bool *is_new)
 {
@@ -259,8 +237,16 @@ bool tz_tile_read_mark_failed(const tz_wave *wave, const tz_tile_read *tile_read
         return false;
     for (uint32_t i = 0; i < tile_read->count; i++) {
         const tz_planned_request *request = tz_tile_read_request(wave, tile_read, i);
+        const tz_level *level = &request->layer.shape;
+        /* the list has the planes in their order, and the tiles of each row by row */
         const uint64_t tile = tz_tile_read_wanted(wave, tile_read, i)->tile;
-        tz_tile_status *status = &request->outcome->tiles[status_index(request, tile)];
+        const uint64_t row = tile / level->tiles_across;
+        uint64_t index = 0;
+        while (request->planes && request->planes[index] != row / level->tiles_down)
+            index++;
+        index = index * request->status_down + row % level->tiles_down - request->status_y0;
+        index = index * request->status_across + tile % level->tiles_across - request->status_x0;
+        tz_tile_status *status = &request->outcome->tiles[request->status_first + index];
         *is_new = *is_new || status->result == TZ_OK;
         request->outcome->tiles_failed += status->result == TZ_OK;
         status->result = result;

@@ -22,41 +22,23 @@ typedef struct point {
     int64_t at, band, row, column;
 } point;
 
-static point point_in_buffer(const tz_buffer *buffer, const tz_gpu_rect *rect)
+/* The point of a rectangle in a buffer in device memory. Without one, the pixels are staged for the
+ * host at an offset of the slab: packed, pixel by pixel if samples is more than 1, else band by
+ * band. */
+static point point_of(const tz_buffer *buffer, const tz_gpu_rect *rect, uint64_t staged,
+                      int64_t columns, int64_t samples)
 {
-    return (point){.at = (int64_t)buffer->offset + rect->row * buffer->row_stride +
-                         rect->column * buffer->column_stride,
-                   .band = buffer->band_stride,
-                   .row = buffer->row_stride,
-                   .column = buffer->column_stride};
-}
-
-static point mask_point(const tz_gpu_rect *rect, uint64_t staged)
-{
-    if (rect->request->mask.memory)
-        return point_in_buffer(&rect->request->mask, rect);
+    const int64_t size = (int64_t)tz_dtype_size(buffer->dtype);
+    if (buffer->memory)
+        return (point){.at = (int64_t)buffer->offset + rect->row * buffer->row_stride +
+                             rect->column * buffer->column_stride,
+                       .band = buffer->band_stride,
+                       .row = buffer->row_stride,
+                       .column = buffer->column_stride};
     return (point){.at = (int64_t)staged,
-                   .band = (int64_t)rect->rows * rect->columns,
-                   .row = rect->columns,
-                   .column = 1};
-}
-
-/* Pixels for the host are packed: by pixel if the buffer is, else by band. */
-static point pixels_point(const tz_gpu_rect *rect, uint64_t staged)
-{
-    const int64_t size = (int64_t)tz_dtype_size(rect->request->into.dtype);
-    const int64_t samples = (int64_t)tz_gpu_rect_samples(rect);
-    if (rect->request->into.memory)
-        return point_in_buffer(&rect->request->into, rect);
-    if (rect->how->is_interleaved && !rect->how->copies_rows)
-        return (point){.at = (int64_t)staged,
-                       .band = size,
-                       .row = samples * size * rect->request->band_count,
-                       .column = size * rect->request->band_count};
-    return (point){.at = (int64_t)staged,
-                   .band = (int64_t)rect->rows * samples * size,
-                   .row = samples * size,
-                   .column = size};
+                   .band = samples > 1 ? size : rect->rows * columns * size,
+                   .row = columns * samples * size,
+                   .column = samples * size};
 }
 
 /* ---- conversions ---- */
@@ -120,7 +102,8 @@ static void set_entry_source(const tz_gpu_run *run, const tz_gpu_slot *slot,
                         : slot->batch.layout.statuses + tile_read->status * sizeof(uint32_t);
 }
 
-/* Writes all entries of one rectangle; staged is the offset of its pixels for the host. */
+/* Writes all entries of one rectangle; staged is the offset of its pixels for the host, which lie
+ * by pixel if those of the buffer do. Returns the position after them. */
 static tz_convert_entry *add_rect_entries(const tz_gpu_run *run, const tz_gpu_slot *slot,
                                           const tz_gpu_tile_read *tile_read,
                                           const tz_gpu_rect *rect, uint64_t staged,
@@ -128,8 +111,12 @@ static tz_convert_entry *add_rect_entries(const tz_gpu_run *run, const tz_gpu_sl
 {
     const tz_planned_request *request = rect->request;
     const uint32_t bands = tz_gpu_rect_bands(rect);
-    const point pixels = request->to_mask ? (point){0} : pixels_point(rect, staged);
-    const point mask = mask_point(rect, staged + tz_gpu_rect_staged_pixels(rect));
+    const uint32_t columns = tz_gpu_rect_samples(rect);
+    const bool by_pixel = rect->how->is_interleaved && !rect->how->copies_rows;
+    const point pixels =
+        point_of(&request->into, rect, staged, columns, by_pixel ? request->band_count : 1);
+    const point mask =
+        point_of(&request->mask, rect, staged + tz_gpu_rect_staged_pixels(rect), rect->columns, 1);
     for (uint32_t i = 0; i < bands; i++) {
         const uint32_t band = tz_gpu_rect_band(rect, i);
         tz_convert_entry entry = {.status = TZ_NONE};
@@ -147,48 +134,9 @@ static tz_convert_entry *add_rect_entries(const tz_gpu_run *run, const tz_gpu_sl
             entry.mask_row = mask.row;
             entry.mask_column = mask.column;
         }
-        out = split_entry(out, &entry, rect->rows, tz_gpu_rect_samples(rect));
+        out = split_entry(out, &entry, rect->rows, columns);
     }
     return out;
-}
-
-/* Entries of one pair of memories stand together. Counts them and sets pair_ends to the first entry
- * of each pair; it moves on with each entry that is written. */
-static void count_conversions(const tz_gpu_run *run, tz_gpu_slot *slot)
-{
-    const tz_plan *plan = run->plan;
-    tz_gpu_rect rect;
-    memset(slot->pair_ends, 0, run->gpu->pair_count * sizeof *slot->pair_ends);
-    for (size_t i = 0; i < slot->tile_read_count; i++) {
-        const tz_tile_read *tile_read = tz_gpu_planned_tile_read(plan, &slot->tile_reads[i]);
-        if (slot->tile_reads[i].state == TZ_GPU_TILE_DONE)
-            continue;
-        for (uint32_t k = 0; k < tile_read->count; k++) {
-            if (tz_gpu_rect_make(plan, tile_read, k, &rect))
-                slot->pair_ends[rect.how->pair] += tz_gpu_rect_entries(&rect);
-        }
-    }
-    for (uint64_t at = 0, i = 0; i < run->gpu->pair_count; i++) {
-        const uint64_t count = slot->pair_ends[i];
-        slot->pair_ends[i] = at;
-        at += count;
-    }
-}
-
-static void add_conversions(const tz_gpu_run *run, tz_gpu_slot *slot,
-                            const tz_gpu_tile_read *tile_read, tz_convert_entry *entries)
-{
-    const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
-    uint64_t staged = tile_read->staged;
-    tz_gpu_rect rect;
-    for (uint32_t i = 0; i < planned->count; i++) {
-        if (!tz_gpu_rect_make(run->plan, planned, i, &rect))
-            continue;
-        uint64_t *at = &slot->pair_ends[rect.how->pair];
-        *at = (uint64_t)(add_rect_entries(run, slot, tile_read, &rect, staged, entries + *at) -
-                         entries);
-        staged += tz_gpu_rect_staged_pixels(&rect) + tz_gpu_rect_staged_mask(&rect);
-    }
 }
 
 /* ---- decoding and predictors ---- */
@@ -198,114 +146,106 @@ static bool is_gpu_decoded(const tz_gpu_tile_read *tile_read)
     return tile_read->state == TZ_GPU_TILE_ROWS && tile_read->route == TZ_ROUTE_DEVICE;
 }
 
-static uint32_t codec_of(const tz_plan *plan, const tz_gpu_tile_read *tile_read)
-{
-    return tz_gpu_request_of(plan, tz_gpu_planned_tile_read(plan, tile_read), 0)->codec;
-}
-
-/* Tiles of one codec have statuses that follow each other. */
-static void assign_statuses(const tz_gpu_run *run, tz_gpu_slot *slot)
-{
-    uint32_t first = 0;
-    uint32_t numbers[TZ_GPU_MAX_CODECS];
-    memset(slot->decode_counts, 0, sizeof slot->decode_counts);
-    for (size_t i = 0; i < slot->tile_read_count; i++) {
-        if (is_gpu_decoded(&slot->tile_reads[i]))
-            slot->decode_counts[codec_of(run->plan, &slot->tile_reads[i])]++;
-    }
-    for (uint32_t c = 0; c < TZ_GPU_MAX_CODECS; c++) {
-        slot->first_status[c] = numbers[c] = first;
-        first += slot->decode_counts[c];
-    }
-    for (size_t i = 0; i < slot->tile_read_count; i++) {
-        if (is_gpu_decoded(&slot->tile_reads[i]))
-            slot->tile_reads[i].status = numbers[codec_of(run->plan, &slot->tile_reads[i])]++;
-    }
-}
-
-static void add_decode(const tz_gpu_run *run, const tz_gpu_slot *slot,
-                       const tz_gpu_tile_read *tile_read)
-{
-    const tz_plan *plan = run->plan;
-    const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
-    const uint32_t codec = codec_of(plan, tile_read);
-    tz_decode_entry *entries =
-        (tz_decode_entry *)(void *)tz_gpu_slot_pinned(slot, slot->batch.layout.decodes[codec]);
-    entries[tile_read->status - slot->first_status[codec]] = (tz_decode_entry){
-        .from = tile_read->bytes,
-        .to = tile_read->rows,
-        .from_size = (uint32_t)tz_tile_read_wanted(&plan->wave, planned, 0)->span.size,
-        .to_size = (uint32_t)tz_tile_read_decoded_bytes(plan, planned)};
-}
-
-/* Returns the position after the entries. */
-static tz_unpredict_entry *add_unpredicts(const tz_gpu_run *run, const tz_gpu_tile_read *tile_read,
-                                          tz_unpredict_entry *out)
-{
-    const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
-    const tz_gpu_request *how = tz_gpu_request_of(run->plan, planned, 0);
-    for (uint32_t row = planned->row0; how->has_unpredict && row < planned->row1;) {
-        *out = how->unpredict;
-        out->offset = tile_read->rows + (uint64_t)row * out->row_bytes;
-        out->rows = tz_min_u32(TZ_UNPREDICT_MAX_ROWS, planned->row1 - row);
-        row += out->rows;
-        out++;
-    }
-    return out;
-}
-
+/* Two passes over the tile reads. The first counts entries, so that those of one codec, and those
+ * of one pair of memories, follow each other in the second: first_status and pair_ends are where
+ * the next entry of each goes. Statuses are numbered as the entries of decodes are. */
 void tz_gpu_fill_tables(const tz_gpu_run *run, tz_gpu_slot *slot)
 {
-    const tz_gpu_layout *l = &slot->batch.layout;
+    const tz_plan *plan = run->plan;
     const tz_gpu_plan *gpu = run->gpu;
-    tz_unpredict_entry *unpredicts =
-        (tz_unpredict_entry *)(void *)tz_gpu_slot_pinned(slot, l->unpredicts);
-    tz_convert_entry *conversions =
-        (tz_convert_entry *)(void *)tz_gpu_slot_pinned(slot, l->conversions);
-    tz_unpredict_entry *unpredict = unpredicts;
+    const tz_gpu_layout *l = &slot->batch.layout;
+    void *pinned = tz_gpu_slot_pinned(slot, l->unpredicts);
+    tz_unpredict_entry *const unpredicts = pinned, *unpredict = pinned;
+    pinned = tz_gpu_slot_pinned(slot, l->conversions);
+    tz_convert_entry *const conversions = pinned;
     memcpy(tz_gpu_slot_pinned(slot, l->formats), gpu->formats,
            gpu->format_count * sizeof *gpu->formats);
     memcpy(tz_gpu_slot_pinned(slot, l->constants), gpu->constants,
            gpu->constant_count * sizeof *gpu->constants);
-    assign_statuses(run, slot);
-    count_conversions(run, slot);
+    memset(slot->decode_counts, 0, sizeof slot->decode_counts);
+    memset(slot->pair_ends, 0, gpu->pair_count * sizeof *slot->pair_ends);
+    tz_gpu_rect rect;
     for (size_t i = 0; i < slot->tile_read_count; i++) {
-        const tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
+        const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, &slot->tile_reads[i]);
+        if (slot->tile_reads[i].state == TZ_GPU_TILE_DONE)
+            continue;
+        if (is_gpu_decoded(&slot->tile_reads[i]))
+            slot->decode_counts[tz_gpu_request_of(plan, planned, 0)->codec]++;
+        for (uint32_t k = 0; k < planned->count; k++) {
+            if (tz_gpu_rect_make(plan, planned, k, &rect))
+                slot->pair_ends[rect.how->pair] += tz_gpu_rect_entries(&rect);
+        }
+    }
+    uint32_t statuses[TZ_GPU_MAX_CODECS]; /* the next of each codec */
+    for (uint32_t first = 0, c = 0; c < TZ_GPU_MAX_CODECS; first += slot->decode_counts[c++])
+        slot->first_status[c] = statuses[c] = first;
+    for (uint64_t first = 0, i = 0; i < gpu->pair_count; i++) {
+        const uint64_t count = slot->pair_ends[i];
+        slot->pair_ends[i] = first;
+        first += count;
+    }
+    for (size_t i = 0; i < slot->tile_read_count; i++) {
+        tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
+        const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
+        const tz_gpu_request *how = tz_gpu_request_of(plan, planned, 0);
+        uint64_t staged = tile_read->staged;
         if (tile_read->state == TZ_GPU_TILE_DONE)
             continue;
-        if (is_gpu_decoded(tile_read))
-            add_decode(run, slot, tile_read);
-        if (tile_read->state == TZ_GPU_TILE_ROWS && tile_read->route != TZ_ROUTE_RAW)
-            unpredict = add_unpredicts(run, tile_read, unpredict);
-        add_conversions(run, slot, tile_read, conversions);
+        if (is_gpu_decoded(tile_read)) {
+            tz_decode_entry *decodes = (void *)tz_gpu_slot_pinned(slot, l->decodes[how->codec]);
+            tile_read->status = statuses[how->codec]++;
+            decodes[tile_read->status - slot->first_status[how->codec]] = (tz_decode_entry){
+                .from = tile_read->bytes,
+                .to = tile_read->rows,
+                .from_size = (uint32_t)tz_tile_read_wanted(&plan->wave, planned, 0)->span.size,
+                .to_size = (uint32_t)tz_tile_read_decoded_bytes(plan, planned)};
+        }
+        const bool has_unpredict = how->has_unpredict && tile_read->state == TZ_GPU_TILE_ROWS &&
+                                   tile_read->route != TZ_ROUTE_RAW;
+        for (uint32_t row = planned->row0; has_unpredict && row < planned->row1;
+             row += unpredict++->rows) {
+            *unpredict = how->unpredict;
+            unpredict->offset = tile_read->rows + (uint64_t)row * unpredict->row_bytes;
+            unpredict->rows = tz_min_u32(TZ_UNPREDICT_MAX_ROWS, planned->row1 - row);
+        }
+        for (uint32_t k = 0; k < planned->count; k++) {
+            if (!tz_gpu_rect_make(plan, planned, k, &rect))
+                continue;
+            uint64_t *at = &slot->pair_ends[rect.how->pair];
+            *at = (uint64_t)(add_rect_entries(run, slot, tile_read, &rect, staged,
+                                              conversions + *at) -
+                             conversions);
+            staged += tz_gpu_rect_staged_pixels(&rect) + tz_gpu_rect_staged_mask(&rect);
+        }
     }
     slot->unpredict_count = (uint64_t)(unpredict - unpredicts);
 }
 
 /* ---- launches ---- */
 
-static void count_decode(tz_device_use *use, const tz_decode_report *done)
+static tz_device_memory *staging_or_memory(const tz_gpu_slot *slot, tz_device_memory *memory)
 {
-    use->launches += done->launches;
-    use->library_calls += done->library[0] != '\0';
-    if (!use->library[0])
-        memcpy(use->library, done->library, sizeof use->library);
-    if (!use->library_reason[0])
-        memcpy(use->library_reason, done->reason, sizeof use->library_reason);
+    return memory == &tz_gpu_staging ? slot->slab : memory;
 }
-_Static_assert(sizeof((tz_device_use *)0)->library == sizeof((tz_decode_report *)0)->library &&
-                   sizeof((tz_device_use *)0)->library_reason ==
-                       sizeof((tz_decode_report *)0)->reason,
-               "texts are copied");
 
-static tz_result launch_decodes(tz_gpu_run *run, const tz_gpu_slot *slot)
+/* The queue runs in order, so each step finds the bytes of the one before. Codecs and pairs without
+ * entries are not launched. */
+tz_result tz_gpu_batch_launch(tz_gpu_run *run, tz_gpu_slot *slot)
 {
+    const tz_gpu_plan *gpu = run->gpu;
     const tz_gpu_layout *l = &slot->batch.layout;
-    for (uint32_t i = 0; i < run->gpu->codec_count; i++) {
+    tz_device_use *use = &run->use;
+    tz_error *err = run->plan->ctx.err;
+    slot->is_busy = true; /* also if the upload fails: then it may be in flight all the same */
+    TZ_TRY(tz_device_upload(slot->queue, slot->slab, 0, slot->pinned->host, slot->upload, err));
+    use->uploads++;
+    use->upload_bytes += slot->upload;
+    for (uint32_t i = 0; i < gpu->codec_count; i++) {
+        const void *tiles = tz_gpu_slot_pinned(slot, l->decodes[i]);
         const tz_decode_batch batch = {
-            .compression = run->gpu->codecs[i],
+            .compression = gpu->codecs[i],
             .slab = slot->slab,
-            .tiles = (const tz_decode_entry *)(const void *)tz_gpu_slot_pinned(slot, l->decodes[i]),
+            .tiles = tiles,
             .count = slot->decode_counts[i],
             .table = l->decodes[i],
             .statuses = l->statuses + slot->first_status[i] * sizeof(uint32_t),
@@ -314,51 +254,17 @@ static tz_result launch_decodes(tz_gpu_run *run, const tz_gpu_slot *slot)
         if (batch.count == 0)
             continue;
         tz_decode_report done;
-        TZ_TRY(tz_decode_launch(&batch, slot->queue, &done, run->plan->ctx.err));
-        count_decode(&run->use, &done);
+        TZ_TRY(tz_decode_launch(&batch, slot->queue, &done, err));
+        use->launches += done.launches;
+        use->library_calls += done.library[0] != '\0';
+        if (!use->library[0])
+            memcpy(use->library, done.library, sizeof use->library);
+        if (!use->library_reason[0])
+            memcpy(use->library_reason, done.reason, sizeof use->library_reason);
+        _Static_assert(sizeof use->library == sizeof done.library &&
+                           sizeof use->library_reason == sizeof done.reason,
+                       "texts are copied");
     }
-    return TZ_OK;
-}
-
-static tz_device_memory *staging_or_memory(const tz_gpu_slot *slot, tz_device_memory *memory)
-{
-    return memory == &tz_gpu_staging ? slot->slab : memory;
-}
-
-/* Entries of a pair end where those of the next begin; a pair without entries is not launched. */
-static tz_result launch_conversions(tz_gpu_run *run, const tz_gpu_slot *slot)
-{
-    const tz_gpu_layout *l = &slot->batch.layout;
-    const void *formats = tz_gpu_slot_pinned(slot, l->formats);
-    for (uint64_t first = 0, i = 0; i < run->gpu->pair_count; first = slot->pair_ends[i++]) {
-        const uint64_t table = l->conversions + first * sizeof(tz_convert_entry);
-        const void *entries = tz_gpu_slot_pinned(slot, table);
-        const tz_convert_batch batch = {.slab = slot->slab,
-                                        .formats = l->formats,
-                                        .format_count = run->gpu->format_count,
-                                        .format_table = formats,
-                                        .entries = entries,
-                                        .table = table,
-                                        .count = slot->pair_ends[i] - first,
-                                        .into = staging_or_memory(slot, run->gpu->pairs[i].into),
-                                        .mask = staging_or_memory(slot, run->gpu->pairs[i].mask)};
-        if (batch.count == 0)
-            continue;
-        TZ_TRY(tz_convert_launch(&batch, slot->queue, run->plan->ctx.err));
-        run->use.launches++;
-    }
-    return TZ_OK;
-}
-
-tz_result tz_gpu_batch_launch(tz_gpu_run *run, tz_gpu_slot *slot)
-{
-    const tz_gpu_layout *l = &slot->batch.layout;
-    tz_error *err = run->plan->ctx.err;
-    slot->is_busy = true; /* also if the upload fails: then it may be in flight all the same */
-    TZ_TRY(tz_device_upload(slot->queue, slot->slab, 0, slot->pinned->host, slot->upload, err));
-    run->use.uploads++;
-    run->use.upload_bytes += slot->upload;
-    TZ_TRY(launch_decodes(run, slot));
     if (slot->unpredict_count > 0) {
         const void *entries = tz_gpu_slot_pinned(slot, l->unpredicts);
         const tz_unpredict_batch batch = {.slab = slot->slab,
@@ -366,14 +272,31 @@ tz_result tz_gpu_batch_launch(tz_gpu_run *run, tz_gpu_slot *slot)
                                           .table = l->unpredicts,
                                           .count = slot->unpredict_count};
         TZ_TRY(tz_unpredict_launch(&batch, slot->queue, err));
-        run->use.launches++;
+        use->launches++;
     }
-    TZ_TRY(launch_conversions(run, slot));
+    for (uint64_t first = 0, i = 0; i < gpu->pair_count; first = slot->pair_ends[i++]) {
+        const uint64_t table = l->conversions + first * sizeof(tz_convert_entry);
+        const void *formats = tz_gpu_slot_pinned(slot, l->formats);
+        const void *entries = tz_gpu_slot_pinned(slot, table);
+        const tz_convert_batch batch = {.slab = slot->slab,
+                                        .formats = l->formats,
+                                        .format_count = gpu->format_count,
+                                        .format_table = formats,
+                                        .entries = entries,
+                                        .table = table,
+                                        .count = slot->pair_ends[i] - first,
+                                        .into = staging_or_memory(slot, gpu->pairs[i].into),
+                                        .mask = staging_or_memory(slot, gpu->pairs[i].mask)};
+        if (batch.count == 0)
+            continue;
+        TZ_TRY(tz_convert_launch(&batch, slot->queue, err));
+        use->launches++;
+    }
     if (l->download > 0) {
         TZ_TRY(tz_device_download(slot->queue, tz_gpu_slot_pinned(slot, l->mirrored), slot->slab,
                                   l->statuses, l->download, err));
-        run->use.downloads++;
-        run->use.download_bytes += l->download;
+        use->downloads++;
+        use->download_bytes += l->download;
     }
     return TZ_OK;
 }
