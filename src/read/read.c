@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/device_text.h"
 #include "read/gpu/gpu_plan.h"
 
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)
@@ -136,8 +135,8 @@ static tz_result read_requests(read_call *r, const tz_item *items, size_t count)
         reason = "the CPU resamples the pixels that are read";
     else if (r->how.device && !has_gpu)
         reason = tz_device_get_info(r->how.device)->reason;
-    if (reason && !r->report.device.reason[0])
-        tz_device_text(r->report.device.reason, sizeof r->report.device.reason, reason);
+    if (reason)
+        tz_note_reason(r->report.device.reason, reason);
     return TZ_OK;
 }
 

@@ -260,9 +260,6 @@ uint64_t tz_direct_bounced(const tz_plan *plan, const tz_span *fetch, tz_tile_ro
 uint64_t tz_direct_space_add(tz_direct_space *space, const tz_direct_file *file,
                              const tz_span *span);
 
-/* Sets direct_reason unless there is one already. */
-void tz_direct_note_reason(tz_device_use *use, const char *reason);
-
 /* Allocates the slab so that the device can read files into it. */
 tz_result tz_direct_alloc(tz_gpu_run *run, tz_gpu_slot *slot);
 /* Submits all reads of the device; then waits for all, reads those that failed through host memory,

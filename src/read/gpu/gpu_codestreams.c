@@ -18,13 +18,6 @@
 
 /* ---- plans ---- */
 
-/* The first reason is kept. */
-static void note_reason(char reason[160], const char *text)
-{
-    if (!reason[0])
-        tz_device_text(reason, 160, text);
-}
-
 static bool find_codestream_library(tz_gpu_plan *gpu, uint16_t compression, uint64_t samples,
                                     uint32_t *out)
 {
@@ -39,7 +32,7 @@ static bool find_codestream_library(tz_gpu_plan *gpu, uint16_t compression, uint
         return true;
     tz_codestream_codec codec;
     if (!tz_device_find_codestream_codec(gpu->device, compression, false, samples, &codec)) {
-        note_reason(gpu->library_reason, codec.reason);
+        tz_note_reason(gpu->library_reason, codec.reason);
         return false;
     }
     *library = (tz_gpu_codestream_library){compression, samples, codec};
@@ -62,8 +55,8 @@ bool tz_gpu_codestreams_accept(tz_plan *plan, const tz_planned_request *request,
     tz_codestream_codec codec;
     const bool exists =
         tz_device_find_codestream_codec(gpu->device, format->compression, false, samples, &codec);
-    note_reason(gpu->library_reason,
-                exists ? "it does so for lossy ones with lossy_on_device only" : codec.reason);
+    tz_note_reason(gpu->library_reason,
+                   exists ? "it does so for lossy ones with lossy_on_device only" : codec.reason);
     return false;
 }
 
@@ -135,7 +128,7 @@ static void fall_back(tz_gpu_run *run, tz_gpu_slot *slot, tz_gpu_tile_read *tile
         [TZ_GPU_FALLBACK_STREAM] = "a library would decode the codestreams of tiles differently",
         [TZ_GPU_FALLBACK_FAILED] = "the library could not decode some tiles"};
     const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
-    note_reason(run->use.library_reason, reasons[why]);
+    tz_note_reason(run->use.library_reason, reasons[why]);
     tile_read->fallback = why;
     tile_read->route = TZ_ROUTE_CPU;
     if (!tile_read->on_host) {
@@ -180,7 +173,7 @@ tz_result tz_gpu_decode_codestreams(tz_gpu_run *run, tz_gpu_slot *slot)
     const tz_gpu_plan *gpu = run->gpu;
     tz_device_use *use = &run->use;
     tz_codestream *first = slot->codestreams;
-    note_reason(use->library_reason, gpu->library_reason);
+    tz_note_reason(use->library_reason, gpu->library_reason);
     for (uint32_t library = 0; library < gpu->library_count; library++) {
         tz_codestream_batch batch = {.compression = gpu->libraries[library].compression,
                                      .slab = slot->slab,
@@ -207,7 +200,7 @@ tz_result tz_gpu_decode_codestreams(tz_gpu_run *run, tz_gpu_slot *slot)
                 tz_device_text(use->library, sizeof use->library,
                                gpu->libraries[library].codec.name);
         } else if (result == TZ_ERR_UNSUPPORTED || result == TZ_ERR_NOMEM) {
-            note_reason(use->library_reason, err.message); /* not a failure of the device */
+            tz_note_reason(use->library_reason, err.message); /* not a failure of the device */
         } else {
             *run->plan->ctx.err = err;
             return result;

@@ -123,12 +123,6 @@ tz_result tz_gpu_fetch_all(tz_gpu_run *run, tz_gpu_slot *slot)
 
 /* ---- direct reads: memory ---- */
 
-void tz_direct_note_reason(tz_device_use *use, const char *reason)
-{
-    if (!use->direct_reason[0])
-        tz_device_text(use->direct_reason, sizeof use->direct_reason, reason);
-}
-
 /* Bytes of the last read that the file has. */
 static uint64_t direct_read_bytes(const tz_direct_space *space)
 {
@@ -173,7 +167,7 @@ tz_result tz_direct_alloc(tz_gpu_run *run, tz_gpu_slot *slot)
     TZ_TRY(tz_device_alloc(gpu->device, gpu->slot_size.device, &slot->slab, run->plan->ctx.err));
     const tz_result result = tz_device_share(slot->slab, &err);
     if (result == TZ_ERR_IO) {
-        tz_direct_note_reason(&run->use, err.message);
+        tz_note_reason(run->use.direct_reason, err.message);
         run->direct_is_off = true;
         return TZ_OK;
     }
@@ -254,15 +248,15 @@ static tz_result open_request_file(tz_plan *plan, const tz_planned_request *requ
             gpu->file_capacity = capacity;
         }
         if (is_request_cached(request)) {
-            tz_direct_note_reason(&plan->report.device,
-                                  "the file is in the page cache: the host's reads are faster");
+            tz_note_reason(plan->report.device.direct_reason,
+                           "the file is in the page cache: the host's reads are faster");
         } else {
             const tz_result result =
                 tz_device_open_file(gpu->device, tz_source_descriptor(source), &handle, &err);
             if (result == TZ_ERR_NOMEM)
                 return tz_propagate_error(&plan->ctx, &err);
             if (result != TZ_OK)
-                tz_direct_note_reason(&plan->report.device, err.message);
+                tz_note_reason(plan->report.device.direct_reason, err.message);
         }
         gpu->has_files = gpu->has_files || handle;
         gpu->files[gpu->file_count++] = (tz_direct_file){source, handle};
@@ -292,11 +286,11 @@ tz_result tz_direct_open(tz_plan *plan)
     for (size_t i = 0; !any && i < plan->request_count; i++)
         any = wants_bytes(plan, i) && is_local(plan, i);
     if (!any) {
-        tz_direct_note_reason(use, "no tile for the device is in a local file");
+        tz_note_reason(use->direct_reason, "no tile for the device is in a local file");
         return TZ_OK;
     }
     if (!tz_device_find_files(gpu->device, name, sizeof name, reason, sizeof reason)) {
-        tz_direct_note_reason(use, reason);
+        tz_note_reason(use->direct_reason, reason);
         return TZ_OK;
     }
     for (size_t i = 0; i < plan->request_count; i++) {
@@ -305,7 +299,7 @@ tz_result tz_direct_open(tz_plan *plan)
         if (is_local(plan, i))
             TZ_TRY(open_request_file(plan, &plan->requests[i], &gpu->requests[i].file));
         else
-            tz_direct_note_reason(use, "not all files are local");
+            tz_note_reason(use->direct_reason, "not all files are local");
     }
     return TZ_OK;
 }
@@ -338,7 +332,7 @@ static tz_result wait_for_reads(tz_gpu_run *run, tz_gpu_slot *slot)
     slot->reading = NULL;
     const tz_result result = tz_device_end_reads(run->gpu->device, reading, &err);
     if (result != TZ_OK)
-        tz_direct_note_reason(&run->use, err.message);
+        tz_note_reason(run->use.direct_reason, err.message);
     if (result != TZ_OK && result != TZ_ERR_IO) {
         *run->plan->ctx.err = err;
         return result;
@@ -397,6 +391,6 @@ tz_result tz_direct_end(tz_gpu_run *run, tz_gpu_slot *slot)
     }
     if (!any)
         return TZ_OK;
-    tz_direct_note_reason(&run->use, "a file was not read to the end that was asked for");
+    tz_note_reason(run->use.direct_reason, "a file was not read to the end that was asked for");
     return upload_missing(run, slot);
 }

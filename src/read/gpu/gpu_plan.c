@@ -24,6 +24,12 @@
 
 tz_device_memory tz_gpu_staging;
 
+void tz_note_reason(char reason[TZ_REASON_BYTES], const char *text)
+{
+    if (!reason[0])
+        tz_device_text(reason, TZ_REASON_BYTES, text);
+}
+
 /* Equal formats and constants are looked for among the last ones only: items of one kind follow
  * each other. */
 enum { LOOK_BACK = 16 };
@@ -83,23 +89,20 @@ static tz_result add_constant(tz_gpu_plan *gpu, const tz_gpu_constant *constant,
     return result;
 }
 
-static bool is_compatible(tz_device_memory *a, tz_device_memory *b)
-{
-    return !a || !b || a == b;
-}
-
-/* Requests whose memories do not differ share a launch. */
+/* Finds a pair for the memories, or adds one. Requests whose memories do not differ share a launch,
+ * so a pair that lacks a memory takes over the one that is given. */
 static tz_result add_pair(tz_gpu_plan *gpu, tz_gpu_memory_pair pair, uint32_t *out,
                           const tz_context *ctx)
 {
     for (uint32_t i = 0; i < gpu->pair_count; i++) {
         tz_gpu_memory_pair *known = &gpu->pairs[i];
-        if (is_compatible(known->into, pair.into) && is_compatible(known->mask, pair.mask)) {
-            known->into = known->into ? known->into : pair.into;
-            known->mask = known->mask ? known->mask : pair.mask;
-            *out = i;
-            return TZ_OK;
-        }
+        if ((known->into && pair.into && known->into != pair.into) ||
+            (known->mask && pair.mask && known->mask != pair.mask))
+            continue;
+        known->into = known->into ? known->into : pair.into;
+        known->mask = known->mask ? known->mask : pair.mask;
+        *out = i;
+        return TZ_OK;
     }
     void *list = gpu->pairs;
     const tz_result result = find_or_add_entry(&list, &gpu->pair_count, &gpu->pair_capacity,
@@ -110,24 +113,9 @@ static tz_result add_pair(tz_gpu_plan *gpu, tz_gpu_memory_pair pair, uint32_t *o
 
 /* ---- requests ---- */
 
-/* True if a tile takes too long in one kernel; the reason is kept for the report and for a strict
- * read. */
-static bool is_tile_too_large(tz_gpu_plan *gpu, const tz_planned_request *request)
-{
-    const uint64_t bytes = tz_tile_bytes(&request->tile);
-    const uint64_t max_bytes =
-        tz_device_max_tile(tz_device_get_info(gpu->device), request->tile.compression);
-    if (bytes <= max_bytes)
-        return false;
-    if (request->tile_read_count > 0)
-        tz_device_textf(gpu->tile_reason, sizeof gpu->tile_reason,
-                        "a tile of %llu bytes takes too long in one kernel, which is given %llu at "
-                        "most",
-                        (unsigned long long)bytes, (unsigned long long)max_bytes);
-    return true;
-}
-
-/* Chooses the decoder of a request's tiles; tz_tile_read_route reports it. */
+/* Chooses the decoder of a request's tiles; tz_tile_read_route reports it. A tile that takes too
+ * long in one kernel goes to the CPU, and the reason is kept for the report and for a strict read.
+ */
 static tz_tile_route choose_route(tz_plan *plan, const tz_planned_request *request, uint32_t *codec)
 {
     tz_gpu_plan *gpu = plan->gpu;
@@ -139,8 +127,18 @@ static tz_tile_route choose_route(tz_plan *plan, const tz_planned_request *reque
         return TZ_ROUTE_CODESTREAMS;
     if (reversed || request->subsampled ||
         tz_codec_max_input(&request->tile) > TZ_DECODE_MAX_BYTES ||
-        !tz_device_decodes(gpu->device, compression) || is_tile_too_large(gpu, request))
+        !tz_device_decodes(gpu->device, compression))
         return TZ_ROUTE_CPU;
+    const uint64_t bytes = tz_tile_bytes(&request->tile);
+    const uint64_t max_bytes = tz_device_max_tile(tz_device_get_info(gpu->device), compression);
+    if (bytes > max_bytes) {
+        if (request->tile_read_count > 0)
+            tz_device_textf(gpu->tile_reason, sizeof gpu->tile_reason,
+                            "a tile of %llu bytes takes too long in one kernel, which is given "
+                            "%llu at most",
+                            (unsigned long long)bytes, (unsigned long long)max_bytes);
+        return TZ_ROUTE_CPU;
+    }
     for (*codec = 0; *codec < gpu->codec_count; (*codec)++) {
         if (gpu->codecs[*codec] == compression)
             return TZ_ROUTE_DEVICE;
@@ -151,60 +149,27 @@ static tz_tile_route choose_route(tz_plan *plan, const tz_planned_request *reque
     return TZ_ROUTE_DEVICE;
 }
 
-/* Adds the format of one band's samples and the constant for those of missing tiles. */
-static tz_result set_band(tz_plan *plan, const tz_planned_request *request,
-                          const tz_row_format *row, uint32_t band, tz_gpu_request *out)
-{
-    tz_gpu_plan *gpu = plan->gpu;
-    const tz_conversion how = tz_conversion_of_band(&request->conversion, request->scales, band);
-    const tz_convert_format format = tz_convert_format_make(row, &how);
-    const bool is_new = request->scales != NULL; /* those of all bands follow each other */
-    tz_gpu_constant missing = {{0}, 0, {0}};
-    uint8_t sample[16];
-    uint8_t valid = 255;
-    uint32_t number;
-    TZ_TRY(add_format(gpu, &format, is_new, &number, &plan->ctx));
-    out->format = band > 0 ? out->format : number;
-    tz_planned_request_missing_sample(request, sample);
-    tz_row_convert(&how, sample, 0, request->to_mask ? NULL : missing.sample, 0, 1, &valid, 0);
-    missing.valid = valid != 0;
-    TZ_TRY(add_constant(gpu, &missing, is_new, &number, &plan->ctx));
-    out->missing = band > 0 ? out->missing : number;
-    return TZ_OK;
-}
-
-/* Adds the constant for one band's pixels outside the level. */
-static tz_result set_outside_fill(tz_plan *plan, const tz_planned_request *request, uint32_t band,
-                                  tz_gpu_request *out)
-{
-    const tz_conversion how = tz_conversion_of_band(&request->conversion, request->scales, band);
-    tz_gpu_constant constant = {{0}, 0, {0}};
-    uint32_t number;
-    tz_outside_sample(&how, &plan->options, constant.sample);
-    TZ_TRY(add_constant(plan->gpu, &constant, request->scales != NULL, &number, &plan->ctx));
-    out->fill = band > 0 ? out->fill : number;
-    plan->gpu->fills = true;
-    return TZ_OK;
-}
-
 static tz_device_memory *memory_of_buffer(const tz_buffer *buffer)
 {
     return buffer->memory ? buffer->memory : buffer->data ? &tz_gpu_staging : NULL;
 }
 
-/* The order of formats and constants matters only with scales, where those of all bands follow each
- * other; without scales one serves all bands. */
+/* With scales, every band has a format and constants of its own, which follow each other; out has
+ * the number of the first. Without scales one serves all bands. */
 static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *request,
                                  tz_gpu_request *out)
 {
     tz_gpu_plan *gpu = plan->gpu;
+    const tz_context *ctx = &plan->ctx;
     const tz_buffer *into = &request->into;
     const int64_t size = (int64_t)tz_dtype_size(into->dtype);
     const tz_gpu_memory_pair pair = {request->to_mask ? NULL : memory_of_buffer(into),
                                      memory_of_buffer(&request->mask)};
+    const bool is_new = request->scales != NULL;
     const uint32_t bands = request->scales ? request->band_count : 1;
     const tz_convert_format copy = tz_convert_format_copy((uint32_t)size);
     tz_row_format row = request->row;
+    uint32_t number;
     if (request->subsampled) { /* the CPU makes rows of RGB: see tz_tile_decode */
         row.swap = false;
         row.predictor = 1;
@@ -219,17 +184,37 @@ static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *reques
                           into->column_stride == size * request->band_count;
     gpu->has_long_rows =
         gpu->has_long_rows || (uint64_t)request->tile.width * request->row.samples > INT32_MAX;
-    TZ_TRY(add_pair(gpu, pair, &out->pair, &plan->ctx));
-    TZ_TRY(add_format(gpu, &copy, false, &out->copy, &plan->ctx));
-    for (uint32_t band = 0; band < bands; band++)
-        TZ_TRY(set_band(plan, request, &row, band, out));
+    TZ_TRY(add_pair(gpu, pair, &out->pair, ctx));
+    TZ_TRY(add_format(gpu, &copy, false, &out->copy, ctx));
+    for (uint32_t band = 0; band < bands; band++) {
+        const tz_conversion how =
+            tz_conversion_of_band(&request->conversion, request->scales, band);
+        const tz_convert_format format = tz_convert_format_make(&row, &how);
+        tz_gpu_constant missing = {{0}, 0, {0}};
+        uint8_t sample[16];
+        uint8_t valid = 255;
+        TZ_TRY(add_format(gpu, &format, is_new, &number, ctx));
+        out->format = band > 0 ? out->format : number;
+        tz_planned_request_missing_sample(request, sample);
+        tz_row_convert(&how, sample, 0, request->to_mask ? NULL : missing.sample, 0, 1, &valid, 0);
+        missing.valid = valid != 0;
+        TZ_TRY(add_constant(gpu, &missing, is_new, &number, ctx));
+        out->missing = band > 0 ? out->missing : number;
+    }
     if (out->copies_rows)
         out->format = out->copy;
     const bool exceeds_level =
         request->x1 - request->x0 < into->width || request->y1 - request->y0 < into->height;
     const bool fills = plan->options.boundless && out->on_device && exceeds_level;
-    for (uint32_t band = 0; fills && band < bands; band++)
-        TZ_TRY(set_outside_fill(plan, request, band, out));
+    gpu->fills = gpu->fills || fills;
+    for (uint32_t band = 0; fills && band < bands; band++) {
+        const tz_conversion how =
+            tz_conversion_of_band(&request->conversion, request->scales, band);
+        tz_gpu_constant constant = {{0}, 0, {0}};
+        tz_outside_sample(&how, &plan->options, constant.sample);
+        TZ_TRY(add_constant(gpu, &constant, is_new, &number, ctx));
+        out->fill = band > 0 ? out->fill : number;
+    }
     return TZ_OK;
 }
 
@@ -317,28 +302,6 @@ static void set_batch_budget(tz_plan *plan)
     }
 }
 
-static tz_result set_budget(tz_plan *plan)
-{
-    tz_gpu_plan *gpu = plan->gpu;
-    tz_error failed = {.result = TZ_OK};
-    uint64_t bytes = 0;
-    const tz_result result = tz_device_free_memory(gpu->device, &bytes, &failed);
-    if (falls_back(plan, result, &failed)) {
-        give_up(plan, failed.message);
-        return TZ_OK;
-    }
-    if (result != TZ_OK) {
-        if (plan->ctx.err)
-            *plan->ctx.err = failed;
-        return result;
-    }
-    gpu->device_budget = tz_min(tz_device_usable(bytes), or_unlimited(plan->options.device_bytes));
-    TZ_TRY(tz_gpu_codestreams_reserve(plan));
-    gpu->slots = TZ_QUEUES;
-    set_batch_budget(plan);
-    return TZ_OK;
-}
-
 /* ---- making ---- */
 
 bool tz_device_is_gpu(const tz_device *device)
@@ -346,6 +309,8 @@ bool tz_device_is_gpu(const tz_device *device)
     return device && strcmp(tz_device_get_info(device)->driver, "cpu") != 0;
 }
 
+/* The plan may be dropped at three points: if the device cannot convert the samples, if no tile is
+ * its work, and if it cannot say how much memory it has. */
 tz_result tz_gpu_plan_make(tz_plan *plan)
 {
     tz_gpu_plan *gpu = tz_alloc_zeroed(1, sizeof *gpu);
@@ -385,9 +350,21 @@ tz_result tz_gpu_plan_make(tz_plan *plan)
     tz_device_text(use->id, sizeof use->id, tz_device_get_info(gpu->device)->id);
     tz_device_text(use->reason, sizeof use->reason, gpu->tile_reason);
     TZ_TRY(tz_direct_open(plan));
-    TZ_TRY(set_budget(plan));
-    if (plan->gpu) /* libraries may have found no memory */
-        drop_if_idle(plan);
+    tz_error failed = {.result = TZ_OK};
+    uint64_t bytes = 0;
+    const tz_result result = tz_device_free_memory(gpu->device, &bytes, &failed);
+    if (falls_back(plan, result, &failed)) {
+        give_up(plan, failed.message);
+        return TZ_OK;
+    }
+    if (result != TZ_OK && plan->ctx.err)
+        *plan->ctx.err = failed;
+    TZ_TRY(result);
+    gpu->device_budget = tz_min(tz_device_usable(bytes), or_unlimited(plan->options.device_bytes));
+    TZ_TRY(tz_gpu_codestreams_reserve(plan));
+    gpu->slots = TZ_QUEUES;
+    set_batch_budget(plan);
+    drop_if_idle(plan); /* libraries may have found no memory */
     return TZ_OK;
 }
 
@@ -410,73 +387,63 @@ static void widen_sizes(tz_gpu_sizes *sizes, const tz_gpu_sizes *size)
     sizes->pinned = tz_max(sizes->pinned, size->pinned);
 }
 
-static void count_batch(tz_gpu_plan *gpu, tz_device_use *use, const tz_gpu_batch *batch)
-{
-    const bool is_active = batch->need.conversions > 0;
-    use->waves++;
-    use->uploads += is_active;
-    use->upload_bytes += batch->layout.spare_rows;
-    use->tiles += batch->need.codestreams;
-    use->downloads += batch->layout.download > 0;
-    use->download_bytes += batch->layout.download;
-    use->syncs += is_active;
-    use->direct_reads += batch->need.direct.reads;
-    use->direct_bytes += batch->need.direct.read_bytes;
-    use->bounced_bytes += batch->need.bounced;
-    if (batch->need.bounced > 0)
-        tz_direct_note_reason(use, "some reads are too small for it");
-    use->launches += (is_active ? 1u : 0u) + (batch->need.unpredicts > 0 ? 1u : 0u);
-    for (uint32_t i = 0; i < gpu->codec_count; i++) {
-        const uint64_t tiles = batch->need.decodes[i].count;
-        use->tiles += tiles;
-        use->launches += tiles > 0 ? tz_decode_launches(gpu->device, gpu->codecs[i]) : 0;
-    }
-}
-
-/* Measures each tile that the device decodes for device memory as a batch that the CPU decodes, and
- * counts the tiles that the CPU decodes from the start. */
-static void measure_redo_tiles(tz_plan *plan)
-{
-    const tz_wave *wave = &plan->wave;
-    for (size_t i = 0; i < wave->fetch_count; i++) {
-        const tz_span *fetch = &wave->fetches[i];
-        for (size_t k = 0; k < fetch->count; k++) {
-            const size_t range = fetch->first + k;
-            const tz_tile_read *tile_read = tz_fetch_tile_read(wave, fetch, k);
-            const tz_tile_route route = tz_tile_read_route(plan, tile_read);
-            plan->gpu->by_cpu +=
-                route == TZ_ROUTE_CPU && tz_tile_read_wanted(wave, tile_read, 0)->row_range == 0;
-            if (route != TZ_ROUTE_DEVICE || tz_tile_read_is_for_host(plan, tile_read))
-                continue;
-            const tz_span span = {wave->ranges[range].offset, wave->ranges[range].size, range, 1};
-            const uint64_t nowhere = 0;
-            tz_gpu_cursor cursor = {
-                .fetches = &span, .fetch_count = 1, .by_cpu = true, .at = &nowhere};
-            tz_gpu_batch batch;
-            (void)tz_gpu_batch_next(plan, &cursor, &plan->gpu->batch_budget, &batch);
-            widen_sizes(&plan->gpu->redo_size, &batch.layout.size);
-        }
-    }
-}
-
+/* Forms the batches of the wave and keeps the largest of each size. Each tile that the device
+ * decodes for device memory is also measured as a batch of its own that the CPU decodes. */
 void tz_gpu_plan_measure(tz_plan *plan)
 {
     tz_gpu_plan *gpu = plan->gpu;
+    const tz_wave *wave = &plan->wave;
+    tz_device_use *use = &plan->report.device;
     tz_gpu_cursor cursor = tz_gpu_cursor_of_wave(plan);
     tz_gpu_batch batch;
     while (tz_gpu_batch_next(plan, &cursor, &gpu->batch_budget, &batch)) {
-        count_batch(gpu, &plan->report.device, &batch);
-        widen_sizes(&gpu->slot_size, &batch.layout.size);
-        gpu->redo_waiting_bytes =
-            tz_max(gpu->redo_waiting_bytes, batch.layout.mirrored - batch.layout.input);
-        gpu->max_tile_reads = tz_max_size(gpu->max_tile_reads, (size_t)batch.need.tile_reads);
-        gpu->max_fetches = tz_max_size(gpu->max_fetches, (size_t)batch.need.fetches);
-        gpu->max_reads = tz_max_size(gpu->max_reads, (size_t)batch.need.direct.reads);
+        const tz_gpu_need *need = &batch.need;
+        const tz_gpu_layout *l = &batch.layout;
+        const bool is_active = need->conversions > 0;
+        use->waves++;
+        use->uploads += is_active;
+        use->upload_bytes += l->spare_rows;
+        use->tiles += need->codestreams;
+        use->downloads += l->download > 0;
+        use->download_bytes += l->download;
+        use->syncs += is_active;
+        use->direct_reads += need->direct.reads;
+        use->direct_bytes += need->direct.read_bytes;
+        use->bounced_bytes += need->bounced;
+        if (need->bounced > 0)
+            tz_note_reason(use->direct_reason, "some reads are too small for it");
+        use->launches += (is_active ? 1u : 0u) + (need->unpredicts > 0 ? 1u : 0u);
+        for (uint32_t i = 0; i < gpu->codec_count; i++) {
+            const uint64_t tiles = need->decodes[i].count;
+            use->tiles += tiles;
+            use->launches += tiles > 0 ? tz_decode_launches(gpu->device, gpu->codecs[i]) : 0;
+        }
+        widen_sizes(&gpu->slot_size, &l->size);
+        gpu->redo_waiting_bytes = tz_max(gpu->redo_waiting_bytes, l->mirrored - l->input);
+        gpu->max_tile_reads = tz_max_size(gpu->max_tile_reads, (size_t)need->tile_reads);
+        gpu->max_fetches = tz_max_size(gpu->max_fetches, (size_t)need->fetches);
+        gpu->max_reads = tz_max_size(gpu->max_reads, (size_t)need->direct.reads);
     }
     if (gpu->on_device && gpu->codec_count > 0)
         gpu->max_fetches = gpu->max_tile_reads; /* decoded again, each tile is its own fetch */
-    measure_redo_tiles(plan);
-    plan->report.device.tiles_on_cpu = gpu->by_cpu;
+    for (size_t i = 0; i < wave->fetch_count; i++) {
+        const tz_span *fetch = &wave->fetches[i];
+        for (size_t k = fetch->first; k < fetch->first + fetch->count; k++) {
+            const tz_tile_read *tile_read = &wave->tile_reads[wave->ranges[k].index];
+            const tz_tile_route route = tz_tile_read_route(plan, tile_read);
+            gpu->by_cpu +=
+                route == TZ_ROUTE_CPU && tz_tile_read_wanted(wave, tile_read, 0)->row_range == 0;
+            if (route != TZ_ROUTE_DEVICE || tz_tile_read_is_for_host(plan, tile_read))
+                continue;
+            const tz_span span = {wave->ranges[k].offset, wave->ranges[k].size, k, 1};
+            const uint64_t nowhere = 0;
+            cursor =
+                (tz_gpu_cursor){.fetches = &span, .fetch_count = 1, .by_cpu = true, .at = &nowhere};
+            (void)tz_gpu_batch_next(plan, &cursor, &gpu->batch_budget, &batch);
+            widen_sizes(&gpu->redo_size, &batch.layout.size);
+        }
+    }
+    use->tiles_on_cpu = gpu->by_cpu;
 }
 
 static void reset_measurements(tz_plan *plan)

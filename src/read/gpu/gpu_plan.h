@@ -11,6 +11,10 @@
 
 enum { TZ_GPU_MAX_CODECS = 8, TZ_GPU_CODESTREAM_LIBRARIES = 2 };
 
+/* Sets a reason of a report unless it has one already: the first is kept. */
+enum { TZ_REASON_BYTES = sizeof((tz_device_use *)0)->reason };
+void tz_note_reason(char reason[TZ_REASON_BYTES], const char *text);
+
 /* The GPU's part of one planned request. Requests that share tiles have the same route. */
 typedef struct tz_gpu_request {
     tz_tile_route route; /* see tz_tile_read_route */
@@ -78,10 +82,11 @@ struct tz_gpu_plan {
     bool has_files; /* some of these are open */
     tz_gpu_codestream_library libraries[TZ_GPU_CODESTREAM_LIBRARIES];
     uint32_t library_count;
-    uint64_t library_bytes;   /* device memory that they take beside all else */
-    char library_reason[160]; /* why the CPU decodes tiles that a library could */
-    char tile_reason[160]; /* why the CPU decodes tiles that a kernel could; empty: it does not */
-    bool on_device;        /* some buffer is in device memory */
+    uint64_t library_bytes;               /* device memory that they take beside all else */
+    char library_reason[TZ_REASON_BYTES]; /* why the CPU decodes tiles that a library could */
+    char tile_reason[TZ_REASON_BYTES]; /* why the CPU decodes tiles that a kernel could; empty: it
+                                          does not */
+    bool on_device;                    /* some buffer is in device memory */
     bool has_long_rows;
     bool fills;                  /* the device fills pixels outside a level */
     uint64_t device_budget;      /* bytes of device memory for all slots */

@@ -577,7 +577,7 @@ static tz_result run_on_gpu(tz_gpu_run *run)
     report->device.memory = planned.memory;
     report->device.tiles_on_cpu = planned.tiles_on_cpu + run->fallback_count;
     report->device.tiles_redone = run->redone;
-    tz_direct_note_reason(&report->device, planned.direct_reason);
+    tz_note_reason(report->device.direct_reason, planned.direct_reason);
     return TZ_OK;
 }
 
