@@ -130,28 +130,6 @@ static void add_conversion_need(const tz_plan *plan, const tz_tile_read *tile_re
     }
 }
 
-static void add_tile_need(const tz_plan *plan, const tz_tile_read *tile_read, tz_tile_route route,
-                          tz_gpu_need *need)
-{
-    const tz_gpu_request *how = tz_gpu_request_of(plan, tile_read, 0);
-    need->tile_reads++;
-    if (route == TZ_ROUTE_CPU && tz_tile_read_is_for_host(plan, tile_read))
-        return;
-    add_conversion_need(plan, tile_read, need);
-    if (route == TZ_ROUTE_DEVICE) {
-        const uint64_t decoded = tz_tile_read_decoded_bytes(plan, tile_read);
-        tz_decode_need_add(&need->decodes[how->codec],
-                           tz_tile_read_wanted(&plan->wave, tile_read, 0)->span.size, decoded);
-        need->rows += tz_gpu_slab_bytes(decoded);
-    } else if (route == TZ_ROUTE_CODESTREAMS) {
-        tz_gpu_codestreams_add_need(plan, tile_read, need);
-    } else if (route == TZ_ROUTE_CPU) {
-        need->cpu_rows += tz_gpu_slab_bytes(tz_tile_read_rows_bytes(plan, tile_read));
-    }
-    if (how->has_unpredict && route != TZ_ROUTE_RAW)
-        need->unpredicts += tz_ceil_div(tile_read->row1 - tile_read->row0, TZ_UNPREDICT_MAX_ROWS);
-}
-
 /* The route of all tiles of a fetch, which are of one layer. */
 static tz_tile_route fetch_route(const tz_plan *plan, const tz_gpu_cursor *cursor,
                                  const tz_span *fetch)
@@ -166,6 +144,8 @@ static bool stays_on_host(tz_tile_route route)
     return route == TZ_ROUTE_CODESTREAMS || route == TZ_ROUTE_CPU;
 }
 
+/* Adds one fetch and its tile reads. A tile that the CPU decodes for the host needs no memory of
+ * the device. One for a library may turn out to be the CPU's: it needs memory for both routes. */
 static void add_fetch_need(const tz_plan *plan, const tz_gpu_cursor *cursor, const tz_span *fetch,
                            tz_gpu_need *need)
 {
@@ -173,6 +153,7 @@ static void add_fetch_need(const tz_plan *plan, const tz_gpu_cursor *cursor, con
     const tz_direct_file *file = tz_direct_file_of(plan, fetch, route);
     const uint64_t bytes = tz_gpu_slab_bytes(fetch->size);
     need->fetches++;
+    need->tile_reads += fetch->count;
     need->bounced += tz_direct_bounced(plan, fetch, route);
     if (file)
         (void)tz_direct_space_add(&need->direct, file, fetch);
@@ -180,8 +161,32 @@ static void add_fetch_need(const tz_plan *plan, const tz_gpu_cursor *cursor, con
         need->host_input += cursor->at ? 0 : bytes;
     else
         need->input += bytes;
-    for (size_t i = 0; i < fetch->count; i++)
-        add_tile_need(plan, tz_fetch_tile_read(&plan->wave, fetch, i), route, need);
+    for (size_t i = 0; i < fetch->count; i++) {
+        const tz_tile_read *tile_read = tz_fetch_tile_read(&plan->wave, fetch, i);
+        const tz_gpu_request *how = tz_gpu_request_of(plan, tile_read, 0);
+        const bool is_for_host = tz_tile_read_is_for_host(plan, tile_read);
+        if (route == TZ_ROUTE_CPU && is_for_host)
+            continue;
+        add_conversion_need(plan, tile_read, need);
+        if (route == TZ_ROUTE_DEVICE || route == TZ_ROUTE_CODESTREAMS) {
+            const uint64_t decoded = tz_tile_read_decoded_bytes(plan, tile_read);
+            need->rows += tz_gpu_slab_bytes(decoded);
+            if (route == TZ_ROUTE_DEVICE)
+                tz_decode_need_add(&need->decodes[how->codec],
+                                   tz_tile_read_wanted(&plan->wave, tile_read, 0)->span.size,
+                                   decoded);
+        }
+        const uint64_t rows = tz_gpu_slab_bytes(tz_tile_read_rows_bytes(plan, tile_read));
+        if (route == TZ_ROUTE_CODESTREAMS) {
+            need->codestreams++;
+            need->streams += tz_gpu_codestream_bytes(plan, tile_read);
+            need->spare_rows += is_for_host ? 0 : rows;
+        }
+        need->cpu_rows += route == TZ_ROUTE_CPU ? rows : 0;
+        if (how->has_unpredict && route != TZ_ROUTE_RAW)
+            need->unpredicts +=
+                tz_ceil_div(tile_read->row1 - tile_read->row0, TZ_UNPREDICT_MAX_ROWS);
+    }
 }
 
 /* ---- layouts ---- */
@@ -319,32 +324,9 @@ static tz_gpu_tile_read *add_tile_read(const tz_plan *plan, tz_gpu_slot *slot, s
     return out;
 }
 
-static void lay_out_tile_read(const tz_plan *plan, tz_gpu_slot *slot, const tz_gpu_fetch *fetch,
-                              size_t range, slab_offsets *at)
-{
-    const tz_indexed_range *stored = &plan->wave.ranges[range];
-    const tz_tile_read *tile_read = &plan->wave.tile_reads[stored->index];
-    tz_gpu_tile_read *out = add_tile_read(plan, slot, stored->index);
-    out->range = (uint32_t)range;
-    out->route = fetch->route;
-    out->is_direct = fetch->is_direct;
-    out->bytes = fetch->at + (stored->offset - fetch->span.offset);
-    out->rows = out->bytes;
-    if (fetch->route == TZ_ROUTE_DEVICE || fetch->route == TZ_ROUTE_CODESTREAMS)
-        out->rows = advance_offset(&at->rows,
-                                   tz_gpu_slab_bytes(tz_tile_read_decoded_bytes(plan, tile_read)));
-    else if (fetch->route == TZ_ROUTE_CPU && !out->on_host)
-        out->rows = advance_offset(&at->cpu_rows,
-                                   tz_gpu_slab_bytes(tz_tile_read_rows_bytes(plan, tile_read)));
-    if (fetch->route != TZ_ROUTE_CPU || !out->on_host)
-        out->staged = advance_offset(&at->staged, staged_bytes(plan, tile_read));
-    if (fetch->route == TZ_ROUTE_CODESTREAMS)
-        out->stream = advance_offset(&at->streams, tz_gpu_codestream_bytes(plan, tile_read));
-}
-
 /* The bytes of a fetch are in pinned memory already, or the device reads them into the slab, or the
  * host reads them: to the part of pinned memory that is uploaded, unless the CPU or a library
- * decodes them. */
+ * decodes them. Rows of a tile that nobody decodes are its bytes. */
 static void lay_out_fetch(const tz_plan *plan, tz_gpu_slot *slot, const tz_gpu_cursor *cursor,
                           size_t index, slab_offsets *at)
 {
@@ -374,8 +356,27 @@ static void lay_out_fetch(const tz_plan *plan, tz_gpu_slot *slot, const tz_gpu_c
         fetch->at = advance_offset(stays_on_host(route) ? &at->host_input : &at->input,
                                    tz_gpu_slab_bytes(span->size));
     }
-    for (size_t i = 0; i < span->count; i++)
-        lay_out_tile_read(plan, slot, fetch, span->first + i, at);
+    for (size_t range = span->first; range < span->first + span->count; range++) {
+        const tz_indexed_range *stored = &plan->wave.ranges[range];
+        const tz_tile_read *tile_read = &plan->wave.tile_reads[stored->index];
+        tz_gpu_tile_read *out = add_tile_read(plan, slot, stored->index);
+        out->range = (uint32_t)range;
+        out->route = route;
+        out->is_direct = fetch->is_direct;
+        out->bytes = fetch->at + (stored->offset - span->offset);
+        out->rows = out->bytes;
+        if (route == TZ_ROUTE_CPU && out->on_host)
+            continue;
+        if (route == TZ_ROUTE_DEVICE || route == TZ_ROUTE_CODESTREAMS)
+            out->rows = advance_offset(
+                &at->rows, tz_gpu_slab_bytes(tz_tile_read_decoded_bytes(plan, tile_read)));
+        else if (route == TZ_ROUTE_CPU)
+            out->rows = advance_offset(&at->cpu_rows,
+                                       tz_gpu_slab_bytes(tz_tile_read_rows_bytes(plan, tile_read)));
+        out->staged = advance_offset(&at->staged, staged_bytes(plan, tile_read));
+        if (route == TZ_ROUTE_CODESTREAMS)
+            out->stream = advance_offset(&at->streams, tz_gpu_codestream_bytes(plan, tile_read));
+    }
 }
 
 void tz_gpu_batch_lay_out(const tz_plan *plan, tz_gpu_slot *slot, const tz_gpu_cursor *cursor)

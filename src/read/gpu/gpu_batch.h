@@ -281,10 +281,7 @@ bool tz_gpu_codestreams_accept(tz_plan *plan, const tz_planned_request *request,
  * their tiles. */
 tz_result tz_gpu_codestreams_reserve(tz_plan *plan);
 
-/* Adds the need of such a tile read, without its conversions. */
-void tz_gpu_codestreams_add_need(const tz_plan *plan, const tz_tile_read *tile_read,
-                                 tz_gpu_need *need);
-/* Bytes of the codestream that is put together for it; 0: none. */
+/* Bytes of the codestream that is put together for a tile read; 0: none. */
 uint64_t tz_gpu_codestream_bytes(const tz_plan *plan, const tz_tile_read *tile_read);
 /* Tile reads of a batch that a list of codestreams has to hold. */
 size_t tz_gpu_max_codestreams(const tz_gpu_plan *gpu);

@@ -18,46 +18,38 @@
 
 /* ---- plans ---- */
 
-static bool find_codestream_library(tz_gpu_plan *gpu, uint16_t compression, uint64_t samples,
-                                    uint32_t *out)
-{
-    uint32_t i = 0;
-    while (i < gpu->library_count && gpu->libraries[i].compression != compression)
-        i++;
-    if (i == TZ_GPU_CODESTREAM_LIBRARIES)
-        return false;
-    tz_gpu_codestream_library *library = &gpu->libraries[i];
-    *out = i;
-    if (i < gpu->library_count && library->samples >= samples)
-        return true;
-    tz_codestream_codec codec;
-    if (!tz_device_find_codestream_codec(gpu->device, compression, false, samples, &codec)) {
-        tz_note_reason(gpu->library_reason, codec.reason);
-        return false;
-    }
-    *library = (tz_gpu_codestream_library){compression, samples, codec};
-    gpu->library_count = i < gpu->library_count ? gpu->library_count : i + 1;
-    return true;
-}
-
+/* A library is looked for once for each compression, and again for larger tiles, which may be too
+ * large for it. One that may not be used has no part in the plan, but the report says that it
+ * exists. */
 bool tz_gpu_codestreams_accept(tz_plan *plan, const tz_planned_request *request, uint32_t *library)
 {
     tz_gpu_plan *gpu = plan->gpu;
     const tz_tile_format *format = &request->stored;
     /* as stored: a library does not say that it needs less for a lower resolution */
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
+    const bool may_be_used = !tz_standalone_is_lossy(format) || plan->options.lossy_on_device;
+    tz_codestream_codec codec;
+    uint32_t i = 0;
     if (request->subsampled || format->fill_order == 2 || !tz_standalone_is_possible(format))
         return false;
-    if (!tz_standalone_is_lossy(format) || plan->options.lossy_on_device)
-        return find_codestream_library(gpu, format->compression, samples, library);
-    /* A library that may not be used has no part in the plan, but the report says that it exists.
-     */
-    tz_codestream_codec codec;
+    while (i < gpu->library_count && gpu->libraries[i].compression != format->compression)
+        i++;
+    *library = i;
+    if (may_be_used && i < gpu->library_count && gpu->libraries[i].samples >= samples)
+        return true;
+    if (may_be_used && i == TZ_GPU_CODESTREAM_LIBRARIES)
+        return false;
     const bool exists =
         tz_device_find_codestream_codec(gpu->device, format->compression, false, samples, &codec);
-    tz_note_reason(gpu->library_reason,
-                   exists ? "it does so for lossy ones with lossy_on_device only" : codec.reason);
-    return false;
+    if (!exists || !may_be_used) {
+        tz_note_reason(gpu->library_reason,
+                       exists ? "it does so for lossy ones with lossy_on_device only"
+                              : codec.reason);
+        return false;
+    }
+    gpu->libraries[i] = (tz_gpu_codestream_library){format->compression, samples, codec};
+    gpu->library_count = tz_max_u32(gpu->library_count, i + 1);
+    return true;
 }
 
 tz_result tz_gpu_codestreams_reserve(tz_plan *plan)
@@ -92,16 +84,6 @@ uint64_t tz_gpu_codestream_bytes(const tz_plan *plan, const tz_tile_read *tile_r
         &tz_tile_read_request(&plan->wave, tile_read, 0)->stored,
         (size_t)tz_tile_read_wanted(&plan->wave, tile_read, 0)->span.size);
     return capacity > 0 ? tz_gpu_slab_bytes(capacity) : 0;
-}
-
-void tz_gpu_codestreams_add_need(const tz_plan *plan, const tz_tile_read *tile_read,
-                                 tz_gpu_need *need)
-{
-    need->codestreams++;
-    need->rows += tz_gpu_slab_bytes(tz_tile_read_decoded_bytes(plan, tile_read));
-    need->streams += tz_gpu_codestream_bytes(plan, tile_read);
-    if (!tz_tile_read_is_for_host(plan, tile_read))
-        need->spare_rows += tz_gpu_slab_bytes(tz_tile_read_rows_bytes(plan, tile_read));
 }
 
 size_t tz_gpu_max_codestreams(const tz_gpu_plan *gpu)
