@@ -42,8 +42,36 @@ static int compare_fetches(const void *a, const void *b)
     return is_before(x, y) ? -1 : is_before(y, x);
 }
 
-/* Sorts the fetches and makes one request of those of each source. Returns their number. */
-static size_t make_source_requests(tz_gpu_slot *slot)
+/* Reads a fetch through pinned memory, after it failed; then each of its tiles on its own, if some
+ * of them may fail. */
+static tz_result retry_fetch(tz_gpu_run *run, tz_gpu_slot *slot, const tz_gpu_fetch *fetch)
+{
+    const tz_wave *wave = &run->plan->wave;
+    tz_gpu_tile_read *tile_reads = &slot->tile_reads[fetch->first];
+    tz_error err = {.result = TZ_OK};
+    tz_result result = tz_tile_read_from_file(wave, tz_gpu_planned_tile_read(run->plan, tile_reads),
+                                              fetch->span.offset, fetch->span.size,
+                                              tz_gpu_slot_pinned(slot, fetch->at), &err);
+    if (result != TZ_OK && tz_fetch_may_fail(wave, &fetch->span)) {
+        result = TZ_OK;
+        for (size_t i = 0; result == TZ_OK && i < fetch->span.count; i++) {
+            const tz_indexed_range *range = &wave->ranges[fetch->span.first + i];
+            result = tz_tile_read_from_file(
+                wave, tz_gpu_planned_tile_read(run->plan, &tile_reads[i]), range->offset,
+                range->size, tz_gpu_slot_pinned(slot, tile_reads[i].bytes), &err);
+            if (result != TZ_OK)
+                result =
+                    tz_gpu_record_failure(run, &run->workers.list[0], &tile_reads[i], result, &err);
+        }
+    }
+    if (result != TZ_OK && run->plan->ctx.err)
+        *run->plan->ctx.err = err;
+    return result;
+}
+
+/* Fetches are sorted, and those of a source are one request. A request that fails says nothing
+ * about its ranges: each is read again. */
+tz_result tz_gpu_fetch_all(tz_gpu_run *run, tz_gpu_slot *slot)
 {
     size_t count = 0;
     for (size_t i = 1; i < slot->fetch_count; i++) { /* nearly always they are sorted */
@@ -60,47 +88,6 @@ static size_t make_source_requests(tz_gpu_slot *slot)
             slot->source_requests[count++] = (tz_request){&slot->ranges[i], 0, NULL};
         slot->source_requests[count - 1].count++;
     }
-    return count;
-}
-
-/* Reads each tile of a fetch on its own. */
-static tz_result fetch_tiles_apart(tz_gpu_run *run, tz_gpu_slot *slot, const tz_gpu_fetch *fetch,
-                                   tz_error *err)
-{
-    const tz_plan *plan = run->plan;
-    for (size_t i = 0; i < fetch->span.count; i++) {
-        const tz_indexed_range *range = &plan->wave.ranges[fetch->span.first + i];
-        tz_gpu_tile_read *tile_read = &slot->tile_reads[fetch->first + i];
-        const tz_result result = tz_tile_read_from_file(
-            &plan->wave, tz_gpu_planned_tile_read(plan, tile_read), range->offset, range->size,
-            tz_gpu_slot_pinned(slot, tile_read->bytes), err);
-        if (result != TZ_OK)
-            TZ_TRY(tz_gpu_record_failure(run, &run->workers.list[0], tile_read, result, err));
-    }
-    return TZ_OK;
-}
-
-/* Reads a fetch through pinned memory, after it failed. */
-static tz_result retry_fetch(tz_gpu_run *run, tz_gpu_slot *slot, const tz_gpu_fetch *fetch)
-{
-    const tz_plan *plan = run->plan;
-    const tz_tile_read *tile_read =
-        &plan->wave.tile_reads[slot->tile_reads[fetch->first].tile_read];
-    tz_error err = {.result = TZ_OK};
-    tz_result result =
-        tz_tile_read_from_file(&plan->wave, tile_read, fetch->span.offset, fetch->span.size,
-                               tz_gpu_slot_pinned(slot, fetch->at), &err);
-    if (result != TZ_OK && tz_fetch_may_fail(&plan->wave, &fetch->span))
-        result = fetch_tiles_apart(run, slot, fetch, &err);
-    if (result != TZ_OK && plan->ctx.err)
-        *plan->ctx.err = err;
-    return result;
-}
-
-/* A request that fails says nothing about its ranges: each is read again. */
-tz_result tz_gpu_fetch_all(tz_gpu_run *run, tz_gpu_slot *slot)
-{
-    const size_t count = make_source_requests(slot);
     for (size_t i = 0; i < count; i++) {
         tz_request *request = &slot->source_requests[i];
         tz_source *source = slot->fetches[request->ranges - slot->ranges].source;
@@ -266,14 +253,16 @@ static tz_result open_request_file(tz_plan *plan, const tz_planned_request *requ
     return TZ_OK;
 }
 
-static bool is_local(const tz_plan *plan, size_t i)
-{
-    return tz_source_descriptor(tz_planned_request_source(&plan->requests[i])) >= 0;
-}
-
+/* True if the device needs stored bytes of the request's tiles. */
 static bool wants_bytes(const tz_plan *plan, size_t i)
 {
     return plan->requests[i].tile_read_count > 0 && sends_bytes(plan->gpu->requests[i].route);
+}
+
+/* A descriptor is what the device opens a file by; sources that are not local have none. */
+static bool is_local(const tz_plan *plan, size_t i)
+{
+    return tz_source_descriptor(tz_planned_request_source(&plan->requests[i])) >= 0;
 }
 
 tz_result tz_direct_open(tz_plan *plan)
@@ -323,41 +312,56 @@ tz_result tz_direct_begin(tz_gpu_run *run, tz_gpu_slot *slot)
     return TZ_OK;
 }
 
-/* Waits for the reads. Reads that failed are not an error: their done is 0. */
-static tz_result wait_for_reads(tz_gpu_run *run, tz_gpu_slot *slot)
+/* A read that did not bring all the bytes that are wanted of it counts as failed: its done becomes
+ * 0, its fetches go through the host, and the pages that they lie in are uploaded. Reads lie one
+ * after the other in the slab, so neighbours that failed are one upload. */
+tz_result tz_direct_end(tz_gpu_run *run, tz_gpu_slot *slot)
 {
-    tz_error err = {.result = TZ_OK};
-    void *reading = slot->reading;
-    uint64_t done = 0;
-    slot->reading = NULL;
-    const tz_result result = tz_device_end_reads(run->gpu->device, reading, &err);
-    if (result != TZ_OK)
-        tz_note_reason(run->use.direct_reason, err.message);
-    if (result != TZ_OK && result != TZ_ERR_IO) {
-        *run->plan->ctx.err = err;
-        return result;
+    tz_direct_read *reads = slot->reads;
+    bool any_failed = false;
+    if (slot->reading) {
+        tz_error err = {.result = TZ_OK};
+        void *reading = slot->reading;
+        uint64_t done = 0;
+        slot->reading = NULL;
+        const tz_result result = tz_device_end_reads(run->gpu->device, reading, &err);
+        if (result != TZ_OK)
+            tz_note_reason(run->use.direct_reason, err.message);
+        if (result != TZ_OK && result != TZ_ERR_IO) { /* else some reads failed, not the device */
+            *run->plan->ctx.err = err;
+            return result;
+        }
+        for (size_t i = 0; i < slot->read_count; i++)
+            done += reads[i].done;
+        run->use.direct_bytes += done;
+        run->direct_is_off = done == 0; /* nor will the next reads bring anything */
     }
-    for (size_t i = 0; i < slot->read_count; i++)
-        done += slot->reads[i].done;
-    run->use.direct_bytes += done;
-    run->direct_is_off = done == 0; /* nor will the next reads bring anything */
-    return TZ_OK;
-}
-
-/* Uploads the reads that went through the host. Reads lie one after the other in the slab:
- * neighbours are one upload. */
-static tz_result upload_missing(tz_gpu_run *run, tz_gpu_slot *slot)
-{
+    for (size_t i = 0; i < slot->fetch_count; i++) {
+        const tz_gpu_fetch *fetch = &slot->fetches[i];
+        tz_direct_read *read = fetch->is_direct ? &reads[fetch->read] : NULL;
+        if (read && fetch->span.offset + fetch->span.size > read->offset + read->done)
+            read->done = 0;
+    }
+    for (size_t i = 0; i < slot->fetch_count; i++) {
+        const tz_gpu_fetch *fetch = &slot->fetches[i];
+        if (!fetch->is_direct || reads[fetch->read].done > 0)
+            continue;
+        any_failed = true;
+        run->use.bounced_bytes += fetch->span.size;
+        TZ_TRY(retry_fetch(run, slot, fetch));
+    }
+    if (!any_failed)
+        return TZ_OK;
+    tz_note_reason(run->use.direct_reason, "a file was not read to the end that was asked for");
     for (size_t i = 0, end; i < slot->read_count; i = end) {
-        for (end = i + 1; end < slot->read_count && slot->reads[i].done == 0; end++) {
-            if (slot->reads[end].done > 0)
+        for (end = i + 1; end < slot->read_count && reads[i].done == 0; end++) {
+            if (reads[end].done > 0)
                 break;
         }
-        if (slot->reads[i].done > 0)
+        if (reads[i].done > 0)
             continue;
-        const tz_direct_read *last = &slot->reads[end - 1];
-        const uint64_t first = slot->reads[i].to;
-        const uint64_t size = last->to + last->size - first;
+        const uint64_t first = reads[i].to;
+        const uint64_t size = reads[end - 1].to + reads[end - 1].size - first;
         slot->is_busy = true;
         TZ_TRY(tz_device_upload(slot->queue, slot->slab, first, tz_gpu_slot_pinned(slot, first),
                                 size, run->plan->ctx.err));
@@ -365,32 +369,4 @@ static tz_result upload_missing(tz_gpu_run *run, tz_gpu_slot *slot)
         run->use.upload_bytes += size;
     }
     return TZ_OK;
-}
-
-/* A read that did not bring all the bytes that are wanted of it counts as failed. */
-tz_result tz_direct_end(tz_gpu_run *run, tz_gpu_slot *slot)
-{
-    bool any = false;
-    if (slot->reading)
-        TZ_TRY(wait_for_reads(run, slot));
-    for (size_t i = 0; i < slot->fetch_count; i++) {
-        const tz_gpu_fetch *fetch = &slot->fetches[i];
-        if (!fetch->is_direct)
-            continue;
-        tz_direct_read *read = &slot->reads[fetch->read];
-        if (fetch->span.offset + fetch->span.size > read->offset + read->done)
-            read->done = 0;
-    }
-    for (size_t i = 0; i < slot->fetch_count; i++) {
-        const tz_gpu_fetch *fetch = &slot->fetches[i];
-        if (!fetch->is_direct || slot->reads[fetch->read].done > 0)
-            continue;
-        any = true;
-        run->use.bounced_bytes += fetch->span.size;
-        TZ_TRY(retry_fetch(run, slot, fetch));
-    }
-    if (!any)
-        return TZ_OK;
-    tz_note_reason(run->use.direct_reason, "a file was not read to the end that was asked for");
-    return upload_missing(run, slot);
 }

@@ -160,45 +160,40 @@ static void copy_staged_rows(const uint8_t *from, const tz_gpu_rect *rect, const
     }
 }
 
-static void copy_staged_pixels(const tz_gpu_rect *rect, const uint8_t *from)
-{
-    const tz_buffer *to = &rect->request->into;
-    const size_t size = tz_dtype_size(to->dtype);
-    const uint32_t bands = tz_gpu_rect_bands(rect);
-    const uint32_t samples = tz_gpu_rect_samples(rect);
-    if (rect->how->is_interleaved && !rect->how->copies_rows) {
-        copy_staged_rows(from, rect, to, 0, samples * bands, size, (int64_t)size);
-        return;
-    }
-    for (uint32_t i = 0; i < bands; i++, from += (size_t)rect->rows * samples * size)
-        copy_staged_rows(from, rect, to, tz_gpu_rect_band(rect, i), samples, size,
-                         rect->how->copies_rows ? (int64_t)size : to->column_stride);
-}
-
-static void copy_staged_mask(const tz_gpu_rect *rect, const uint8_t *from)
-{
-    const tz_buffer *to = &rect->request->mask;
-    const uint32_t bands = tz_gpu_rect_bands(rect);
-    for (uint32_t i = 0; i < bands; i++, from += (size_t)rect->rows * rect->columns)
-        copy_staged_rows(from, rect, to, tz_gpu_rect_band(rect, i), rect->columns, 1,
-                         to->column_stride);
-}
-
+/* Copies the downloaded pixels and masks of a tile to the buffers of all requests that have them in
+ * host memory, in the order in which they were staged. */
 static void copy_staged_tile(const tz_plan *plan, const tz_gpu_slot *slot,
                              const tz_gpu_tile_read *tile_read)
 {
     const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
-    uint64_t at = tile_read->staged;
+    uint64_t staged = tile_read->staged;
     tz_gpu_rect rect;
     for (uint32_t i = 0; i < planned->count; i++) {
         if (!tz_gpu_rect_make(plan, planned, i, &rect))
             continue;
-        if (!rect.request->to_mask && rect.request->into.data)
-            copy_staged_pixels(&rect, downloaded(slot, at));
-        at += tz_gpu_rect_staged_pixels(&rect);
-        if (rect.request->mask.data)
-            copy_staged_mask(&rect, downloaded(slot, at));
-        at += tz_gpu_rect_staged_mask(&rect);
+        const tz_buffer *into = &rect.request->into;
+        const tz_buffer *mask = &rect.request->mask;
+        const size_t size = tz_dtype_size(into->dtype);
+        const uint32_t bands = tz_gpu_rect_bands(&rect);
+        const uint32_t samples = tz_gpu_rect_samples(&rect);
+        const bool by_pixel = rect.how->is_interleaved && !rect.how->copies_rows;
+        const int64_t step = rect.how->copies_rows ? (int64_t)size : into->column_stride;
+        const uint8_t *from = downloaded(slot, staged);
+        staged += tz_gpu_rect_staged_pixels(&rect);
+        const uint8_t *mask_from = downloaded(slot, staged);
+        staged += tz_gpu_rect_staged_mask(&rect);
+        const bool has_pixels = !rect.request->to_mask && into->data;
+        if (has_pixels && by_pixel)
+            copy_staged_rows(from, &rect, into, 0, samples * bands, size, (int64_t)size);
+        for (uint32_t k = 0; k < bands; k++) {
+            const uint32_t band = tz_gpu_rect_band(&rect, k);
+            if (has_pixels && !by_pixel)
+                copy_staged_rows(from + (size_t)k * rect.rows * samples * size, &rect, into, band,
+                                 samples, size, step);
+            if (mask->data)
+                copy_staged_rows(mask_from + (size_t)k * rect.rows * rect.columns, &rect, mask,
+                                 band, rect.columns, 1, mask->column_stride);
+        }
     }
 }
 
@@ -378,25 +373,6 @@ static tz_result finish_slot(tz_gpu_run *run, tz_gpu_slot *slot, uint64_t *done)
                              wave->total);
 }
 
-/* The lists of the wave are used until its last batch is done. */
-static tz_result run_gpu_wave(tz_gpu_run *run)
-{
-    tz_gpu_cursor cursor = tz_gpu_cursor_of_wave(run->plan);
-    tz_gpu_batch batch;
-    uint64_t done = 0;
-    unsigned next = 0;
-    for (; tz_gpu_batch_next(run->plan, &cursor, &run->gpu->batch_budget, &batch);
-         next = (next + 1) % run->gpu->slots) {
-        tz_gpu_slot *slot = &run->slots[next];
-        TZ_TRY(finish_slot(run, slot, &done));
-        slot->is_taken = true;
-        TZ_TRY(begin_batch(run, slot, &cursor, &batch));
-    }
-    for (unsigned i = 0; i < run->gpu->slots; i++)
-        TZ_TRY(finish_slot(run, &run->slots[(next + i) % run->gpu->slots], &done));
-    return TZ_OK;
-}
-
 /* ---- pixels that no tile fills ---- */
 
 /* Pixels outside a level, and masks of tiles that failed, in buffers in device memory. Entries are
@@ -443,74 +419,48 @@ static void flush_entries(filler *f)
     begin_table(f);
 }
 
-static void add_fill_entry(filler *f, uint32_t pair, const tz_convert_entry *entry)
-{
-    if (f->count == f->run->gpu->fill_capacity || pair < f->pair)
-        flush_entries(f);
-    if (f->result != TZ_OK)
-        return;
-    end_pairs(f, pair);
-    f->entries[f->count++] = *entry;
-}
-
 /* Fills an area of a request's buffers that no tile stores to: with pixels and mask, or the mask
- * only. */
-static void fill_area(filler *f, const tz_planned_request *request, const tz_window *area,
-                      bool pixels)
+ * only. The table is launched when it is full, and when a pair comes again. */
+static void fill_area(filler *f, const tz_planned_request *request, int64_t column, int64_t row,
+                      int64_t width, int64_t height, bool pixels)
 {
     const tz_gpu_plan *gpu = f->run->gpu;
     const tz_gpu_request *how = &gpu->requests[request - f->run->plan->requests];
     const tz_buffer *into = &request->into;
     const tz_buffer *mask = &request->mask;
-    const uint32_t across = tz_min_u32(area->width, TZ_CONVERT_MAX_PIXELS);
-    const uint32_t down = TZ_CONVERT_MAX_PIXELS / across;
-    tz_convert_entry entry = {.format = how->copy, .status = TZ_NONE};
+    const uint32_t across = (uint32_t)tz_min((uint64_t)width, TZ_CONVERT_MAX_PIXELS);
+    if (width <= 0 || height <= 0)
+        return;
+    tz_convert_entry entry = {.format = how->copy,
+                              .status = TZ_NONE,
+                              .into_row = into->row_stride,
+                              .into_column = into->column_stride,
+                              .mask_row = mask->row_stride,
+                              .mask_column = mask->column_stride};
     if (pixels && !request->to_mask && into->memory)
         entry.flags |= TZ_CONVERT_INTO;
     if (mask->memory)
         entry.flags |= TZ_CONVERT_MASK | TZ_CONVERT_INVALID;
-    entry.into_row = into->row_stride;
-    entry.into_column = into->column_stride;
-    entry.mask_row = mask->row_stride;
-    entry.mask_column = mask->column_stride;
     for (uint32_t band = 0; entry.flags && band < request->band_count; band++) {
         const uint64_t constant = (uint64_t)how->fill + (request->scales ? band : 0);
         entry.from = f->slot->batch.layout.constants + constant * sizeof *gpu->constants;
-        for (uint32_t y = 0; y < area->height; y += entry.rows) {
-            entry.rows = tz_min_u32(down, area->height - y);
-            for (uint32_t x = 0; x < area->width; x += entry.columns) {
-                const int64_t row = area->row + y;
-                const int64_t column = area->column + x;
-                entry.columns = tz_min_u32(across, area->width - x);
+        for (int64_t y = row; y < row + height; y += entry.rows) {
+            entry.rows =
+                (uint32_t)tz_min(TZ_CONVERT_MAX_PIXELS / across, (uint64_t)(row + height - y));
+            for (int64_t x = column; x < column + width; x += entry.columns) {
+                entry.columns = (uint32_t)tz_min(across, (uint64_t)(column + width - x));
                 entry.into = (int64_t)into->offset + band * into->band_stride +
-                             row * into->row_stride + column * into->column_stride;
+                             y * into->row_stride + x * into->column_stride;
                 entry.mask = (int64_t)mask->offset + band * mask->band_stride +
-                             row * mask->row_stride + column * mask->column_stride;
-                add_fill_entry(f, how->pair, &entry);
+                             y * mask->row_stride + x * mask->column_stride;
+                if (f->count == gpu->fill_capacity || how->pair < f->pair)
+                    flush_entries(f);
+                if (f->result != TZ_OK)
+                    return;
+                end_pairs(f, how->pair);
+                f->entries[f->count++] = entry;
             }
         }
-    }
-}
-
-static void fill_outside_level(filler *f, const tz_planned_request *request)
-{
-    const int64_t width = request->into.width;
-    const int64_t height = request->into.height;
-    const bool is_inside = request->x0 < request->x1;
-    const int64_t left = is_inside ? (int64_t)request->x0 - request->column_shift : width;
-    const int64_t right = is_inside ? (int64_t)request->x1 - request->column_shift : width;
-    const int64_t top = is_inside ? (int64_t)request->y0 - request->row_shift : height;
-    const int64_t bottom = is_inside ? (int64_t)request->y1 - request->row_shift : height;
-    const int64_t areas[4][4] = {/* column, row, width, height */
-                                 {0, 0, width, top},
-                                 {0, bottom, width, height - bottom},
-                                 {0, top, left, bottom - top},
-                                 {right, top, width - right, bottom - top}};
-    for (int i = 0; i < 4; i++) {
-        const tz_window area = {areas[i][0], areas[i][1], (uint32_t)areas[i][2],
-                                (uint32_t)areas[i][3]};
-        if (areas[i][2] > 0 && areas[i][3] > 0)
-            fill_area(f, request, &area, true);
     }
 }
 
@@ -525,12 +475,12 @@ static void mask_failed_on_gpu(void *user, const tz_planned_request *request,
     }
     if (!tz_planned_request_tile_window(request, tile, &window))
         return;
-    window.column -= request->column_shift;
-    window.row -= request->row_shift;
-    fill_area(f, mask, &window, false);
+    fill_area(f, mask, window.column - request->column_shift, window.row - request->row_shift,
+              window.width, window.height, false);
 }
 
-/* All waves are done. */
+/* Fills what no tile has stored, after all waves: the rows above and below the level and the
+ * columns beside it, pair after pair, then the masks of tiles that failed. */
 static tz_result fill_untiled(tz_gpu_run *run)
 {
     const tz_plan *plan = run->plan;
@@ -540,8 +490,20 @@ static tz_result fill_untiled(tz_gpu_run *run)
         begin_table(&f);
     for (uint32_t pair = 0; gpu->fills && pair < gpu->pair_count; pair++) {
         for (size_t i = 0; i < plan->request_count; i++) {
-            if (gpu->requests[i].pair == pair && gpu->requests[i].on_device)
-                fill_outside_level(&f, &plan->requests[i]);
+            const tz_planned_request *request = &plan->requests[i];
+            if (gpu->requests[i].pair != pair || !gpu->requests[i].on_device)
+                continue;
+            const int64_t width = request->into.width;
+            const int64_t height = request->into.height;
+            const bool is_inside = request->x0 < request->x1;
+            const int64_t left = is_inside ? (int64_t)request->x0 - request->column_shift : width;
+            const int64_t right = is_inside ? (int64_t)request->x1 - request->column_shift : width;
+            const int64_t top = is_inside ? (int64_t)request->y0 - request->row_shift : height;
+            const int64_t bottom = is_inside ? (int64_t)request->y1 - request->row_shift : height;
+            fill_area(&f, request, 0, 0, width, top, true);
+            fill_area(&f, request, 0, bottom, width, height - bottom, true);
+            fill_area(&f, request, 0, top, left, bottom - top, true);
+            fill_area(&f, request, right, top, width - right, bottom - top, true);
         }
     }
     tz_plan_visit_failed_tiles(plan, mask_failed_on_gpu, &f);
@@ -551,21 +513,36 @@ static tz_result fill_untiled(tz_gpu_run *run)
 
 /* ---- the whole plan ---- */
 
+/* Runs all waves. Batches go to the slots in turn; a slot's batch is finished before the next one
+ * begins in it, and all of them before the lists of the wave change. The report takes over what was
+ * counted, and from the planned one what only planning knows. */
 static tz_result run_on_gpu(tz_gpu_run *run)
 {
     tz_plan *plan = run->plan;
+    tz_gpu_plan *gpu = run->gpu;
     tz_report *report = &plan->report;
     TZ_TRY(tz_workers_init(&run->workers, plan));
-    if (run->gpu->on_device)
-        TZ_TRY(tz_device_wait_for_stream(run->gpu->device, plan->ctx.err));
-    for (uint32_t i = 0; i < run->gpu->slots; i++)
+    if (gpu->on_device)
+        TZ_TRY(tz_device_wait_for_stream(gpu->device, plan->ctx.err));
+    for (uint32_t i = 0; i < gpu->slots; i++)
         TZ_TRY(tz_gpu_slot_init(run, &run->slots[i], i));
     run->has_memory = true;
     for (size_t i = 0; plan->options.boundless && i < plan->request_count; i++)
         tz_planned_request_fill_outside(&plan->requests[i], &plan->options);
     for (uint64_t at = 0; at < plan->wave.total; at = plan->wave.end) {
         TZ_TRY(tz_plan_list_wave(plan, at));
-        TZ_TRY(run_gpu_wave(run));
+        tz_gpu_cursor cursor = tz_gpu_cursor_of_wave(plan);
+        tz_gpu_batch batch;
+        uint64_t done = 0;
+        unsigned next = 0;
+        for (; tz_gpu_batch_next(plan, &cursor, &gpu->batch_budget, &batch);
+             next = (next + 1) % gpu->slots) {
+            TZ_TRY(finish_slot(run, &run->slots[next], &done));
+            run->slots[next].is_taken = true;
+            TZ_TRY(begin_batch(run, &run->slots[next], &cursor, &batch));
+        }
+        for (unsigned i = 0; i < gpu->slots; i++)
+            TZ_TRY(finish_slot(run, &run->slots[(next + i) % gpu->slots], &done));
     }
     TZ_TRY(fill_untiled(run));
     TZ_TRY(tz_plan_check_unchanged(plan));
