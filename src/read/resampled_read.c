@@ -105,16 +105,6 @@ static size_t sample_size(const tz_read_request *request)
     return tz_dtype_size(request->layer.tables.dtype);
 }
 
-static row_needs row_needs_of(const block *b, const tz_axis_map *across, const tz_axis_map *down)
-{
-    row_needs out = {.size = sample_size(b->request), .down = tz_axis_bytes(down, 1)};
-    out.values = (tz_resample_needs){.width = b->width,
-                                     .old_width = b->source_window.width,
-                                     .across = (uint32_t)tz_axis_max_samples(across, 1),
-                                     .down = (uint32_t)tz_axis_max_samples(down, 1)};
-    return out;
-}
-
 /* Bytes of one thread's memory; UINT64_MAX: more than there can be. */
 static uint64_t row_memory_bytes(const row_needs *max_needs, tz_resampling method)
 {
@@ -468,7 +458,12 @@ static tz_result add_block(block_batch *ba, const tz_read_request *request, uint
         b->source_window = (tz_window){0};
         if (x0 < x1 && y0 < y1)
             b->source_window = (tz_window){x0, y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};
-        needs = row_needs_of(b, &across, &down);
+        needs = (row_needs){.values = {.width = b->width,
+                                       .old_width = b->source_window.width,
+                                       .across = (uint32_t)tz_axis_max_samples(&across, 1),
+                                       .down = (uint32_t)tz_axis_max_samples(&down, 1)},
+                            .size = sample_size(request),
+                            .down = tz_axis_bytes(&down, 1)};
         bytes = block_bytes(b, &across, ba->how);
         const uint64_t thread_bytes = row_memory_bytes(&needs, method);
         if (bytes <= (b->height > 1 ? ba->budget : memory / 2) && thread_bytes <= memory / 4)

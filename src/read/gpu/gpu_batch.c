@@ -13,6 +13,16 @@
 
 #include "base/mem.h"
 
+static uint64_t align_to_64(uint64_t size)
+{
+    return tz_add_capped(size, 63) / 64 * 64;
+}
+
+uint64_t tz_gpu_slab_bytes(uint64_t size)
+{
+    return align_to_64(tz_add_capped(size, TZ_CODEC_SLACK));
+}
+
 /* ---- the part of a tile read that one request wants ---- */
 
 bool tz_tile_read_is_for_host(const tz_plan *plan, const tz_tile_read *tile_read)
@@ -24,45 +34,44 @@ bool tz_tile_read_is_for_host(const tz_plan *plan, const tz_tile_read *tile_read
     return true;
 }
 
+static bool wants_plane(const tz_planned_request *request, uint32_t band, uint32_t plane)
+{
+    return (request->bands ? request->bands[band] : band) == plane;
+}
+
 bool tz_gpu_rect_make(const tz_plan *plan, const tz_tile_read *tile_read, uint32_t index,
                       tz_gpu_rect *out)
 {
     const tz_planned_request *request = tz_tile_read_request(&plan->wave, tile_read, index);
+    const tz_gpu_request *how = tz_gpu_request_of(plan, tile_read, index);
     const tz_tile_origin tile = tz_tile_read_origin(&plan->wave, tile_read);
     const uint32_t x0 = tz_max_u32(tile.x, request->x0);
     const uint32_t x1 = (uint32_t)tz_min((uint64_t)tile.x + request->tile.width, request->x1);
     const uint32_t y0 = tz_max_u32(tile.y + tile_read->row0, request->y0);
     const uint32_t y1 = (uint32_t)tz_min((uint64_t)tile.y + tile_read->row1, request->y1);
+    const bool copies_rows = !request->to_mask && how->copies_rows;
     if (x0 >= x1 || y0 >= y1)
         return false;
     *out = (tz_gpu_rect){.request = request,
-                         .how = tz_gpu_request_of(plan, tile_read, index),
+                         .how = how,
                          .x = x0 - tile.x,
                          .y = y0 - tile.y,
                          .columns = x1 - x0,
                          .rows = y1 - y0,
                          .column = (int64_t)x0 - request->column_shift,
                          .row = (int64_t)y0 - request->row_shift,
-                         .plane = tile.plane};
-    return true;
-}
-
-static bool wants_plane(const tz_planned_request *request, uint32_t band, uint32_t plane)
-{
-    return (request->bands ? request->bands[band] : band) == plane;
-}
-
-uint32_t tz_gpu_rect_bands(const tz_gpu_rect *rect)
-{
-    const tz_planned_request *request = rect->request;
-    uint32_t count = 0;
-    if (!request->to_mask && rect->how->copies_rows && !request->planes)
-        return 1;
+                         .plane = tile.plane,
+                         .samples = (x1 - x0) * (copies_rows ? request->row.samples : 1u)};
     if (request->to_mask || !request->planes)
-        return request->band_count;
-    for (uint32_t i = 0; i < request->band_count; i++)
-        count += wants_plane(request, i, rect->plane);
-    return count;
+        out->bands = copies_rows ? 1 : request->band_count;
+    for (uint32_t i = 0; !request->to_mask && request->planes && i < request->band_count; i++)
+        out->bands += wants_plane(request, i, tile.plane);
+    if (!request->to_mask && request->into.data)
+        out->staged_pixels = align_to_64((uint64_t)out->bands * out->rows * out->samples *
+                                         tz_dtype_size(request->into.dtype));
+    if (request->mask.data)
+        out->staged_mask = align_to_64((uint64_t)out->bands * out->rows * out->columns);
+    return true;
 }
 
 uint32_t tz_gpu_rect_band(const tz_gpu_rect *rect, uint32_t index)
@@ -77,43 +86,11 @@ uint32_t tz_gpu_rect_band(const tz_gpu_rect *rect, uint32_t index)
     }
 }
 
-uint32_t tz_gpu_rect_samples(const tz_gpu_rect *rect)
-{
-    const bool whole = !rect->request->to_mask && rect->how->copies_rows;
-    return rect->columns * (whole ? rect->request->row.samples : 1u);
-}
-
 uint64_t tz_gpu_rect_entries(const tz_gpu_rect *rect)
 {
-    const uint32_t samples = tz_gpu_rect_samples(rect);
-    const uint32_t across = tz_min_u32(samples, TZ_CONVERT_MAX_PIXELS);
-    return tz_gpu_rect_bands(rect) *
-           (tz_ceil_div(samples, across) * tz_ceil_div(rect->rows, TZ_CONVERT_MAX_PIXELS / across));
-}
-
-static uint64_t align_to_64(uint64_t size)
-{
-    return tz_add_capped(size, 63) / 64 * 64;
-}
-
-uint64_t tz_gpu_rect_staged_pixels(const tz_gpu_rect *rect)
-{
-    const tz_planned_request *request = rect->request;
-    if (request->to_mask || !request->into.data)
-        return 0;
-    return align_to_64((uint64_t)tz_gpu_rect_bands(rect) * rect->rows * tz_gpu_rect_samples(rect) *
-                       tz_dtype_size(request->into.dtype));
-}
-
-uint64_t tz_gpu_rect_staged_mask(const tz_gpu_rect *rect)
-{
-    const uint64_t pixels = (uint64_t)tz_gpu_rect_bands(rect) * rect->rows * rect->columns;
-    return rect->request->mask.data ? align_to_64(pixels) : 0;
-}
-
-uint64_t tz_gpu_slab_bytes(uint64_t size)
-{
-    return align_to_64(tz_add_capped(size, TZ_CODEC_SLACK));
+    const uint32_t across = tz_min_u32(rect->samples, TZ_CONVERT_MAX_PIXELS);
+    return rect->bands * (tz_ceil_div(rect->samples, across) *
+                          tz_ceil_div(rect->rows, TZ_CONVERT_MAX_PIXELS / across));
 }
 
 /* ---- needs ---- */
@@ -126,7 +103,7 @@ static void add_conversion_need(const tz_plan *plan, const tz_tile_read *tile_re
         if (!tz_gpu_rect_make(plan, tile_read, i, &rect))
             continue;
         need->conversions += tz_gpu_rect_entries(&rect);
-        need->staged += tz_gpu_rect_staged_pixels(&rect) + tz_gpu_rect_staged_mask(&rect);
+        need->staged += rect.staged_pixels + rect.staged_mask;
     }
 }
 
@@ -308,7 +285,7 @@ static uint64_t staged_bytes(const tz_plan *plan, const tz_tile_read *tile_read)
     tz_gpu_rect rect;
     for (uint32_t i = 0; i < tile_read->count; i++) {
         if (tz_gpu_rect_make(plan, tile_read, i, &rect))
-            bytes += tz_gpu_rect_staged_pixels(&rect) + tz_gpu_rect_staged_mask(&rect);
+            bytes += rect.staged_pixels + rect.staged_mask;
     }
     return bytes;
 }
@@ -405,6 +382,12 @@ void tz_gpu_batch_lay_out(const tz_plan *plan, tz_gpu_slot *slot, const tz_gpu_c
 
 /* ---- memory of a slot ---- */
 
+/* Tile reads of a batch that its list of codestreams has to hold. */
+static size_t max_codestreams(const tz_gpu_plan *gpu)
+{
+    return gpu->library_count > 0 ? gpu->max_tile_reads : 0;
+}
+
 uint64_t tz_gpu_slot_host_bytes(const tz_gpu_plan *gpu)
 {
     const uint64_t tile_read = sizeof(tz_gpu_tile_read) + sizeof(tz_span) + sizeof(uint64_t);
@@ -412,13 +395,13 @@ uint64_t tz_gpu_slot_host_bytes(const tz_gpu_plan *gpu)
         sizeof(tz_gpu_fetch) + sizeof(tz_range) + sizeof(tz_request) + sizeof(bool);
     return gpu->max_tile_reads * tile_read + gpu->max_fetches * fetch +
            gpu->max_reads * sizeof(tz_direct_read) + gpu->pair_count * sizeof(uint64_t) +
-           tz_mul_capped(tz_gpu_max_codestreams(gpu), sizeof(tz_codestream));
+           tz_mul_capped(max_codestreams(gpu), sizeof(tz_codestream));
 }
 
 tz_result tz_gpu_slot_init(tz_gpu_run *run, tz_gpu_slot *slot, uint32_t queue)
 {
     const tz_gpu_plan *gpu = run->gpu;
-    const size_t codestreams = tz_gpu_max_codestreams(gpu);
+    const size_t codestreams = max_codestreams(gpu);
     tz_error *err = run->plan->ctx.err;
     slot->queue = queue;
     slot->tile_reads = tz_alloc_array(gpu->max_tile_reads, sizeof *slot->tile_reads);

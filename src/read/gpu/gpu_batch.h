@@ -111,22 +111,19 @@ typedef struct tz_gpu_rect {
     uint32_t columns, rows;
     int64_t column, row; /* in the buffer */
     uint32_t plane;
+    uint32_t bands;   /* that are converted one by one; whole rows are one */
+    uint32_t samples; /* of a row, converted one after the other */
+    /* bytes of its pixels, and of its mask, that are downloaded; 0: none */
+    uint64_t staged_pixels, staged_mask;
 } tz_gpu_rect;
 
 /* For request number index of the tile read; false: it wants nothing of it. */
 bool tz_gpu_rect_make(const tz_plan *plan, const tz_tile_read *tile_read, uint32_t index,
                       tz_gpu_rect *out);
-/* Number of bands that are converted one by one (whole rows are one), and the band of the buffer
- * that number index is. */
-uint32_t tz_gpu_rect_bands(const tz_gpu_rect *rect);
+/* The band of the buffer that number index of rect->bands is. */
 uint32_t tz_gpu_rect_band(const tz_gpu_rect *rect, uint32_t index);
-/* Samples of a row that are converted one after the other. */
-uint32_t tz_gpu_rect_samples(const tz_gpu_rect *rect);
 /* Entries of the table of conversions. */
 uint64_t tz_gpu_rect_entries(const tz_gpu_rect *rect);
-/* Bytes of its pixels, and of its mask, that are downloaded. */
-uint64_t tz_gpu_rect_staged_pixels(const tz_gpu_rect *rect);
-uint64_t tz_gpu_rect_staged_mask(const tz_gpu_rect *rect);
 
 /* ---- slots ---- */
 
@@ -283,18 +280,10 @@ tz_result tz_gpu_codestreams_reserve(tz_plan *plan);
 
 /* Bytes of the codestream that is put together for a tile read; 0: none. */
 uint64_t tz_gpu_codestream_bytes(const tz_plan *plan, const tz_tile_read *tile_read);
-/* Tile reads of a batch that a list of codestreams has to hold. */
-size_t tz_gpu_max_codestreams(const tz_gpu_plan *gpu);
 
 /* Gives the codestreams of a batch to their libraries, which run while the CPU works, and leaves
  * the others to the CPU. All bytes of the batch have been read. */
 tz_result tz_gpu_decode_codestreams(tz_gpu_run *run, tz_gpu_slot *slot);
-
-/* The error of a tile that the CPU may not decode, because of strict_device; the codec's own error
- * if the CPU cannot decode it either. */
-tz_result tz_gpu_fail_strict_codestream(const tz_gpu_run *run, const tz_gpu_slot *slot,
-                                        tz_worker *worker, const tz_gpu_tile_read *tile_read,
-                                        tz_error *err);
 
 /* ---- gpu_launch.c ---- */
 
@@ -308,9 +297,5 @@ tz_result tz_gpu_batch_launch(tz_gpu_run *run, tz_gpu_slot *slot);
 /* Records a tile that failed, and masks it; or the error of the read. */
 tz_result tz_gpu_record_failure(tz_gpu_run *run, tz_worker *worker, tz_gpu_tile_read *tile_read,
                                 tz_result result, const tz_error *err);
-
-/* A context and a location for errors of a tile. */
-tz_location tz_gpu_tile_location(const tz_plan *plan, const tz_tile_read *tile_read, tz_error *err,
-                                 tz_context *ctx);
 
 #endif

@@ -86,11 +86,6 @@ uint64_t tz_gpu_codestream_bytes(const tz_plan *plan, const tz_tile_read *tile_r
     return capacity > 0 ? tz_gpu_slab_bytes(capacity) : 0;
 }
 
-size_t tz_gpu_max_codestreams(const tz_gpu_plan *gpu)
-{
-    return gpu->library_count > 0 ? gpu->max_tile_reads : 0;
-}
-
 /* ---- tiles ---- */
 
 static bool is_for_library(const tz_gpu_run *run, const tz_gpu_tile_read *tile_read,
@@ -199,23 +194,4 @@ tz_result tz_gpu_decode_codestreams(tz_gpu_run *run, tz_gpu_slot *slot)
         first += batch.count;
     }
     return TZ_OK;
-}
-
-tz_result tz_gpu_fail_strict_codestream(const tz_gpu_run *run, const tz_gpu_slot *slot,
-                                        tz_worker *worker, const tz_gpu_tile_read *tile_read,
-                                        tz_error *err)
-{
-    const tz_plan *plan = run->plan;
-    const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
-    tz_context ctx;
-    const tz_location location = tz_gpu_tile_location(plan, planned, err, &ctx);
-    TZ_TRY(tz_tile_decode(plan, worker, planned, tz_gpu_slot_pinned(slot, tile_read->bytes),
-                          worker->output, err));
-    if (tile_read->fallback == TZ_GPU_FALLBACK_FAILED)
-        return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, location,
-                       "the device could not decode the tile, and the CPU may not (strict_device)");
-    return tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, location,
-                   tile_read->fallback == TZ_GPU_FALLBACK_LOSSY
-                       ? "the tile is lossy, and the device decodes it with lossy_on_device only"
-                       : "a library would decode the tile's codestream differently");
 }

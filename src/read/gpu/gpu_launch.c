@@ -110,13 +110,13 @@ static tz_convert_entry *add_rect_entries(const tz_gpu_run *run, const tz_gpu_sl
                                           tz_convert_entry *out)
 {
     const tz_planned_request *request = rect->request;
-    const uint32_t bands = tz_gpu_rect_bands(rect);
-    const uint32_t columns = tz_gpu_rect_samples(rect);
+    const uint32_t bands = rect->bands;
+    const uint32_t columns = rect->samples;
     const bool by_pixel = rect->how->is_interleaved && !rect->how->copies_rows;
     const point pixels =
         point_of(&request->into, rect, staged, columns, by_pixel ? request->band_count : 1);
     const point mask =
-        point_of(&request->mask, rect, staged + tz_gpu_rect_staged_pixels(rect), rect->columns, 1);
+        point_of(&request->mask, rect, staged + rect->staged_pixels, rect->columns, 1);
     for (uint32_t i = 0; i < bands; i++) {
         const uint32_t band = tz_gpu_rect_band(rect, i);
         tz_convert_entry entry = {.status = TZ_NONE};
@@ -215,7 +215,7 @@ void tz_gpu_fill_tables(const tz_gpu_run *run, tz_gpu_slot *slot)
             *at = (uint64_t)(add_rect_entries(run, slot, tile_read, &rect, staged,
                                               conversions + *at) -
                              conversions);
-            staged += tz_gpu_rect_staged_pixels(&rect) + tz_gpu_rect_staged_mask(&rect);
+            staged += rect.staged_pixels + rect.staged_mask;
         }
     }
     slot->unpredict_count = (uint64_t)(unpredict - unpredicts);

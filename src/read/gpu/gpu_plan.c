@@ -478,26 +478,6 @@ uint64_t tz_gpu_plan_host_bytes(const tz_gpu_plan *gpu)
 
 /* ---- fitting ---- */
 
-/* Measures the table for pixels that no tile fills, and the memory for one tile that the CPU
- * decodes again. */
-static void widen_slot(tz_gpu_plan *gpu)
-{
-    tz_gpu_need need = {.conversions = MAX_FILL_ENTRIES};
-    tz_gpu_layout layout = tz_gpu_layout_make(gpu, &need);
-    tz_gpu_sizes redo = gpu->redo_size;
-    while (need.conversions > 1 && (layout.size.device > gpu->batch_budget.device ||
-                                    layout.size.pinned > gpu->batch_budget.pinned)) {
-        need.conversions /= 2;
-        layout = tz_gpu_layout_make(gpu, &need);
-    }
-    gpu->fill_capacity = need.conversions;
-    if (gpu->on_device)
-        widen_sizes(&gpu->slot_size, &layout.size);
-    if (redo.device > 0)
-        redo.pinned = tz_add_capped(redo.pinned, gpu->redo_waiting_bytes + TZ_CODEC_SLACK);
-    widen_sizes(&gpu->slot_size, &redo);
-}
-
 static tz_result admit_memory(const tz_plan *plan)
 {
     const tz_gpu_plan *gpu = plan->gpu;
@@ -544,16 +524,33 @@ static bool is_gpu_worthwhile(tz_plan *plan)
     return false;
 }
 
+/* A slot has to hold the largest batch, the table for pixels that no tile fills, and one tile that
+ * the CPU decodes again beside the bytes of those that wait. If that is too much, waves are
+ * measured again: first with fetches of single tiles, then with one slot. */
 tz_result tz_gpu_plan_fit(tz_plan *plan, tz_gpu_fit *out)
 {
     tz_gpu_plan *gpu = plan->gpu;
+    const tz_gpu_sizes budget = gpu->batch_budget;
     tz_error failed = {.result = TZ_OK}, *err = plan->ctx.err;
     *out = TZ_GPU_FIT_CPU;
     if (!is_gpu_worthwhile(plan))
         return TZ_OK;
-    widen_slot(gpu);
-    const bool is_over_budget = gpu->slot_size.device > gpu->batch_budget.device ||
-                                gpu->slot_size.pinned > gpu->batch_budget.pinned;
+    tz_gpu_need need = {.conversions = MAX_FILL_ENTRIES};
+    tz_gpu_layout fill = tz_gpu_layout_make(gpu, &need);
+    while (need.conversions > 1 &&
+           (fill.size.device > budget.device || fill.size.pinned > budget.pinned)) {
+        need.conversions /= 2;
+        fill = tz_gpu_layout_make(gpu, &need);
+    }
+    gpu->fill_capacity = need.conversions;
+    if (gpu->on_device)
+        widen_sizes(&gpu->slot_size, &fill.size);
+    tz_gpu_sizes redo = gpu->redo_size;
+    if (redo.device > 0)
+        redo.pinned = tz_add_capped(redo.pinned, gpu->redo_waiting_bytes + TZ_CODEC_SLACK);
+    widen_sizes(&gpu->slot_size, &redo);
+    const bool is_over_budget =
+        gpu->slot_size.device > budget.device || gpu->slot_size.pinned > budget.pinned;
     if (is_over_budget && (plan->fetch_size > 1 || gpu->slots > 1)) {
         gpu->slots = plan->fetch_size > 1 ? gpu->slots : 1;
         plan->fetch_size = 1;

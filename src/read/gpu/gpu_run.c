@@ -34,16 +34,6 @@ tz_result tz_gpu_record_failure(tz_gpu_run *run, tz_worker *worker, tz_gpu_tile_
     return TZ_OK;
 }
 
-tz_location tz_gpu_tile_location(const tz_plan *plan, const tz_tile_read *tile_read, tz_error *err,
-                                 tz_context *ctx)
-{
-    const tz_planned_request *request = tz_tile_read_request(&plan->wave, tile_read, 0);
-    const tz_wanted_tile *wanted = tz_tile_read_wanted(&plan->wave, tile_read, 0);
-    *ctx = tz_file_context(request->file, err);
-    ctx->ifd = request->layer.shape.ifd;
-    return tz_at_tile(request->level, wanted->tile, wanted->span.offset);
-}
-
 /* A job of all workers on one slot. */
 typedef struct slot_job {
     tz_gpu_run *run;
@@ -56,20 +46,52 @@ static tz_result run_parallel(tz_gpu_run *run, tz_gpu_slot *slot, uint64_t count
     return tz_pool_run_shared(run->workers.count, count, job, &user, NULL, &run->plan->ctx);
 }
 
+/* Fails a tile that the CPU may not decode, because of strict_device. If the CPU cannot decode it
+ * either, the tile is at fault and not the device: the error is the codec's. */
+static tz_result fail_strict_tile(const tz_gpu_run *run, const tz_gpu_slot *slot, tz_worker *worker,
+                                  const tz_gpu_tile_read *tile_read, uint32_t status, tz_error *err)
+{
+    static const char *const reasons[] = {
+        [TZ_GPU_FALLBACK_LOSSY] =
+            "the tile is lossy, and the device decodes it with lossy_on_device only",
+        [TZ_GPU_FALLBACK_STREAM] = "a library would decode the tile's codestream differently",
+        [TZ_GPU_FALLBACK_FAILED] =
+            "the device could not decode the tile, and the CPU may not (strict_device)"};
+    const tz_plan *plan = run->plan;
+    const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
+    const tz_planned_request *request = tz_tile_read_request(&plan->wave, planned, 0);
+    const tz_wanted_tile *wanted = tz_tile_read_wanted(&plan->wave, planned, 0);
+    const tz_location location = tz_at_tile(request->level, wanted->tile, wanted->span.offset);
+    tz_context ctx = tz_file_context(request->file, err);
+    ctx.ifd = request->layer.shape.ifd;
+    TZ_TRY(tz_tile_decode(plan, worker, planned, tz_gpu_slot_pinned(slot, tile_read->bytes),
+                          worker->output, err));
+    if (tile_read->fallback == TZ_GPU_FALLBACK_NONE)
+        return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, location,
+                       "the device could not decode the tile (status %u), and the CPU may not "
+                       "(strict_device)",
+                       (unsigned)status);
+    const bool is_device = tile_read->fallback == TZ_GPU_FALLBACK_FAILED;
+    return tz_fail(&ctx, is_device ? TZ_ERR_DEVICE : TZ_ERR_UNSUPPORTED,
+                   is_device ? TZ_CAUSE_DEVICE : TZ_CAUSE_UNSUPPORTED, location, "%s",
+                   reasons[tile_read->fallback]);
+}
+
 /* Rows are decoded for the device if it stores the pixels; else all is done here. */
 static tz_result decode_on_cpu(tz_gpu_run *run, const tz_gpu_slot *slot, tz_worker *worker,
                                tz_gpu_tile_read *tile_read, tz_error *err)
 {
     const tz_plan *plan = run->plan;
     const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
+    uint8_t *bytes = tz_gpu_slot_pinned(slot, tile_read->bytes);
     if (tile_read->route == TZ_ROUTE_RAW)
         return tz_tile_check_raw(plan, worker, planned, err);
     if (tile_read->fallback != TZ_GPU_FALLBACK_NONE && plan->options.strict_device)
-        return tz_gpu_fail_strict_codestream(run, slot, worker, tile_read, err);
+        return fail_strict_tile(run, slot, worker, tile_read, 0, err);
     if (!tile_read->on_host)
-        return tz_tile_decode(plan, worker, planned, tz_gpu_slot_pinned(slot, tile_read->bytes),
+        return tz_tile_decode(plan, worker, planned, bytes,
                               tz_gpu_slot_pinned(slot, tile_read->rows), err);
-    TZ_TRY(tz_tile_store(plan, worker, planned, tz_gpu_slot_pinned(slot, tile_read->bytes), err));
+    TZ_TRY(tz_tile_store(plan, worker, planned, bytes, err));
     tile_read->state = TZ_GPU_TILE_DONE;
     return TZ_OK;
 }
@@ -174,14 +196,14 @@ static void copy_staged_tile(const tz_plan *plan, const tz_gpu_slot *slot,
         const tz_buffer *into = &rect.request->into;
         const tz_buffer *mask = &rect.request->mask;
         const size_t size = tz_dtype_size(into->dtype);
-        const uint32_t bands = tz_gpu_rect_bands(&rect);
-        const uint32_t samples = tz_gpu_rect_samples(&rect);
+        const uint32_t bands = rect.bands;
+        const uint32_t samples = rect.samples;
         const bool by_pixel = rect.how->is_interleaved && !rect.how->copies_rows;
         const int64_t step = rect.how->copies_rows ? (int64_t)size : into->column_stride;
         const uint8_t *from = downloaded(slot, staged);
-        staged += tz_gpu_rect_staged_pixels(&rect);
+        staged += rect.staged_pixels;
         const uint8_t *mask_from = downloaded(slot, staged);
-        staged += tz_gpu_rect_staged_mask(&rect);
+        staged += rect.staged_mask;
         const bool has_pixels = !rect.request->to_mask && into->data;
         if (has_pixels && by_pixel)
             copy_staged_rows(from, &rect, into, 0, samples * bands, size, (int64_t)size);
@@ -210,31 +232,10 @@ static uint32_t decode_status(const tz_gpu_slot *slot, const tz_gpu_tile_read *t
     return status;
 }
 
-/* Handles a tile that the device could not decode. The CPU finds the error, or stores its pixels in
- * host memory; for device memory the tile is listed, and decoded in the next batch. */
-static tz_result redo_tile_read(tz_gpu_run *run, const tz_gpu_slot *slot, tz_worker *w,
-                                tz_gpu_tile_read *tile_read, tz_error *err)
-{
-    const tz_plan *plan = run->plan;
-    const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
-    uint8_t *bytes = tz_gpu_slot_pinned(slot, tile_read->bytes);
-    if (plan->options.strict_device) {
-        tz_context ctx;
-        const tz_location location = tz_gpu_tile_location(plan, planned, err, &ctx);
-        TZ_TRY(tz_tile_decode(plan, w, planned, bytes, w->output, err));
-        return tz_fail(&ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, location,
-                       "the device could not decode the tile (status %u), and the CPU may not "
-                       "(strict_device)",
-                       (unsigned)decode_status(slot, tile_read));
-    }
-    if (tile_read->on_host)
-        return tz_tile_store(plan, w, planned, bytes, err);
-    tile_read->state = TZ_GPU_TILE_REDO;
-    return TZ_OK;
-}
-
 /* Finishes the tiles of one fetch, which may share bytes; after all fetches, the tile reads without
- * bytes, whose pixels were downloaded if other requests have the same tile in device memory. */
+ * bytes, whose pixels were downloaded if other requests have the same tile in device memory. The
+ * CPU decodes tiles that the device could not: it finds the error, or stores the pixels in host
+ * memory. For device memory the tile is listed, and decoded in the next batch. */
 static tz_result finish_fetch(void *user, uint64_t index, unsigned worker, tz_error *err)
 {
     const slot_job *job = user;
@@ -247,14 +248,23 @@ static tz_result finish_fetch(void *user, uint64_t index, unsigned worker, tz_er
         has_bytes ? slot->fetches[index].span.count : slot->tile_read_count - slot->first_empty;
     for (size_t i = first; i < first + count; i++) {
         tz_gpu_tile_read *tile_read = &slot->tile_reads[i];
+        const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
+        const uint32_t status = decode_status(slot, tile_read);
+        tz_result result = TZ_OK;
         if (tile_read->state == TZ_GPU_TILE_DONE)
             continue;
-        if (decode_status(slot, tile_read) == 0) {
+        if (status == 0) {
             copy_staged_tile(run->plan, slot, tile_read);
             continue;
         }
         atomic_fetch_add_explicit(&run->redone, 1, memory_order_relaxed);
-        const tz_result result = redo_tile_read(run, slot, w, tile_read, err);
+        if (run->plan->options.strict_device)
+            result = fail_strict_tile(run, slot, w, tile_read, status, err);
+        else if (tile_read->on_host)
+            result = tz_tile_store(run->plan, w, planned,
+                                   tz_gpu_slot_pinned(slot, tile_read->bytes), err);
+        else
+            tile_read->state = TZ_GPU_TILE_REDO;
         if (result == TZ_OK)
             continue;
         TZ_TRY(tz_gpu_record_failure(run, w, tile_read, result, err));
