@@ -221,14 +221,9 @@ static tz_result check_window(const tz_window *window, const tz_level *level, bo
                     (uint64_t)(right > level->width ? right : bottom));
 }
 
-static bool is_whole(double x)
-{
-    return x == floor(x);
-}
-
 static void set_resampled(tz_read_request *request)
 {
-    request->resampled = !(is_whole(request->x0) && is_whole(request->y0) &&
+    request->resampled = !(request->x0 == floor(request->x0) && request->y0 == floor(request->y0) &&
                            request->x1 - request->x0 == request->into.width &&
                            request->y1 - request->y0 == request->into.height);
 }

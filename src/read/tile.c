@@ -6,8 +6,8 @@
  *
  * Steps that would only copy are left out: a codec may decode straight into the buffer
  * (tile_in_buffer), rows may be prepared there (store_rows_in_place), uncompressed neighbours are
- * copied row by row across tiles (copy_joined), and a whole fetch may be read to its destination
- * (tz_fetch_destination).
+ * copied row by row across tiles (tz_tile_store_joined), and a whole fetch may be read to its
+ * destination (tz_fetch_destination).
  *
  * The decision that is not obvious: a tile is decoded once and its rows are then handed to every
  * request that wants it, so that the shortcuts apply only if a single request does. All memory is
@@ -303,13 +303,13 @@ tz_result tz_tile_read_record_failure(tz_plan *plan, pthread_mutex_t *lock,
     return noted ? TZ_OK : result;
 }
 
-static void mask_row(const tz_planned_request *request, const row_segment *segment)
+/* Masks count pixels of one row in all bands; row and column are the buffer's. */
+static void mask_row(const tz_planned_request *request, int64_t row, int64_t column, uint32_t count)
 {
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
     for (uint32_t band = 0; band < request->band_count; band++)
-        tz_row_fill(TZ_DTYPE_UINT8, &invalid,
-                    tz_buffer_at(&request->mask, band, segment->row, segment->column),
-                    (ptrdiff_t)request->mask.column_stride, segment->count);
+        tz_row_fill(TZ_DTYPE_UINT8, &invalid, tz_buffer_at(&request->mask, band, row, column),
+                    (ptrdiff_t)request->mask.column_stride, count);
 }
 
 bool tz_planned_request_tile_window(const tz_planned_request *request, uint64_t tile,
@@ -335,13 +335,9 @@ void tz_planned_request_mask_tile(void *user, const tz_planned_request *request,
     (void)user;
     if (!tz_planned_request_tile_window(request, tile, &window))
         return;
-    for (uint32_t row = 0; row < window.height; row++) {
-        const row_segment segment = {.x0 = (uint32_t)window.column,
-                                     .count = window.width,
-                                     .row = window.row + row - request->row_shift,
-                                     .column = window.column - request->column_shift};
-        mask_row(mask, &segment);
-    }
+    for (uint32_t row = 0; row < window.height; row++)
+        mask_row(mask, window.row + row - request->row_shift, window.column - request->column_shift,
+                 window.width);
 }
 
 void tz_tile_store_failed(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read)
@@ -353,7 +349,7 @@ void tz_tile_store_failed(const tz_plan *plan, tz_worker *worker, const tz_tile_
         row_segment segment;
         for (uint32_t row = tile_read->row0; request->mask.data && row < tile_read->row1; row++) {
             if (find_segment(&job, request, row, &segment))
-                mask_row(request, &segment);
+                mask_row(request, segment.row, segment.column, segment.count);
         }
     }
 }
@@ -571,28 +567,6 @@ static bool is_only_copied(const tile_job *job)
            request->tile.fill_order != 2 && request->row_range_height > 1;
 }
 
-/* Copies row by row across all tiles, so that the buffer is written in long runs. */
-static void copy_joined(const tile_job *jobs, const uint8_t *const *bytes, size_t count)
-{
-    const tz_planned_request *request = jobs[0].request;
-    const size_t stride = tz_row_bytes(&request->row);
-    const size_t pixel = tz_dtype_size(request->row.dtype) * request->row.samples;
-    const uint32_t rows = jobs[0].tile_read->row1 - jobs[0].tile_read->row0;
-    uint8_t *row = pixel_in_buffer(&jobs[0], jobs[0].tile_read->row0);
-    const bool stream = request->stream && (stride >= MIN_STREAMED_BYTES || stride % 64 == 0);
-    for (uint32_t i = 0; i < rows; i++, row += request->into.row_stride) {
-        uint8_t *dst = row;
-        for (size_t k = 0; k < count; k++) {
-            const tz_tile_read *tile_read = jobs[k].tile_read;
-            const size_t wanted = (tile_read->column1 - tile_read->column0) * pixel;
-            tz_row_copy(dst, bytes[k] + i * stride + tile_read->column0 * pixel, wanted, stream);
-            dst += wanted;
-        }
-    }
-    if (stream)
-        tz_row_copy_end();
-}
-
 uint8_t *tz_fetch_destination(const tz_plan *plan, tz_worker *worker, const tz_span *fetch)
 {
     const tz_indexed_range *ranges = &plan->wave.ranges[fetch->first];
@@ -618,17 +592,18 @@ uint8_t *tz_fetch_destination(const tz_plan *plan, tz_worker *worker, const tz_s
     return first;
 }
 
+/* Copies row by row across all tiles, so that the buffer is written in long runs. */
 size_t tz_tile_store_joined(const tz_plan *plan, tz_worker *worker, const tz_indexed_range *ranges,
                             size_t count, const tz_span *fetch, tz_error *err)
 {
     tile_job jobs[MAX_JOINED];
     const uint8_t *bytes[MAX_JOINED];
     size_t joined = 0;
-    while (joined < count && joined < MAX_JOINED) {
+    for (; joined < count && joined < MAX_JOINED; joined++) {
         const tz_indexed_range *range = &ranges[joined];
+        const tile_job *job = &jobs[joined];
         jobs[joined] = make_tile_job(plan, worker, &plan->wave.tile_reads[range->index], err);
         bytes[joined] = worker->input + (range->offset - fetch->offset);
-        const tile_job *job = &jobs[joined];
         if (!is_only_copied(job) || warn_extra_bytes(job) != TZ_OK)
             break;
         /* the next tile must lie right of this one in the buffer, with the same rows */
@@ -638,11 +613,27 @@ size_t tz_tile_store_joined(const tz_plan *plan, tz_worker *worker, const tz_ind
              job->tile_read->row0 != job[-1].tile_read->row0 ||
              job->tile_read->row1 != job[-1].tile_read->row1))
             break;
-        joined++;
     }
-    if (joined > 1)
-        copy_joined(jobs, bytes, joined);
-    return joined > 1 ? joined : 0;
+    if (joined < 2)
+        return 0;
+    const tz_planned_request *request = jobs[0].request;
+    const size_t stride = tz_row_bytes(&request->row);
+    const size_t pixel = tz_dtype_size(request->row.dtype) * request->row.samples;
+    const uint32_t rows = jobs[0].tile_read->row1 - jobs[0].tile_read->row0;
+    uint8_t *row = pixel_in_buffer(&jobs[0], jobs[0].tile_read->row0);
+    const bool stream = request->stream && (stride >= MIN_STREAMED_BYTES || stride % 64 == 0);
+    for (uint32_t i = 0; i < rows; i++, row += request->into.row_stride) {
+        uint8_t *dst = row;
+        for (size_t k = 0; k < joined; k++) {
+            const tz_tile_read *tile_read = jobs[k].tile_read;
+            const size_t wanted = (tile_read->column1 - tile_read->column0) * pixel;
+            tz_row_copy(dst, bytes[k] + i * stride + tile_read->column0 * pixel, wanted, stream);
+            dst += wanted;
+        }
+    }
+    if (stream)
+        tz_row_copy_end();
+    return joined;
 }
 
 /* ---- boundless ---- */

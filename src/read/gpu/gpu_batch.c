@@ -115,12 +115,6 @@ static tz_tile_route fetch_route(const tz_plan *plan, const tz_gpu_cursor *curso
                           : tz_tile_read_route(plan, tz_fetch_tile_read(&plan->wave, fetch, 0));
 }
 
-/* True if the stored bytes are not uploaded. */
-static bool stays_on_host(tz_tile_route route)
-{
-    return route == TZ_ROUTE_CODESTREAMS || route == TZ_ROUTE_CPU;
-}
-
 /* Adds one fetch and its tile reads. A tile that the CPU decodes for the host needs no memory of
  * the device. One for a library may turn out to be the CPU's: it needs memory for both routes. */
 static void add_fetch_need(const tz_plan *plan, const tz_gpu_cursor *cursor, const tz_span *fetch,
@@ -131,13 +125,14 @@ static void add_fetch_need(const tz_plan *plan, const tz_gpu_cursor *cursor, con
     const uint64_t bytes = tz_gpu_slab_bytes(fetch->size);
     need->fetches++;
     need->tile_reads += fetch->count;
-    need->bounced += tz_direct_bounced(plan, fetch, route);
     if (file)
         (void)tz_direct_space_add(&need->direct, file, fetch);
-    else if (stays_on_host(route))
+    else if (tz_route_stays_on_host(route))
         need->host_input += cursor->at ? 0 : bytes;
     else
         need->input += bytes;
+    if (!file && !tz_route_stays_on_host(route) && plan->gpu->has_files)
+        need->bounced += fetch->size; /* the device could read it from another file, or if larger */
     for (size_t i = 0; i < fetch->count; i++) {
         const tz_tile_read *tile_read = tz_fetch_tile_read(&plan->wave, fetch, i);
         const tz_gpu_request *how = tz_gpu_request_of(plan, tile_read, 0);
@@ -330,7 +325,7 @@ static void lay_out_fetch(const tz_plan *plan, tz_gpu_slot *slot, const tz_gpu_c
                                                     .to = base + at->direct.at,
                                                     .size = at->direct.end - at->direct.offset};
     } else {
-        fetch->at = advance_offset(stays_on_host(route) ? &at->host_input : &at->input,
+        fetch->at = advance_offset(tz_route_stays_on_host(route) ? &at->host_input : &at->input,
                                    tz_gpu_slab_bytes(span->size));
     }
     for (size_t range = span->first; range < span->first + span->count; range++) {

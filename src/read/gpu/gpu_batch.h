@@ -233,6 +233,12 @@ static inline const tz_tile_read *tz_gpu_planned_tile_read(const tz_plan *plan,
     return &plan->wave.tile_reads[tile_read->tile_read];
 }
 
+/* True if the stored bytes of such tiles are not sent to the device. */
+static inline bool tz_route_stays_on_host(tz_tile_route route)
+{
+    return route == TZ_ROUTE_CODESTREAMS || route == TZ_ROUTE_CPU;
+}
+
 /* The GPU's part of request number index that wants a tile read. */
 static inline const tz_gpu_request *tz_gpu_request_of(const tz_plan *plan,
                                                       const tz_tile_read *tile_read, uint32_t index)
@@ -250,8 +256,6 @@ void tz_direct_close(tz_gpu_plan *gpu);
 /* The file that the device reads a fetch of this route from itself; NULL: the host reads it. */
 const tz_direct_file *tz_direct_file_of(const tz_plan *plan, const tz_span *fetch,
                                         tz_tile_route route);
-/* Bytes of a fetch that the device could read if it were in another file, or larger; else 0. */
-uint64_t tz_direct_bounced(const tz_plan *plan, const tz_span *fetch, tz_tile_route route);
 
 /* Adds a span. Returns the offset of its first byte in the space. */
 uint64_t tz_direct_space_add(tz_direct_space *space, const tz_direct_file *file,

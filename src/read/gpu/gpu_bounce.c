@@ -64,19 +64,17 @@ static tz_result replace_buffer(tz_bounce *bounce, tz_buffer *buffer, bool dry,
     return TZ_OK;
 }
 
-static void add_bounce_bytes(const tz_buffer *buffer, uint64_t *bytes)
-{
-    const tz_byte_extent extent = tz_buffer_extent(buffer);
-    if (buffer->memory)
-        *bytes = tz_add_capped(*bytes, tz_add_capped(extent.before, extent.after));
-}
-
+/* Buffers are counted before the first is allocated: those that do not fit max_memory are refused
+ * while nothing has changed. */
 tz_result tz_bounce_begin(tz_bounce *bounce, tz_read_request *requests, size_t count,
                           tz_read_options *how, bool dry, const tz_context *ctx)
 {
-    for (size_t i = 0; i < count; i++) {
-        add_bounce_bytes(&requests[i].into, &bounce->bytes);
-        add_bounce_bytes(&requests[i].mask, &bounce->bytes);
+    for (size_t i = 0; i < 2 * count; i++) {
+        const tz_buffer *buffer = i % 2 ? &requests[i / 2].mask : &requests[i / 2].into;
+        const tz_byte_extent extent = tz_buffer_extent(buffer);
+        if (buffer->memory)
+            bounce->bytes =
+                tz_add_capped(bounce->bytes, tz_add_capped(extent.before, extent.after));
     }
     if (bounce->bytes == 0)
         return TZ_OK;
@@ -87,11 +85,10 @@ tz_result tz_bounce_begin(tz_bounce *bounce, tz_read_request *requests, size_t c
     bounce->buffers = tz_alloc_array(count, 2 * sizeof *bounce->buffers);
     if (!bounce->buffers)
         return tz_fail_nomem(ctx, tz_mul_capped(count, 2 * sizeof *bounce->buffers));
-    for (size_t i = 0; i < count; i++) {
-        if (requests[i].into.memory)
-            TZ_TRY(replace_buffer(bounce, &requests[i].into, dry, ctx));
-        if (requests[i].mask.memory)
-            TZ_TRY(replace_buffer(bounce, &requests[i].mask, dry, ctx));
+    for (size_t i = 0; i < 2 * count; i++) {
+        tz_buffer *buffer = i % 2 ? &requests[i / 2].mask : &requests[i / 2].into;
+        if (buffer->memory)
+            TZ_TRY(replace_buffer(bounce, buffer, dry, ctx));
     }
     return TZ_OK;
 }

@@ -165,26 +165,15 @@ tz_result tz_direct_alloc(tz_gpu_run *run, tz_gpu_slot *slot)
 
 /* ---- direct reads: files ---- */
 
-/* True if the device needs the stored bytes of a tile. */
-static bool sends_bytes(tz_tile_route route)
-{
-    return route == TZ_ROUTE_RAW || route == TZ_ROUTE_DEVICE;
-}
-
 const tz_direct_file *tz_direct_file_of(const tz_plan *plan, const tz_span *fetch,
                                         tz_tile_route route)
 {
     const tz_gpu_plan *gpu = plan->gpu;
     const tz_gpu_request *how =
         tz_gpu_request_of(plan, tz_fetch_tile_read(&plan->wave, fetch, 0), 0);
-    const bool is_direct = sends_bytes(route) && how->file > 0 && fetch->size >= MIN_DIRECT_BYTES;
+    const bool is_direct =
+        !tz_route_stays_on_host(route) && how->file > 0 && fetch->size >= MIN_DIRECT_BYTES;
     return is_direct ? &gpu->files[how->file - 1] : NULL;
-}
-
-uint64_t tz_direct_bounced(const tz_plan *plan, const tz_span *fetch, tz_tile_route route)
-{
-    const bool counts = plan->gpu->has_files && sends_bytes(route);
-    return counts && !tz_direct_file_of(plan, fetch, route) ? fetch->size : 0;
 }
 
 /* True if a sample of the request's tiles is in the page cache. */
@@ -256,7 +245,8 @@ static tz_result open_request_file(tz_plan *plan, const tz_planned_request *requ
 /* True if the device needs stored bytes of the request's tiles. */
 static bool wants_bytes(const tz_plan *plan, size_t i)
 {
-    return plan->requests[i].tile_read_count > 0 && sends_bytes(plan->gpu->requests[i].route);
+    return plan->requests[i].tile_read_count > 0 &&
+           !tz_route_stays_on_host(plan->gpu->requests[i].route);
 }
 
 /* A descriptor is what the device opens a file by; sources that are not local have none. */
