@@ -176,8 +176,9 @@ tz_gpu_layout tz_gpu_layout_make(const tz_gpu_plan *gpu, const tz_gpu_need *need
     uint64_t at = 0;
     uint64_t decodes = 0;
     if (need->conversions > 0) {
-        l.formats = reserve_slab(&at, tz_mul_capped(gpu->format_count, sizeof *gpu->formats));
-        l.constants = reserve_slab(&at, tz_mul_capped(gpu->constant_count, sizeof *gpu->constants));
+        l.formats = reserve_slab(&at, tz_mul_capped(gpu->formats.count, sizeof(tz_convert_format)));
+        l.constants =
+            reserve_slab(&at, tz_mul_capped(gpu->constants.count, sizeof(tz_gpu_constant)));
     }
     for (uint32_t i = 0; i < gpu->codec_count; i++) {
         l.decodes[i] =
@@ -389,7 +390,7 @@ uint64_t tz_gpu_slot_host_bytes(const tz_gpu_plan *gpu)
     const uint64_t fetch =
         sizeof(tz_gpu_fetch) + sizeof(tz_range) + sizeof(tz_request) + sizeof(bool);
     return gpu->max_tile_reads * tile_read + gpu->max_fetches * fetch +
-           gpu->max_reads * sizeof(tz_direct_read) + gpu->pair_count * sizeof(uint64_t) +
+           gpu->max_reads * sizeof(tz_direct_read) + gpu->pairs.count * sizeof(uint64_t) +
            tz_mul_capped(max_codestreams(gpu), sizeof(tz_codestream));
 }
 
@@ -407,7 +408,7 @@ tz_result tz_gpu_slot_init(tz_gpu_run *run, tz_gpu_slot *slot, uint32_t queue)
     slot->ranges = tz_alloc_array(gpu->max_fetches, sizeof *slot->ranges);
     slot->source_requests = tz_alloc_array(gpu->max_fetches, sizeof *slot->source_requests);
     slot->is_read = tz_alloc_array(gpu->max_fetches, sizeof *slot->is_read);
-    slot->pair_ends = tz_alloc_array(gpu->pair_count, sizeof *slot->pair_ends);
+    slot->pair_ends = tz_alloc_array(gpu->pairs.count, sizeof *slot->pair_ends);
     if (codestreams > 0)
         slot->codestreams = tz_alloc_array(codestreams, sizeof *slot->codestreams);
     if (!slot->tile_reads || !slot->redo || !slot->redo_offsets || !slot->fetches || !slot->reads ||

@@ -75,10 +75,11 @@ static void set_entry_source(const tz_gpu_run *run, const tz_gpu_slot *slot,
     const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
     const uint32_t by_band = request->scales ? band : 0;
     if (tile_read->state == TZ_GPU_TILE_MISSING) {
+        const tz_gpu_constant *constants = run->gpu->constants.entries;
         entry->from = slot->batch.layout.constants +
-                      (uint64_t)(how->missing + by_band) * sizeof *run->gpu->constants;
+                      (uint64_t)(how->missing + by_band) * sizeof(tz_gpu_constant);
         entry->format = how->copy;
-        if (tile_read->failed || !run->gpu->constants[how->missing + by_band].valid)
+        if (tile_read->failed || !constants[how->missing + by_band].valid)
             entry->flags |= TZ_CONVERT_INVALID;
         return;
     }
@@ -158,12 +159,12 @@ void tz_gpu_fill_tables(const tz_gpu_run *run, tz_gpu_slot *slot)
     tz_unpredict_entry *const unpredicts = pinned, *unpredict = pinned;
     pinned = tz_gpu_slot_pinned(slot, l->conversions);
     tz_convert_entry *const conversions = pinned;
-    memcpy(tz_gpu_slot_pinned(slot, l->formats), gpu->formats,
-           gpu->format_count * sizeof *gpu->formats);
-    memcpy(tz_gpu_slot_pinned(slot, l->constants), gpu->constants,
-           gpu->constant_count * sizeof *gpu->constants);
+    memcpy(tz_gpu_slot_pinned(slot, l->formats), gpu->formats.entries,
+           gpu->formats.count * sizeof(tz_convert_format));
+    memcpy(tz_gpu_slot_pinned(slot, l->constants), gpu->constants.entries,
+           gpu->constants.count * sizeof(tz_gpu_constant));
     memset(slot->decode_counts, 0, sizeof slot->decode_counts);
-    memset(slot->pair_ends, 0, gpu->pair_count * sizeof *slot->pair_ends);
+    memset(slot->pair_ends, 0, gpu->pairs.count * sizeof *slot->pair_ends);
     tz_gpu_rect rect;
     for (size_t i = 0; i < slot->tile_read_count; i++) {
         const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, &slot->tile_reads[i]);
@@ -179,7 +180,7 @@ void tz_gpu_fill_tables(const tz_gpu_run *run, tz_gpu_slot *slot)
     uint32_t statuses[TZ_GPU_MAX_CODECS]; /* the next of each codec */
     for (uint32_t first = 0, c = 0; c < TZ_GPU_MAX_CODECS; first += slot->decode_counts[c++])
         slot->first_status[c] = statuses[c] = first;
-    for (uint64_t first = 0, i = 0; i < gpu->pair_count; i++) {
+    for (uint64_t first = 0, i = 0; i < gpu->pairs.count; i++) {
         const uint64_t count = slot->pair_ends[i];
         slot->pair_ends[i] = first;
         first += count;
@@ -233,6 +234,7 @@ static tz_device_memory *staging_or_memory(const tz_gpu_slot *slot, tz_device_me
 tz_result tz_gpu_batch_launch(tz_gpu_run *run, tz_gpu_slot *slot)
 {
     const tz_gpu_plan *gpu = run->gpu;
+    const tz_gpu_memory_pair *pairs = gpu->pairs.entries;
     const tz_gpu_layout *l = &slot->batch.layout;
     tz_device_use *use = &run->use;
     tz_error *err = run->plan->ctx.err;
@@ -274,19 +276,19 @@ tz_result tz_gpu_batch_launch(tz_gpu_run *run, tz_gpu_slot *slot)
         TZ_TRY(tz_unpredict_launch(&batch, slot->queue, err));
         use->launches++;
     }
-    for (uint64_t first = 0, i = 0; i < gpu->pair_count; first = slot->pair_ends[i++]) {
+    for (uint64_t first = 0, i = 0; i < gpu->pairs.count; first = slot->pair_ends[i++]) {
         const uint64_t table = l->conversions + first * sizeof(tz_convert_entry);
         const void *formats = tz_gpu_slot_pinned(slot, l->formats);
         const void *entries = tz_gpu_slot_pinned(slot, table);
         const tz_convert_batch batch = {.slab = slot->slab,
                                         .formats = l->formats,
-                                        .format_count = gpu->format_count,
+                                        .format_count = gpu->formats.count,
                                         .format_table = formats,
                                         .entries = entries,
                                         .table = table,
                                         .count = slot->pair_ends[i] - first,
-                                        .into = staging_or_memory(slot, gpu->pairs[i].into),
-                                        .mask = staging_or_memory(slot, gpu->pairs[i].mask)};
+                                        .into = staging_or_memory(slot, pairs[i].into),
+                                        .mask = staging_or_memory(slot, pairs[i].mask)};
         if (batch.count == 0)
             continue;
         TZ_TRY(tz_convert_launch(&batch, slot->queue, err));

@@ -44,49 +44,28 @@ enum { MAX_FILL_ENTRIES = 1024 };
 
 /* ---- lists ---- */
 
-/* Finds an equal entry or adds one; with is_new it always adds, for entries that have to follow
- * each other. */
-static tz_result find_or_add_entry(void **list, uint32_t *count, uint32_t *capacity, size_t size,
-                                   const void *entry, bool is_new, uint32_t *out,
-                                   const tz_context *ctx)
+/* Finds an equal entry of size bytes or adds one; with is_new it always adds, for entries that have
+ * to follow each other. */
+static tz_result find_or_add(tz_gpu_list *list, const void *entry, size_t size, bool is_new,
+                             uint32_t *out, const tz_context *ctx)
 {
-    for (uint32_t i = *count; !is_new && i > 0 && *count - i < LOOK_BACK; i--) {
-        if (memcmp((const uint8_t *)*list + (i - 1) * size, entry, size) == 0) {
+    for (uint32_t i = list->count; !is_new && i > 0 && list->count - i < LOOK_BACK; i--) {
+        if (memcmp((const uint8_t *)list->entries + (i - 1) * size, entry, size) == 0) {
             *out = i - 1;
             return TZ_OK;
         }
     }
-    if (*count == *capacity) {
-        const uint32_t more = *capacity ? *capacity * 2 : 8;
-        void *larger = more > *capacity ? tz_realloc_array(*list, more, size) : NULL;
+    if (list->count == list->capacity) {
+        const uint32_t more = list->capacity ? list->capacity * 2 : 8;
+        void *larger = more > list->capacity ? tz_realloc_array(list->entries, more, size) : NULL;
         if (!larger)
             return tz_fail_nomem(ctx, tz_mul_capped(more, size));
-        *list = larger;
-        *capacity = more;
+        list->entries = larger;
+        list->capacity = more;
     }
-    memcpy((uint8_t *)*list + *count * size, entry, size);
-    *out = (*count)++;
+    memcpy((uint8_t *)list->entries + list->count * size, entry, size);
+    *out = list->count++;
     return TZ_OK;
-}
-
-static tz_result add_format(tz_gpu_plan *gpu, const tz_convert_format *format, bool is_new,
-                            uint32_t *out, const tz_context *ctx)
-{
-    void *list = gpu->formats;
-    const tz_result result = find_or_add_entry(&list, &gpu->format_count, &gpu->format_capacity,
-                                               sizeof *gpu->formats, format, is_new, out, ctx);
-    gpu->formats = list;
-    return result;
-}
-
-static tz_result add_constant(tz_gpu_plan *gpu, const tz_gpu_constant *constant, bool is_new,
-                              uint32_t *out, const tz_context *ctx)
-{
-    void *list = gpu->constants;
-    const tz_result result = find_or_add_entry(&list, &gpu->constant_count, &gpu->constant_capacity,
-                                               sizeof *gpu->constants, constant, is_new, out, ctx);
-    gpu->constants = list;
-    return result;
 }
 
 /* Finds a pair for the memories, or adds one. Requests whose memories do not differ share a launch,
@@ -94,8 +73,8 @@ static tz_result add_constant(tz_gpu_plan *gpu, const tz_gpu_constant *constant,
 static tz_result add_pair(tz_gpu_plan *gpu, tz_gpu_memory_pair pair, uint32_t *out,
                           const tz_context *ctx)
 {
-    for (uint32_t i = 0; i < gpu->pair_count; i++) {
-        tz_gpu_memory_pair *known = &gpu->pairs[i];
+    for (uint32_t i = 0; i < gpu->pairs.count; i++) {
+        tz_gpu_memory_pair *known = (tz_gpu_memory_pair *)gpu->pairs.entries + i;
         if ((known->into && pair.into && known->into != pair.into) ||
             (known->mask && pair.mask && known->mask != pair.mask))
             continue;
@@ -104,11 +83,7 @@ static tz_result add_pair(tz_gpu_plan *gpu, tz_gpu_memory_pair pair, uint32_t *o
         *out = i;
         return TZ_OK;
     }
-    void *list = gpu->pairs;
-    const tz_result result = find_or_add_entry(&list, &gpu->pair_count, &gpu->pair_capacity,
-                                               sizeof pair, &pair, true, out, ctx);
-    gpu->pairs = list;
-    return result;
+    return find_or_add(&gpu->pairs, &pair, sizeof pair, true, out, ctx);
 }
 
 /* ---- requests ---- */
@@ -185,7 +160,7 @@ static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *reques
     gpu->has_long_rows =
         gpu->has_long_rows || (uint64_t)request->tile.width * request->row.samples > INT32_MAX;
     TZ_TRY(add_pair(gpu, pair, &out->pair, ctx));
-    TZ_TRY(add_format(gpu, &copy, false, &out->copy, ctx));
+    TZ_TRY(find_or_add(&gpu->formats, &copy, sizeof copy, false, &out->copy, ctx));
     for (uint32_t band = 0; band < bands; band++) {
         const tz_conversion how =
             tz_conversion_of_band(&request->conversion, request->scales, band);
@@ -193,12 +168,12 @@ static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *reques
         tz_gpu_constant missing = {{0}, 0, {0}};
         uint8_t sample[16];
         uint8_t valid = 255;
-        TZ_TRY(add_format(gpu, &format, is_new, &number, ctx));
+        TZ_TRY(find_or_add(&gpu->formats, &format, sizeof format, is_new, &number, ctx));
         out->format = band > 0 ? out->format : number;
         tz_planned_request_missing_sample(request, sample);
         tz_row_convert(&how, sample, 0, request->to_mask ? NULL : missing.sample, 0, 1, &valid, 0);
         missing.valid = valid != 0;
-        TZ_TRY(add_constant(gpu, &missing, is_new, &number, ctx));
+        TZ_TRY(find_or_add(&gpu->constants, &missing, sizeof missing, is_new, &number, ctx));
         out->missing = band > 0 ? out->missing : number;
     }
     if (out->copies_rows)
@@ -212,7 +187,7 @@ static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *reques
             tz_conversion_of_band(&request->conversion, request->scales, band);
         tz_gpu_constant constant = {{0}, 0, {0}};
         tz_outside_sample(&how, &plan->options, constant.sample);
-        TZ_TRY(add_constant(gpu, &constant, is_new, &number, ctx));
+        TZ_TRY(find_or_add(&gpu->constants, &constant, sizeof constant, is_new, &number, ctx));
         out->fill = band > 0 ? out->fill : number;
     }
     return TZ_OK;
@@ -332,8 +307,9 @@ tz_result tz_gpu_plan_make(tz_plan *plan)
 
     if (gpu->has_long_rows)
         reason = "rows of tiles are too long for kernels";
-    for (uint32_t i = 0; !reason && i < gpu->format_count; i++) {
-        if (!tz_device_converts(gpu->device, &gpu->formats[i]))
+    const tz_convert_format *formats = gpu->formats.entries;
+    for (uint32_t i = 0; !reason && i < gpu->formats.count; i++) {
+        if (!tz_device_converts(gpu->device, &formats[i]))
             reason = "the device has no double precision, which the samples need";
     }
     if (reason && plan->options.strict_device)
@@ -373,9 +349,9 @@ void tz_gpu_plan_free(tz_gpu_plan *gpu)
     if (!gpu)
         return;
     tz_direct_close(gpu);
-    tz_free(gpu->formats);
-    tz_free(gpu->constants);
-    tz_free(gpu->pairs);
+    tz_free(gpu->formats.entries);
+    tz_free(gpu->constants.entries);
+    tz_free(gpu->pairs.entries);
     tz_free(gpu);
 }
 
@@ -469,10 +445,10 @@ void tz_gpu_plan_halve(tz_plan *plan)
 
 uint64_t tz_gpu_plan_host_bytes(const tz_gpu_plan *gpu)
 {
-    const uint64_t lists = gpu->format_capacity * sizeof *gpu->formats +
-                           gpu->constant_capacity * sizeof *gpu->constants +
+    const uint64_t lists = gpu->formats.capacity * sizeof(tz_convert_format) +
+                           gpu->constants.capacity * sizeof(tz_gpu_constant) +
                            gpu->file_capacity * sizeof *gpu->files +
-                           gpu->pair_capacity * sizeof *gpu->pairs;
+                           gpu->pairs.capacity * sizeof(tz_gpu_memory_pair);
     return lists + gpu->slots * tz_add_capped(gpu->slot_size.pinned, tz_gpu_slot_host_bytes(gpu));
 }
 

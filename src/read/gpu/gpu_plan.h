@@ -61,6 +61,12 @@ typedef struct tz_direct_file {
     void *handle; /* NULL: it could not be opened, and is not tried again */
 } tz_direct_file;
 
+/* A list that grows. Requests have indices in it, so entries never move within it. */
+typedef struct tz_gpu_list {
+    void *entries;
+    uint32_t count, capacity;
+} tz_gpu_list;
+
 /* Bytes of device memory and of pinned host memory. */
 typedef struct tz_gpu_sizes {
     uint64_t device, pinned;
@@ -69,12 +75,9 @@ typedef struct tz_gpu_sizes {
 struct tz_gpu_plan {
     tz_device *device;
     tz_gpu_request *requests; /* one for each planned request */
-    tz_convert_format *formats;
-    uint32_t format_count, format_capacity;
-    tz_gpu_constant *constants;
-    uint32_t constant_count, constant_capacity;
-    tz_gpu_memory_pair *pairs;
-    uint32_t pair_count, pair_capacity;
+    tz_gpu_list formats;      /* of tz_convert_format */
+    tz_gpu_list constants;    /* of tz_gpu_constant */
+    tz_gpu_list pairs;        /* of tz_gpu_memory_pair */
     uint16_t codecs[TZ_GPU_MAX_CODECS];
     uint32_t codec_count;
     tz_direct_file *files;

@@ -421,7 +421,7 @@ static void flush_entries(filler *f)
     tz_gpu_run *run = f->run;
     if (f->result != TZ_OK || f->count == 0)
         return;
-    end_pairs(f, run->gpu->pair_count);
+    end_pairs(f, run->gpu->pairs.count);
     f->result = tz_gpu_batch_launch(run, f->slot);
     run->use.waves++;
     if (f->result == TZ_OK)
@@ -453,7 +453,7 @@ static void fill_area(filler *f, const tz_planned_request *request, int64_t colu
         entry.flags |= TZ_CONVERT_MASK | TZ_CONVERT_INVALID;
     for (uint32_t band = 0; entry.flags && band < request->band_count; band++) {
         const uint64_t constant = (uint64_t)how->fill + (request->scales ? band : 0);
-        entry.from = f->slot->batch.layout.constants + constant * sizeof *gpu->constants;
+        entry.from = f->slot->batch.layout.constants + constant * sizeof(tz_gpu_constant);
         for (int64_t y = row; y < row + height; y += entry.rows) {
             entry.rows =
                 (uint32_t)tz_min(TZ_CONVERT_MAX_PIXELS / across, (uint64_t)(row + height - y));
@@ -498,7 +498,7 @@ static tz_result fill_untiled(tz_gpu_run *run)
     filler f = {.run = run, .slot = &run->slots[0]};
     if (gpu->on_device)
         begin_table(&f);
-    for (uint32_t pair = 0; gpu->fills && pair < gpu->pair_count; pair++) {
+    for (uint32_t pair = 0; gpu->fills && pair < gpu->pairs.count; pair++) {
         for (size_t i = 0; i < plan->request_count; i++) {
             const tz_planned_request *request = &plan->requests[i];
             if (gpu->requests[i].pair != pair || !gpu->requests[i].on_device)
