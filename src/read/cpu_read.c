@@ -39,6 +39,7 @@ static tz_result end_tile(cpu_run *r, tz_worker *w, const tz_tile_read *tile_rea
     return TZ_OK;
 }
 
+/* 0 if there is no clock: then no fetch is slow, and nothing is read ahead. */
 static uint64_t now_nanoseconds(void)
 {
     struct timespec time;

@@ -232,6 +232,8 @@ size_t tz_plan_input_bytes(const tz_plan *plan)
     return plan->gpu ? 0 : plan->input_size;
 }
 
+/* Bytes of a read with that number of threads: the arena, the lists of a wave, the buffers and
+ * codecs of each worker, and the slots of a GPU. The caller's buffers are not counted. */
 static uint64_t needed_memory(const tz_plan *plan, uint64_t threads)
 {
     const uint64_t worker = (uint64_t)tz_plan_input_bytes(plan) + plan->output_size +
@@ -259,6 +261,7 @@ tz_result tz_plan_check_memory(tz_plan *plan)
 
 /* ---- */
 
+/* Runs before any tile is read, and again if the CPU repeats a read that a device could not end. */
 tz_result tz_plan_reset_outcomes(const tz_plan *plan)
 {
     for (size_t i = 0; i < plan->request_count; i++) {
@@ -279,6 +282,13 @@ tz_result tz_plan_check_unchanged(const tz_plan *plan)
     return TZ_OK;
 }
 
+bool tz_device_is_gpu(const tz_device *device)
+{
+    return device && strcmp(tz_device_get_info(device)->driver, "cpu") != 0;
+}
+
+/* The memory is checked twice: with what the requests alone need, before the lists of a wave are
+ * allocated, and with fetches and batches, after all waves were counted. */
 tz_result tz_plan_make(tz_plan *plan, const tz_read_request *requests, size_t count,
                        const tz_read_options *how, tz_error *err)
 {
@@ -300,9 +310,12 @@ tz_result tz_plan_make(tz_plan *plan, const tz_read_request *requests, size_t co
     return plan->runner == TZ_RUN_BOUNCED ? TZ_OK : tz_plan_check_memory(plan);
 }
 
+/* Planned requests, their tables and scales are in the arena; lists of the wave, of the GPU and of
+ * warnings are not, as they grow or are replaced. */
 void tz_plan_deinit(tz_plan *plan)
 {
-    tz_gpu_plan_free(plan->gpu);
+    if (plan->gpu)
+        tz_gpu_plan_free(plan->gpu);
     tz_wave_deinit(&plan->wave);
     tz_warnings_deinit(&plan->warnings);
     tz_warnings_deinit(&plan->table_warnings);

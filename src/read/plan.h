@@ -9,6 +9,9 @@
 typedef struct tz_gpu_plan tz_gpu_plan;
 typedef struct tz_workers tz_workers; /* see tile.h */
 
+/* True for a device other than the CPU; NULL is none. */
+bool tz_device_is_gpu(const tz_device *device);
+
 typedef enum tz_runner {
     TZ_RUN_CPU,
     TZ_RUN_GPU,

@@ -226,6 +226,8 @@ static tz_result set_tile_format(tz_planned_request *planned, const tz_context *
     return TZ_OK;
 }
 
+/* Fails if opening the file found that the level cannot be read. Opening kept that as a warning, as
+ * other levels may be fine; here it becomes the error. */
 static tz_result check_readable(const tz_planned_request *planned, const tz_context *ctx)
 {
     const tz_level *level = &planned->layer.shape;
@@ -340,6 +342,7 @@ static uint32_t alpha_band(const tz_info *info)
     return UINT32_MAX;
 }
 
+/* A mask of the file comes first, then nodata, then alpha: GDAL's order. */
 tz_request_kind tz_mask_source(const tz_read_request *request)
 {
     const tz_info *info = &request->file->info;
@@ -354,6 +357,8 @@ tz_request_kind tz_mask_source(const tz_read_request *request)
 
 /* ---- outcomes ---- */
 
+/* The list has planes in ascending order, and the tiles of each row by row; see also
+ * tz_tile_read_mark_failed, which finds a tile in it. */
 tz_result tz_planned_request_set_outcome(const tz_planned_request *planned, const tz_context *ctx)
 {
     tz_outcome *outcome = planned->outcome;

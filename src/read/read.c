@@ -16,6 +16,7 @@
 
 #define DEFAULT_MEMORY ((uint64_t)1 << 30)
 
+/* One public call. */
 typedef struct read_call {
     tz_context ctx;
     tz_read_options how;

@@ -35,6 +35,8 @@ tz_result tz_fail_memory_limit(const tz_context *ctx, const char *subject, const
 
 /* ---- buffers ---- */
 
+/* Checks what does not depend on strides. A buffer is in host or in device memory, never in both.
+ */
 static tz_result check_buffer(const tz_buffer *buffer, uint32_t bands, const tz_context *ctx)
 {
     if (!tz_buffer_exists(buffer))
@@ -203,6 +205,7 @@ bool tz_window_clip(const tz_window *window, const tz_level *level, tz_window *o
     return true;
 }
 
+/* Positions are limited to 32 bits and a sign, so that sums with a size cannot overflow. */
 static tz_result check_window(const tz_window *window, const tz_level *level, bool boundless,
                               const tz_context *ctx)
 {
@@ -221,6 +224,8 @@ static tz_result check_window(const tz_window *window, const tz_level *level, bo
                     (uint64_t)(right > level->width ? right : bottom));
 }
 
+/* A buffer has the level's own pixels if the area begins at a whole pixel and has the buffer's
+ * size; then samples are copied and the read is not resampled. */
 static void set_resampled(tz_read_request *request)
 {
     request->resampled = !(request->x0 == floor(request->x0) && request->y0 == floor(request->y0) &&

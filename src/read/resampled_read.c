@@ -76,6 +76,8 @@ typedef struct block_batch {
 
 /* ---- geometry ---- */
 
+/* From pixels of the buffer to positions in the level, in one direction. The origin and the scale
+ * are those of the whole request: a block resamples exactly as the whole would. */
 static tz_axis_map map_across(const tz_read_request *request, tz_resampling method)
 {
     return (tz_axis_map){.method = method,
@@ -92,6 +94,8 @@ static tz_axis_map map_down(const tz_read_request *request, tz_resampling method
                          .high = request->layer.shape.height};
 }
 
+/* True if samples need a buffer of validity beside them. By nearest, an invalid sample is copied as
+ * it is, and only the caller's mask has to know. */
 static bool needs_valid(const tz_read_request *request, const tz_read_options *how)
 {
     return tz_buffer_exists(&request->mask) ||
@@ -249,6 +253,7 @@ static tz_result run_strip(void *user, uint64_t index, unsigned worker, tz_error
 
 /* ---- memory of a batch ---- */
 
+/* Takes size bytes from the front, up to the next multiple of 64. */
 static void *carve(uint8_t **at, size_t size)
 {
     uint8_t *allocation = *at;
@@ -256,6 +261,7 @@ static void *carve(uint8_t **at, size_t size)
     return allocation;
 }
 
+/* Blocks are packed, band by band. */
 static void set_block_buffer(tz_buffer *out, const block *b, tz_dtype dtype, uint8_t *data)
 {
     const int64_t size = (int64_t)tz_dtype_size(dtype);
@@ -394,6 +400,8 @@ static tz_result run_block_batch(block_batch *ba)
     return tz_pool_run_shared(threads, ba->strips, run_strip, ba, NULL, &ba->ctx);
 }
 
+/* Runs the blocks that were collected, and empties the batch for the next. Progress counts only
+ * batches that were run. */
 static tz_result flush_blocks(block_batch *ba)
 {
     const tz_result result = ba->count > 0 ? run_block_batch(ba) : TZ_OK;

@@ -102,6 +102,8 @@ typedef struct tile_job {
 
 #define NO_BAND UINT32_MAX
 
+/* worker and err may be NULL if nothing is decoded, as for questions while a plan is made. The job
+ * is on the stack of its thread and points into the wave, which does not change while tiles run. */
 static tile_job make_tile_job(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
                               tz_error *err)
 {
@@ -141,6 +143,8 @@ typedef struct row_segment {
     int64_t row, column; /* in the buffer */
 } row_segment;
 
+/* False if the request wants nothing of this row. The wave has made sure that it wants columns of
+ * the tile. */
 static bool find_segment(const tile_job *job, const tz_planned_request *request, uint32_t tile_row,
                          row_segment *out)
 {
@@ -190,6 +194,7 @@ static void store_tile_row(const tile_job *job, const tz_planned_request *reques
     }
 }
 
+/* Each request takes its part of the row, with a conversion and a buffer of its own. */
 static void store_row_for_all(const tile_job *job, uint32_t tile_row, const uint8_t *samples,
                               uint32_t first, bool repeat)
 {
@@ -363,6 +368,7 @@ static bool has_extra_bytes(const tile_job *job)
            job->wanted->span.size > tz_layer_tile_bytes(&job->request->layer, job->wanted->tile);
 }
 
+/* libtiff reads such tiles without a word, so this is a warning, and an error in strict mode. */
 static tz_result warn_extra_bytes(const tile_job *job)
 {
     const tz_codec_call call = {.ctx = &job->ctx, .location = job->location};
@@ -534,6 +540,8 @@ tz_result tz_tile_check_raw(const tz_plan *plan, tz_worker *worker, const tz_til
     return warn_extra_bytes(&job);
 }
 
+/* Rows are neither unpredicted nor converted: kernels do that. Only what no kernel can do is done
+ * here, the order of bits and the clumps of subsampled YCbCr. */
 tz_result tz_tile_decode(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read,
                          uint8_t *bytes, uint8_t *rows, tz_error *err)
 {
@@ -567,6 +575,8 @@ static bool is_only_copied(const tile_job *job)
            request->tile.fill_order != 2 && request->row_range_height > 1;
 }
 
+/* Every tile of the fetch must be whole rows of the buffer, and the tiles must follow each other in
+ * the file as they do in the buffer. Strips of an uncompressed file that is read whole are such. */
 uint8_t *tz_fetch_destination(const tz_plan *plan, tz_worker *worker, const tz_span *fetch)
 {
     const tz_indexed_range *ranges = &plan->wave.ranges[fetch->first];
@@ -638,6 +648,7 @@ size_t tz_tile_store_joined(const tz_plan *plan, tz_worker *worker, const tz_ind
 
 /* ---- boundless ---- */
 
+/* Fills a run of one row in the buffers that are in host memory; a device fills the others. */
 static void fill_row_outside(const tz_planned_request *request, uint32_t band,
                              const uint8_t *sample, uint32_t row, uint32_t column, uint32_t count)
 {

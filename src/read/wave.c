@@ -27,6 +27,8 @@ size_t tz_wave_tile_read_bytes(void)
            sizeof(tz_span) + sizeof(uint32_t);
 }
 
+/* All lists have the same capacity: in the worst case every position is a tile read of its own,
+ * with a fetch of its own, or without data. */
 tz_result tz_wave_init(tz_wave *wave, const tz_context *ctx)
 {
     wave->wanted = tz_alloc_array(wave->capacity, sizeof *wave->wanted);
@@ -218,6 +220,7 @@ bool tz_tile_read_may_fail(const tz_wave *wave, const tz_tile_read *tile_read)
     return true;
 }
 
+/* If no tile may fail, the error of the whole fetch is the error of the read. */
 bool tz_fetch_may_fail(const tz_wave *wave, const tz_span *fetch)
 {
     for (size_t i = 0; i < fetch->count; i++) {
@@ -315,6 +318,8 @@ static void make_fetches(tz_wave *wave, size_t fetch_size)
     }
 }
 
+/* wave->end changes only if the positions could be listed: after a failure the wave does not claim
+ * to hold positions that it has not got. */
 tz_result tz_wave_next(tz_wave *wave, size_t fetch_size, tz_warnings *table_warnings,
                        const tz_context *ctx)
 {

@@ -170,6 +170,11 @@ static uint64_t reserve_slab(uint64_t *at, uint64_t size)
     return first;
 }
 
+/* The order of the parts matters. All that is uploaded comes first and is one run of bytes, with
+ * the spare rows at its end, of which only the used ones are sent. Direct reads follow, at a page.
+ * All that is downloaded is one run, too. Rows and scratch exist in the slab only, so pinned memory
+ * goes on with other data there. Sizes are capped, not checked: a sum that overflows exceeds any
+ * budget. */
 tz_gpu_layout tz_gpu_layout_make(const tz_gpu_plan *gpu, const tz_gpu_need *need)
 {
     tz_gpu_layout l = {0};
@@ -268,6 +273,7 @@ typedef struct slab_offsets {
     tz_direct_space direct;
 } slab_offsets;
 
+/* Sizes were checked when the batch was formed: this cannot overflow. */
 static uint64_t advance_offset(uint64_t *at, uint64_t size)
 {
     const uint64_t first = *at;
@@ -275,6 +281,7 @@ static uint64_t advance_offset(uint64_t *at, uint64_t size)
     return first;
 }
 
+/* Bytes of a tile read that are downloaded for buffers in host memory. */
 static uint64_t staged_bytes(const tz_plan *plan, const tz_tile_read *tile_read)
 {
     uint64_t bytes = 0;
@@ -286,6 +293,7 @@ static uint64_t staged_bytes(const tz_plan *plan, const tz_tile_read *tile_read)
     return bytes;
 }
 
+/* States and offsets of the batch before are gone: slots are used again and again. */
 static tz_gpu_tile_read *add_tile_read(const tz_plan *plan, tz_gpu_slot *slot, size_t number)
 {
     tz_gpu_tile_read *out = &slot->tile_reads[slot->tile_read_count++];
@@ -394,6 +402,8 @@ uint64_t tz_gpu_slot_host_bytes(const tz_gpu_plan *gpu)
            tz_mul_capped(max_codestreams(gpu), sizeof(tz_codestream));
 }
 
+/* Allocates the largest batch that was planned, before the first runs. The lists are the
+ * host's own: kernels see the tables in the slab only. */
 tz_result tz_gpu_slot_init(tz_gpu_run *run, tz_gpu_slot *slot, uint32_t queue)
 {
     const tz_gpu_plan *gpu = run->gpu;

@@ -93,6 +93,7 @@ tz_result tz_bounce_begin(tz_bounce *bounce, tz_read_request *requests, size_t c
     return TZ_OK;
 }
 
+/* Each buffer is one upload, with the bytes between its samples. */
 tz_result tz_bounce_upload(tz_bounce *bounce, const tz_context *ctx)
 {
     for (size_t i = 0; i < bounce->count; i++) {

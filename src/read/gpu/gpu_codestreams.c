@@ -145,6 +145,8 @@ static tz_gpu_fallback examine_codestream(const tz_gpu_run *run, const tz_gpu_sl
                                                              : TZ_GPU_FALLBACK_NONE;
 }
 
+/* Libraries run one after the other in the slot's queue. The list of codestreams has no numbers of
+ * tiles: the second walk over the tile reads meets those that were accepted in the same order. */
 tz_result tz_gpu_decode_codestreams(tz_gpu_run *run, tz_gpu_slot *slot)
 {
     const tz_gpu_plan *gpu = run->gpu;

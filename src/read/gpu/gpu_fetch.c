@@ -116,6 +116,8 @@ static uint64_t direct_read_bytes(const tz_direct_space *space)
     return tz_min(space->end, space->file->source->size) - space->offset;
 }
 
+/* A span starts a read of its own, in whole pages, unless its first page is the last read's. Spans
+ * of a layer come in the order of the file, so only the last read is looked at. */
 uint64_t tz_direct_space_add(tz_direct_space *space, const tz_direct_file *file,
                              const tz_span *span)
 {
@@ -255,6 +257,7 @@ static bool is_local(const tz_plan *plan, size_t i)
     return tz_source_descriptor(tz_planned_request_source(&plan->requests[i])) >= 0;
 }
 
+/* The driver is asked only if there is something to read: it may have to load a library. */
 tz_result tz_direct_open(tz_plan *plan)
 {
     tz_gpu_plan *gpu = plan->gpu;
@@ -283,6 +286,7 @@ tz_result tz_direct_open(tz_plan *plan)
     return TZ_OK;
 }
 
+/* Handles that are NULL were never open. */
 void tz_direct_close(tz_gpu_plan *gpu)
 {
     for (uint32_t i = 0; i < gpu->file_count; i++)

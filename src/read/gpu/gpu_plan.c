@@ -124,6 +124,7 @@ static tz_tile_route choose_route(tz_plan *plan, const tz_planned_request *reque
     return TZ_ROUTE_DEVICE;
 }
 
+/* Pixels for a buffer in host memory go to the staged part of the slab. */
 static tz_device_memory *memory_of_buffer(const tz_buffer *buffer)
 {
     return buffer->memory ? buffer->memory : buffer->data ? &tz_gpu_staging : NULL;
@@ -221,6 +222,7 @@ static bool falls_back(const tz_plan *plan, tz_result result, const tz_error *fa
     return (is_full || is_lost) && !plan->options.strict_device;
 }
 
+/* The message names all properties of the tiles that keep the device from decoding them. */
 static tz_result fail_strict_codec(const tz_plan *plan, const tz_planned_request *request)
 {
     tz_context ctx = tz_file_context(request->file, plan->ctx.err);
@@ -278,11 +280,6 @@ static void set_batch_budget(tz_plan *plan)
 }
 
 /* ---- making ---- */
-
-bool tz_device_is_gpu(const tz_device *device)
-{
-    return device && strcmp(tz_device_get_info(device)->driver, "cpu") != 0;
-}
 
 /* The plan may be dropped at three points: if the device cannot convert the samples, if no tile is
  * its work, and if it cannot say how much memory it has. */
@@ -346,8 +343,6 @@ tz_result tz_gpu_plan_make(tz_plan *plan)
 
 void tz_gpu_plan_free(tz_gpu_plan *gpu)
 {
-    if (!gpu)
-        return;
     tz_direct_close(gpu);
     tz_free(gpu->formats.entries);
     tz_free(gpu->constants.entries);
@@ -357,6 +352,7 @@ void tz_gpu_plan_free(tz_gpu_plan *gpu)
 
 /* ---- measuring ---- */
 
+/* Device and pinned memory may be largest for different batches; a slot serves both. */
 static void widen_sizes(tz_gpu_sizes *sizes, const tz_gpu_sizes *size)
 {
     sizes->device = tz_max(sizes->device, size->device);
@@ -435,6 +431,9 @@ static void reset_measurements(tz_plan *plan)
     set_batch_budget(plan);
 }
 
+/* All slots share half of the memory that they had. A single slot is the last resort of
+ * tz_gpu_plan_fit.
+ */
 void tz_gpu_plan_halve(tz_plan *plan)
 {
     tz_gpu_plan *gpu = plan->gpu;
@@ -443,6 +442,7 @@ void tz_gpu_plan_halve(tz_plan *plan)
     reset_measurements(plan);
 }
 
+/* Capacities count, not entries: memory is held for both. */
 uint64_t tz_gpu_plan_host_bytes(const tz_gpu_plan *gpu)
 {
     const uint64_t lists = gpu->formats.capacity * sizeof(tz_convert_format) +
@@ -454,6 +454,8 @@ uint64_t tz_gpu_plan_host_bytes(const tz_gpu_plan *gpu)
 
 /* ---- fitting ---- */
 
+/* A limit of the caller is an error that names it. A limit of the device is one that falls_back
+ * accepts, so that the CPU reads. */
 static tz_result admit_memory(const tz_plan *plan)
 {
     const tz_gpu_plan *gpu = plan->gpu;

@@ -105,13 +105,10 @@ struct tz_gpu_plan {
     uint64_t by_cpu;             /* tiles that the CPU decodes */
 };
 
-/* True for a device other than the CPU; NULL is none. */
-bool tz_device_is_gpu(const tz_device *device);
-
 /* Makes the GPU's part of a plan. If the device has nothing to do, or cannot do it, plan->gpu is
  * NULL afterwards, plan->runner is another one and the report says why. */
 tz_result tz_gpu_plan_make(tz_plan *plan);
-void tz_gpu_plan_free(tz_gpu_plan *gpu); /* NULL is fine */
+void tz_gpu_plan_free(tz_gpu_plan *gpu);
 
 /* Frees plan->gpu and leaves the plan to another runner. */
 void tz_gpu_plan_drop(tz_plan *plan, tz_runner runner, const char *reason);

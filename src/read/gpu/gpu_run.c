@@ -22,6 +22,7 @@
 
 /* ---- tiles that the CPU decodes ---- */
 
+/* In device memory, the tile's constant pixels are stored with the batch; in host memory, here. */
 tz_result tz_gpu_record_failure(tz_gpu_run *run, tz_worker *worker, tz_gpu_tile_read *tile_read,
                                 tz_result result, const tz_error *err)
 {
@@ -135,6 +136,9 @@ static tz_result check_empty_tile(void *user, uint64_t index, unsigned worker, t
 
 /* ---- beginning a batch ---- */
 
+/* Begins a batch; waits for files, but for no kernel. Direct reads run while the host
+ * fetches and the CPU decodes; kernels are queued after all bytes have come. With cursor->at the
+ * bytes are in pinned memory already. */
 static tz_result begin_batch(tz_gpu_run *run, tz_gpu_slot *slot, const tz_gpu_cursor *cursor,
                              const tz_gpu_batch *batch)
 {
@@ -396,6 +400,7 @@ typedef struct filler {
     tz_result result;
 } filler;
 
+/* Makes the slot an empty batch that has a table of conversions and nothing else. */
 static void begin_table(filler *f)
 {
     tz_gpu_slot *slot = f->slot;
@@ -410,12 +415,14 @@ static void begin_table(filler *f)
     f->count = 0;
 }
 
+/* Entries of a pair end before those of the next begin. */
 static void end_pairs(filler *f, uint32_t end)
 {
     for (; f->pair < end; f->pair++)
         f->slot->pair_ends[f->pair] = f->count;
 }
 
+/* Launches the entries that were collected and waits, as the table is used again. */
 static void flush_entries(filler *f)
 {
     tz_gpu_run *run = f->run;
@@ -474,6 +481,7 @@ static void fill_area(filler *f, const tz_planned_request *request, int64_t colu
     }
 }
 
+/* A tz_failed_tile_fn: masks the tile's pixels in the mask of another request. */
 static void mask_failed_on_gpu(void *user, const tz_planned_request *request,
                                const tz_planned_request *mask, uint64_t tile)
 {
@@ -595,6 +603,8 @@ static tz_result run_in_smaller_batches(tz_plan *plan, bool *is_full)
     }
 }
 
+/* Errors of the device go to an error of its own first: if the CPU reads instead, the caller's
+ * stays untouched, and the message becomes the reason in the report. */
 tz_result tz_gpu_read(tz_plan *plan)
 {
     const bool on_device = plan->gpu->on_device;
