@@ -201,7 +201,8 @@ void tz_gpu_plan_drop(tz_plan *plan, tz_runner runner, const char *reason)
     tz_device_use *use = &plan->report.device;
     *use = (tz_device_use){0};
     tz_device_text(use->reason, sizeof use->reason, reason);
-    tz_gpu_plan_free(plan->gpu);
+    if (plan->gpu) /* else measuring has dropped it already */
+        tz_gpu_plan_free(plan->gpu);
     plan->gpu = NULL;
     plan->runner = runner;
 }

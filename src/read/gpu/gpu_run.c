@@ -577,12 +577,13 @@ static tz_result run_on_gpu(tz_gpu_run *run)
 }
 
 /* Runs the plan with smaller batches if the planned ones find no memory after all: others use the
- * device, too. *is_full: even the smallest find none. */
+ * device, too. *is_full: even the smallest find none, and the plan is one for the CPU. A plan whose
+ * waves could not be counted again is nobody's: it has no sizes, and the read fails. */
 static tz_result run_in_smaller_batches(tz_plan *plan, bool *is_full)
 {
     tz_error *err = plan->ctx.err;
     for (;;) {
-        tz_error ignored;
+        tz_error again = {.result = TZ_OK};
         tz_gpu_run run = {.plan = plan, .gpu = plan->gpu, .lock = PTHREAD_MUTEX_INITIALIZER};
         const tz_result result = run_on_gpu(&run);
         for (uint32_t i = 0; i < TZ_QUEUES; i++)
@@ -592,12 +593,18 @@ static tz_result run_in_smaller_batches(tz_plan *plan, bool *is_full)
         if (run.has_memory || !*is_full)
             return result;
         const uint64_t held = plan->gpu->slots * plan->gpu->slot_size.device;
-        plan->ctx.err = &ignored;
+        plan->ctx.err = &again;
         tz_gpu_plan_halve(plan);
-        const bool is_less = tz_plan_measure(plan) == TZ_OK && plan->gpu &&
+        const tz_result measured = tz_plan_measure(plan);
+        const bool is_less = measured == TZ_OK && plan->gpu &&
                              plan->gpu->slots * plan->gpu->slot_size.device < held &&
                              tz_plan_check_memory(plan) == TZ_OK;
         plan->ctx.err = err;
+        if (measured != TZ_OK && plan->wave.end < plan->wave.total) {
+            *err = again;
+            *is_full = false;
+            return measured;
+        }
         if (!is_less)
             return result;
     }

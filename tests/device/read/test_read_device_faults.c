@@ -344,6 +344,53 @@ static void memory_that_is_gone_makes_batches_smaller(void **state)
     tz_device_close(device);
 }
 
+/* The device has no memory, and then the host has none while the plan is measured again: warnings
+ * about the strips' sizes are listed again. Nothing may run a plan that was not measured to its
+ * end, whose workers would have no buffers. */
+static void no_memory_while_a_plan_is_measured_again(void **state)
+{
+    (void)state;
+    enum { WIDTH = 1024, STRIPS = 64 };
+    static uint8_t rows[WIDTH * STRIPS];
+    tz_device_options keeps_nothing = fault_options;
+    tz_read_options options = TZ_READ_OPTIONS_INIT;
+    tb *b = tb_new(TB_CLASSIC);
+    tb_image(
+        b, &(tb_spec){.width = WIDTH, .height = STRIPS, .rows_per_strip = 1, .tile_bytes = WIDTH});
+    tb_finish(b);
+    for (uint64_t i = 1; i < STRIPS; i++)
+        tb_patch_item(b, 0, TZ_TAG_STRIP_BYTE_COUNTS, i, 0);
+    tz_file *strips = tf_open(b);
+    const tz_item item = {
+        .file = strips,
+        .into = {
+            .data = rows, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = STRIPS, .width = WIDTH}};
+    keeps_nothing.pinned_bytes = 1;
+    options.threads = 1;
+    for (uint64_t n = 1, failures = 1; failures > 0; n++) {
+        tz_report report;
+        tz_error err = {.result = TZ_OK};
+        assert_int_equal(tz_device_open(&options.device, fault_device_id(), &keeps_nothing, &err),
+                         TZ_OK);
+        assert_int_equal(tz_read(&item, &options, &report, &err), TZ_OK);
+        fault_set(FAULT_PINNED, 1, FAULT_NO_MEMORY);
+        alloc_hook_install();
+        alloc_hook_fail_at(n, false);
+        const tz_result result = tz_read(&item, &options, &report, &err);
+        const alloc_stats stats = alloc_hook_stats();
+        alloc_hook_remove();
+        fault_reset();
+        failures = stats.failures;
+        assert_true(alloc_hook_kept_nothing(&stats));
+        assert_int_equal(result, failures > 0 ? TZ_ERR_NOMEM : TZ_OK);
+        if (result == TZ_OK)
+            assert_int_equal(report.tiles, STRIPS);
+        assert_int_equal(tz_device_close_checked(options.device, &err), TZ_OK);
+    }
+    tz_close(strips);
+    tb_free(b);
+}
+
 /* OpenCL's fake has no double precision: casts are the CPU's, also to memory of the device. */
 static void casts_without_double_precision(void **state)
 {
@@ -488,6 +535,7 @@ int main(void)
         cmocka_unit_test(a_full_device_leaves_it_to_the_cpu),
         cmocka_unit_test(a_buffer_that_does_not_fit),
         cmocka_unit_test(memory_that_is_gone_makes_batches_smaller),
+        cmocka_unit_test(no_memory_while_a_plan_is_measured_again),
         cmocka_unit_test(threads_share_a_device),
         cmocka_unit_test(auto_takes_what_pays),
     };
