@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The mean of two by two samples, as doc/numerics.md says for the average where all weights are 1;
- * by integers where samples are. */
+ * The mean of two by two samples: the average of doc/numerics.md with all weights 1, in integers
+ * for integer samples. a and b are of the upper row, c and d of the lower. */
 #ifndef TZ_KERNELS_AVERAGE_2X2_H
 #define TZ_KERNELS_AVERAGE_2X2_H
 
 #include "kernels/kernel.h"
 
-/* All four are left. */
+/* All four samples are valid. */
 #define TZ_AVERAGE_2X2_ALL 15u
 
-/* left: which of the four count, bit by bit. has_nodata: samples that equal nodata do not count
- * either, and a mean that comes to equal it becomes beside. nodata stands where nothing counts. */
+/* valid: bits 0 to 3 for a to d. has_nodata: samples that equal nodata do not count either, and a
+ * mean that happens to equal nodata becomes neighbour. Returns nodata if no sample counts. The mean
+ * is rounded half away from zero, like all stores of integers. */
 #define TZ_AVERAGE_2X2_INTEGER(name, type)                                                         \
     TZ_FN type tz_average_2x2_##name(type a, type b, type c, type d, tz_u32 valid, int has_nodata, \
                                      type nodata, type neighbour)                                  \
@@ -36,7 +37,8 @@ TZ_AVERAGE_2X2_INTEGER(u16, tz_u16)
 TZ_AVERAGE_2X2_INTEGER(i16, tz_i16)
 
 #ifdef TZ_HAS_F64
-/* NaN does not count either; none stands where nothing does. */
+/* The same for floats. NaN does not count; returns none if no sample counts. The sums are those of
+ * the generic average, row by row from 0.0, so that the bits are the same. */
 TZ_FN tz_f32 tz_average_2x2_f32(tz_f32 a, tz_f32 b, tz_f32 c, tz_f32 d, tz_u32 valid,
                                 int has_nodata, tz_f32 nodata, tz_f32 neighbour, tz_f32 none)
 {
@@ -48,7 +50,7 @@ TZ_FN tz_f32 tz_average_2x2_f32(tz_f32 a, tz_f32 b, tz_f32 c, tz_f32 d, tz_u32 v
     const tz_f64 below = 0.0 + (has_c ? (tz_f64)c : 0.0) + (has_d ? (tz_f64)d : 0.0);
     const tz_f64 count = (tz_f64)(has_a + has_b + has_c + has_d);
     const tz_f64 mean = (0.0 + above + below) / count;
-    if (count == 0.0 || mean != mean) /* infinities may have met */
+    if (count == 0.0 || mean != mean) /* infinity minus infinity */
         return none;
     const tz_f32 narrow = (tz_f32)mean;
     return has_nodata && narrow == nodata ? neighbour : narrow;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From any type to any other: the rules of doc/numerics.md, one element at a time. A value goes
- * through one of three wide forms, which hold every value of its kind exactly: i64, u64 or f64.
- * What goes through f64 is left out on devices that have none. */
+ * through one of three wide forms, i64, u64 or f64, each of which holds every value of its kind
+ * exactly. tz_NAME_of_FORM casts a wide form to a type. Devices without double precision have no
+ * casts from f64. */
 #ifndef TZ_KERNELS_CAST_H
 #define TZ_KERNELS_CAST_H
 
@@ -22,13 +23,13 @@ TZ_FN tz_f32 tz_half_to_f32(tz_u16 bits)
     return sign ? -value : value;
 }
 
-/* Round to nearest, ties to even. */
+/* Rounds to nearest, ties to even. */
 TZ_FN tz_u16 tz_f32_to_half(tz_f32 value)
 {
     const tz_u32 bits = tz_bits_of_f32(value);
     const tz_u32 sign = bits >> 16 & 0x8000u;
     const tz_u32 magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u) /* NaN stays one, whatever its payload */
+    if (magnitude > 0x7f800000u) /* NaN stays NaN, also if all bits of its payload are lost */
         return (tz_u16)(sign | 0x7e00u | (magnitude >> 13 & 0x1ffu));
     if (magnitude >= 0x477ff000u) /* rounds to 65536 or more */
         return (tz_u16)(sign | 0x7c00u);
@@ -46,8 +47,8 @@ TZ_FN tz_u16 tz_f32_to_half(tz_f32 value)
 }
 
 #ifdef TZ_HAS_F64
-/* f64 to half rounds once: what f32 cannot hold is made odd there, so that the second rounding sees
- * which way it went. */
+/* Rounds twice, first to f32, but with the result of one rounding: a value that f32 cannot hold is
+ * made odd there (round to odd), so that the second rounding sees no tie that was none. */
 TZ_FN tz_u16 tz_f64_to_half(tz_f64 value)
 {
     tz_f32 narrow = (tz_f32)value;
@@ -84,7 +85,7 @@ TZ_FN tz_u16 tz_f64_to_half(tz_f64 value)
             return value <= (tz_f64)(lowest) ? (type)(lowest) : (type)0;                           \
         if (value >= (tz_f64)(highest))                                                            \
             return (type)(highest);                                                                \
-        /* in range: truncation is exact, and so is the part behind the point */                   \
+        /* in range: truncation is exact, and so is the fraction */                                \
         const tz_i64 whole = (tz_i64)value;                                                        \
         const tz_f64 fraction = value - (tz_f64)whole;                                             \
         return (type)(whole + (fraction >= 0.5) - (fraction <= -0.5));                             \
@@ -111,18 +112,7 @@ TZ_FN tz_i64 tz_i64_of_u64(tz_u64 value)
 {
     return value > (tz_u64)TZ_I64_MAX ? (tz_i64)TZ_I64_MAX : (tz_i64)value;
 }
-#ifdef TZ_HAS_F64
-TZ_FN tz_i64 tz_i64_of_f64(tz_f64 value)
-{
-    if (!(value > -9223372036854775808.0))
-        return value <= -9223372036854775808.0 ? (tz_i64)TZ_I64_MIN : 0;
-    if (value >= 9223372036854775808.0)
-        return (tz_i64)TZ_I64_MAX;
-    const tz_i64 whole = (tz_i64)value;
-    const tz_f64 fraction = value - (tz_f64)whole;
-    return whole + (fraction >= 0.5) - (fraction <= -0.5);
-}
-#endif
+TZ_CAST_TO_INTEGER_F64(i64, tz_i64, TZ_I64_MIN, TZ_I64_MAX) /* (tz_f64)TZ_I64_MAX is 2^63 */
 TZ_FN tz_u64 tz_u64_of_i64(tz_i64 value)
 {
     return value < 0 ? 0 : (tz_u64)value;
@@ -143,43 +133,22 @@ TZ_FN tz_u64 tz_u64_of_f64(tz_f64 value)
 }
 #endif
 
-TZ_FN tz_f32 tz_f32_of_i64(tz_i64 value)
-{
-    return (tz_f32)value;
-}
-TZ_FN tz_f32 tz_f32_of_u64(tz_u64 value)
-{
-    return (tz_f32)value;
-}
+/* Floats are rounded once, to nearest and ties to even; infinity is where integers saturate. */
+#define TZ_CAST_TO_FLOAT(name, type, from, expression)                                             \
+    TZ_FN type tz_##name##_of_##from(tz_##from value)                                              \
+    {                                                                                              \
+        return expression;                                                                         \
+    }
+TZ_CAST_TO_FLOAT(f32, tz_f32, i64, (tz_f32)value)
+TZ_CAST_TO_FLOAT(f32, tz_f32, u64, (tz_f32)value)
 #ifdef TZ_HAS_F64
-TZ_FN tz_f32 tz_f32_of_f64(tz_f64 value)
-{
-    return (tz_f32)value;
-}
-TZ_FN tz_f64 tz_f64_of_i64(tz_i64 value)
-{
-    return (tz_f64)value;
-}
-TZ_FN tz_f64 tz_f64_of_u64(tz_u64 value)
-{
-    return (tz_f64)value;
-}
-TZ_FN tz_f64 tz_f64_of_f64(tz_f64 value)
-{
-    return value;
-}
-TZ_FN tz_u16 tz_f16_of_i64(tz_i64 value)
-{
-    return tz_f64_to_half((tz_f64)value);
-}
-TZ_FN tz_u16 tz_f16_of_u64(tz_u64 value)
-{
-    return tz_f64_to_half((tz_f64)value);
-}
-TZ_FN tz_u16 tz_f16_of_f64(tz_f64 value)
-{
-    return tz_f64_to_half(value);
-}
+TZ_CAST_TO_FLOAT(f32, tz_f32, f64, (tz_f32)value)
+TZ_CAST_TO_FLOAT(f64, tz_f64, i64, (tz_f64)value)
+TZ_CAST_TO_FLOAT(f64, tz_f64, u64, (tz_f64)value)
+TZ_CAST_TO_FLOAT(f64, tz_f64, f64, value)
+TZ_CAST_TO_FLOAT(f16, tz_u16, i64, tz_f64_to_half((tz_f64)value))
+TZ_CAST_TO_FLOAT(f16, tz_u16, u64, tz_f64_to_half((tz_f64)value))
+TZ_CAST_TO_FLOAT(f16, tz_u16, f64, tz_f64_to_half(value))
 #endif
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What codes of LZW, deflate and Zstandard come to: literals, or a copy of bytes that the tile has
- * already. Written at once by one item, or gathered in a queue and written by a group: no byte of a
- * queue waits for another, since each is traced back to where it was before the queue, or to a
- * literal.
+ * The output of all decoders: literals, and copies of bytes that the tile has already. One
+ * work-item writes them at once. For a work-group, work-item 0 gathers copies in a queue in local
+ * memory, and all work-items write the bytes of the queue.
  *
- * A source is the distance to copy from; or with TZ_LITERAL a literal byte, or the number of the
- * first of several literals that the decoder has elsewhere. */
+ * A copy may read bytes that an earlier copy of the same queue makes. No byte waits for another
+ * nevertheless: its work-item traces it back through the queue, to a byte that was there before the
+ * queue or to a literal.
+ *
+ * The source of a copy is a distance. With TZ_LITERAL it is a literal byte, or the index of the
+ * first of several literals that lie elsewhere, in the input or in a buffer. */
 #ifndef TZ_KERNELS_COPY_QUEUE_H
 #define TZ_KERNELS_COPY_QUEUE_H
 
@@ -15,7 +18,7 @@
 
 #define TZ_LITERAL 0x80000000u
 
-/* By one item: size bytes at this place of the tile. */
+/* By one work-item: writes size bytes at offset `at` of the tile. */
 TZ_FN void tz_copy_match(TZ_GLOBAL tz_u8 *out, tz_u32 at, tz_u32 source, tz_u32 size)
 {
     if (source & TZ_LITERAL) {
@@ -24,34 +27,31 @@ TZ_FN void tz_copy_match(TZ_GLOBAL tz_u8 *out, tz_u32 at, tz_u32 source, tz_u32 
     }
     const TZ_GLOBAL tz_u8 *from = out + (at - source);
     TZ_GLOBAL tz_u8 *to = out + at;
-    for (tz_u32 i = 0u; i < size; i++) /* byte by byte: it may reach into itself */
+    for (tz_u32 i = 0u; i < size; i++) /* byte by byte: the copy may overlap its source */
         to[i] = from[i];
 }
 
-/* ---- by a group ---- */
+/* ---- by a work-group ---- */
 
-/* A queue is TZ_COPY_QUEUE_WORDS words of local memory. Item 0 fills it, all items empty it. */
+/* A queue is TZ_COPY_QUEUE_WORDS words of local memory, at these indices. Offsets are into the tile
+ * but for STORED_AT. */
 #define TZ_COPY_QUEUE_CAPACITY     128u
-#define TZ_COPY_QUEUE_COUNT        0u /* copies in it */
-#define TZ_COPY_QUEUE_IS_LAST      1u /* it is the last one */
+#define TZ_COPY_QUEUE_COUNT        0u /* copies in the queue */
+#define TZ_COPY_QUEUE_IS_LAST      1u /* no queue follows */
 #define TZ_COPY_QUEUE_STATUS       2u /* a tz_decode_status */
-#define TZ_COPY_QUEUE_USED         3u /* stored bytes that were read */
-#define TZ_COPY_QUEUE_STORED_AT    4u /* what follows the copies: bytes of the input, from here */
-#define TZ_COPY_QUEUE_STORED_BYTES 5u /* and so many */
+#define TZ_COPY_QUEUE_USED         3u /* stored bytes that were read; set in the last queue */
+#define TZ_COPY_QUEUE_STORED_AT    4u /* offset in the input of bytes that follow the copies */
+#define TZ_COPY_QUEUE_STORED_BYTES 5u /* number of these bytes */
 #define TZ_COPY_QUEUE_FULL         6u /* nothing more may be added */
-#define TZ_COPY_QUEUE_ENDS         8u /* the place of the first copy, then of each copy's end */
+#define TZ_COPY_QUEUE_ENDS         8u /* offset of the first copy, then the end of each copy */
 #define TZ_COPY_QUEUE_SOURCES      (TZ_COPY_QUEUE_ENDS + TZ_COPY_QUEUE_CAPACITY + 1u)
 #define TZ_COPY_QUEUE_WORDS        (TZ_COPY_QUEUE_SOURCES + TZ_COPY_QUEUE_CAPACITY)
 
+/* Empties the queue; its first copy will be written at offset `at`. */
 TZ_FN void tz_copy_queue_begin(TZ_LOCAL tz_u32 *queue, tz_u32 at)
 {
-    queue[TZ_COPY_QUEUE_COUNT] = 0u;
-    queue[TZ_COPY_QUEUE_IS_LAST] = 0u;
-    queue[TZ_COPY_QUEUE_STATUS] = TZ_DECODE_OK;
-    queue[TZ_COPY_QUEUE_USED] = 0u;
-    queue[TZ_COPY_QUEUE_STORED_AT] = 0u;
-    queue[TZ_COPY_QUEUE_STORED_BYTES] = 0u;
-    queue[TZ_COPY_QUEUE_FULL] = 0u;
+    for (tz_u32 i = 0u; i < TZ_COPY_QUEUE_ENDS; i++)
+        queue[i] = 0u;
     queue[TZ_COPY_QUEUE_ENDS] = at;
 }
 
@@ -60,8 +60,8 @@ TZ_FN int tz_copy_queue_is_full(const TZ_LOCAL tz_u32 *queue)
     return queue[TZ_COPY_QUEUE_FULL] || queue[TZ_COPY_QUEUE_COUNT] == TZ_COPY_QUEUE_CAPACITY;
 }
 
-/* A long copy from within the queue is its last: the next one would be traced through it, and then
- * all of a run of equal bytes through all copies before. */
+/* Adds a copy. A long copy of bytes that the queue itself makes is the last one: later copies would
+ * be traced through it, and in a run of equal bytes every byte through all copies before. */
 TZ_FN void tz_copy_queue_add(TZ_LOCAL tz_u32 *queue, tz_u32 source, tz_u32 size)
 {
     const tz_u32 count = queue[TZ_COPY_QUEUE_COUNT];
@@ -70,12 +70,12 @@ TZ_FN void tz_copy_queue_add(TZ_LOCAL tz_u32 *queue, tz_u32 source, tz_u32 size)
     queue[TZ_COPY_QUEUE_ENDS + count + 1u] = at + size;
     queue[TZ_COPY_QUEUE_COUNT] = count + 1u;
     if (size >= TZ_WORK_GROUP_SIZE / 2u && !(source & TZ_LITERAL)) {
-        const tz_u32 copied = size < source ? size : source;
-        queue[TZ_COPY_QUEUE_FULL] = at - source + copied > queue[TZ_COPY_QUEUE_ENDS];
+        queue[TZ_COPY_QUEUE_FULL] =
+            at - source + tz_kernel_min(size, source) > queue[TZ_COPY_QUEUE_ENDS];
     }
 }
 
-/* No queue follows; of this one nothing is written when there is an error. */
+/* Makes this the last queue. After an error nothing of it is written. */
 TZ_FN void tz_copy_queue_end(TZ_LOCAL tz_u32 *queue, tz_u32 status, tz_u32 used)
 {
     queue[TZ_COPY_QUEUE_IS_LAST] = 1u;
@@ -87,7 +87,7 @@ TZ_FN void tz_copy_queue_end(TZ_LOCAL tz_u32 *queue, tz_u32 status, tz_u32 used)
     }
 }
 
-/* The copy that makes the byte at this place. */
+/* The index of the copy that makes the byte at an offset, by bisection. */
 TZ_FN tz_u32 tz_copy_queue_find(const TZ_LOCAL tz_u32 *queue, tz_u32 at)
 {
     tz_u32 low = 0u;
@@ -102,9 +102,9 @@ TZ_FN tz_u32 tz_copy_queue_find(const TZ_LOCAL tz_u32 *queue, tz_u32 at)
     return low;
 }
 
-/* Where the byte at this place comes from: a place before the queue, or a literal with TZ_LITERAL.
- * Every step goes back to before the copy that it looks at, so that there are no more steps than
- * copies. */
+/* The origin of the byte at an offset: an offset before the queue, or a literal with TZ_LITERAL.
+ * Every step goes to an offset before the copy that it looks at, so that there are no more steps
+ * than copies. A copy that overlaps itself repeats its first `source` bytes. */
 TZ_FN tz_u32 tz_copy_queue_trace(const TZ_LOCAL tz_u32 *queue, tz_u32 at)
 {
     while (at >= queue[TZ_COPY_QUEUE_ENDS]) {
@@ -118,7 +118,7 @@ TZ_FN tz_u32 tz_copy_queue_trace(const TZ_LOCAL tz_u32 *queue, tz_u32 at)
     return at;
 }
 
-/* One item's share of all that the queue makes. */
+/* Writes the bytes of one work-item: every TZ_WORK_GROUP_SIZE-th of the queue. */
 TZ_FN void tz_copy_queue_write(const TZ_LOCAL tz_u32 *queue, const TZ_GLOBAL tz_u8 *in,
                                TZ_GLOBAL tz_u8 *out, tz_u32 work_item)
 {
@@ -131,14 +131,14 @@ TZ_FN void tz_copy_queue_write(const TZ_LOCAL tz_u32 *queue, const TZ_GLOBAL tz_
         out[end + i] = in[queue[TZ_COPY_QUEUE_STORED_AT] + i];
 }
 
-/* The same where literals are bytes of the input. */
-TZ_FN void tz_copy_queue_write_stored(const TZ_LOCAL tz_u32 *queue, const TZ_GLOBAL tz_u8 *in,
-                                      TZ_GLOBAL tz_u8 *out, tz_u32 work_item)
+/* The same if sources are indices of literals. step: 1; 0 if one byte stands for all. */
+TZ_FN void tz_copy_queue_write_stored(const TZ_LOCAL tz_u32 *queue, const TZ_GLOBAL tz_u8 *literals,
+                                      tz_u32 step, TZ_GLOBAL tz_u8 *out, tz_u32 work_item)
 {
     const tz_u32 end = queue[TZ_COPY_QUEUE_ENDS + queue[TZ_COPY_QUEUE_COUNT]];
     for (tz_u32 at = queue[TZ_COPY_QUEUE_ENDS] + work_item; at < end; at += TZ_WORK_GROUP_SIZE) {
         const tz_u32 from = tz_copy_queue_trace(queue, at);
-        out[at] = from & TZ_LITERAL ? in[from & ~TZ_LITERAL] : out[from];
+        out[at] = from & TZ_LITERAL ? literals[(from & ~TZ_LITERAL) * step] : out[from];
     }
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bytes from one place to another that does not overlap it, by one item or by several that share
- * the work: words where the target is aligned, so that neighbours store to neighbouring words. */
+ * Copies of bytes that do not overlap, by one work-item or by several that share the bytes. A
+ * device stores aligned words, so that neighbouring work-items store neighbouring words; the C form
+ * gives each work-item a range. */
 #ifndef TZ_KERNELS_COPY_SHARE_H
 #define TZ_KERNELS_COPY_SHARE_H
 
 #include "kernels/kernel.h"
 
 #if defined(__OPENCL_VERSION__) || defined(__CUDACC__)
-/* At a multiple of 4. */
+/* Stores a word, lowest byte first, at a multiple of 4. */
 TZ_FN void tz_store_word(TZ_GLOBAL tz_u8 *to, tz_u32 word)
 {
     *(TZ_GLOBAL tz_any_u32 *)to = word;
@@ -16,12 +17,11 @@ TZ_FN void tz_store_word(TZ_GLOBAL tz_u8 *to, tz_u32 word)
 /* The lowest bits of an address. */
 #define TZ_ODD_BYTES(p, word) ((tz_u32)(size_t)(p) & ((tz_u32)sizeof(word) - 1u))
 
-/* Item's share of size bytes; items are a power of two. */
+/* Copies the share of one work-item of size bytes; work_items is a power of two. */
 TZ_FN void tz_copy_share(TZ_GLOBAL tz_u8 *to, const TZ_GLOBAL tz_u8 *from, tz_u32 size,
                          tz_u32 work_item, tz_u32 work_items)
 {
-    tz_u32 head = (4u - TZ_ODD_BYTES(to, tz_u32)) & 3u;
-    head = head < size ? head : size;
+    const tz_u32 head = tz_kernel_min((4u - TZ_ODD_BYTES(to, tz_u32)) & 3u, size);
     const tz_u32 words = (size - head) / 4u;
     for (tz_u32 i = work_item; i < head; i += work_items)
         to[i] = from[i];

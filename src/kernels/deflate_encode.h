@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The fast Deflate encoder by one item: what the cores run, and devices that are cores. A block is
- * read twice: once to count, once to write.
+ * The fast Deflate encoder by one work-item, for the CPU and for devices that are CPUs. A block is
+ * read twice: to count its symbols, and to write it.
  *
  * Literals are written four at a time: four codes of at most 14 bits and 7 bits from before fit one
  * store of 64 bits. */
@@ -10,22 +10,23 @@
 #include "kernels/adler32.h"
 #include "kernels/copy_share.h"
 #include "kernels/deflate_symbols.h"
+#include "kernels/zlib_frame.h"
 
-/* Words that a group gathers before it stores them; see deflate_window.h. */
+/* Words that a work-group gathers before it stores them: see deflate_encode_work_group.h. */
 #define TZ_DEFLATE_WORDS 1024u
 
-/* Memory that one encoder uses. */
+/* Memory of one encoder. The members of the union are used one after the other. */
 typedef struct tz_deflate_scratch {
     tz_deflate_block block;
     union {
-        /* Four counts of each byte, so that equal neighbours do not wait for each other. */
+        /* Four tables of counts, so that equal neighbours do not wait for each other. */
         tz_u32 bytes[4][TZ_DEFLATE_LITERALS];
         tz_huffman_scratch huffman;
         tz_u32 words[TZ_DEFLATE_WORDS];
-    } phase; /* after the other */
+    } phase;
 } tz_deflate_scratch;
 
-/* The end of the groups from at on that are a run; at itself when there is none. */
+/* The end of the segments from `at` on that are a run; `at` if there is none. */
 TZ_FN const TZ_GLOBAL tz_u8 *tz_deflate_run_end(const TZ_GLOBAL tz_u8 *at,
                                                 const TZ_GLOBAL tz_u8 *end)
 {
@@ -36,29 +37,24 @@ TZ_FN const TZ_GLOBAL tz_u8 *tz_deflate_run_end(const TZ_GLOBAL tz_u8 *at,
 
 /* ---- counting ---- */
 
-TZ_FN void tz_deflate_count_eight(TZ_LOCAL tz_deflate_scratch *scratch, tz_u64 bytes)
-{
-    for (tz_u32 i = 0u; i < 8u; i++)
-        scratch->phase.bytes[i % 4u][bytes >> 8u * i & 255u]++;
-}
-
 TZ_FN void tz_deflate_count_run(TZ_LOCAL tz_u32 *counts, tz_u32 byte, tz_u32 size)
 {
-    const tz_run_split parts = tz_deflate_split_run(size);
-    counts[TZ_DEFLATE_FULL_MATCH] += parts.full;
-    counts[byte] += parts.literals;
-    if (parts.rest > 0u)
-        counts[tz_deflate_length_symbol(parts.rest).symbol]++;
+    const tz_run_split split = tz_deflate_split_run(size);
+    counts[TZ_DEFLATE_FULL_MATCH] += split.full;
+    counts[byte] += split.literals;
+    if (split.rest > 0u)
+        counts[tz_deflate_length_symbol(split.rest).symbol]++;
 }
 
-/* How often each symbol occurs. first: nothing comes before the block. */
+/* Counts the symbols of a block. first: it is the first of the tile, so that no byte comes before
+ * it. */
 TZ_FN_HOT_LOOP void tz_deflate_count_symbols(const TZ_GLOBAL tz_u8 *at, const TZ_GLOBAL tz_u8 *end,
                                              tz_u32 first, TZ_LOCAL tz_deflate_scratch *scratch)
 {
     TZ_LOCAL tz_u32 *counts = scratch->block.counts;
     for (tz_u32 i = 0u; i < TZ_DEFLATE_LITERALS; i++)
-        for (tz_u32 part = 0u; part < 4u; part++)
-            scratch->phase.bytes[part][i] = 0u;
+        for (tz_u32 table = 0u; table < 4u; table++)
+            scratch->phase.bytes[table][i] = 0u;
     for (tz_u32 i = 0u; i < TZ_DEFLATE_SYMBOLS; i++)
         counts[i] = i == TZ_DEFLATE_END;
     while (end - at >= (int)TZ_DEFLATE_SEGMENT) {
@@ -69,8 +65,11 @@ TZ_FN_HOT_LOOP void tz_deflate_count_symbols(const TZ_GLOBAL tz_u8 *at, const TZ
             at = run;
             continue;
         }
-        for (tz_u32 i = 0u; i < TZ_DEFLATE_SEGMENT; i += 8u)
-            tz_deflate_count_eight(scratch, tz_load_u64(at + i));
+        for (tz_u32 i = 0u; i < TZ_DEFLATE_SEGMENT; i += 8u) {
+            const tz_u64 bytes = tz_load_u64(at + i);
+            for (tz_u32 k = 0u; k < 8u; k++)
+                scratch->phase.bytes[k % 4u][bytes >> 8u * k & 255u]++;
+        }
         at += TZ_DEFLATE_SEGMENT;
     }
     for (; at < end; at++)
@@ -88,7 +87,7 @@ typedef struct tz_bit_writer {
     tz_u32 count; /* of them: at most 7 between two calls */
 } tz_bit_writer;
 
-/* Up to 56 bits. Stores 8 bytes, of which those that are complete count. */
+/* Writes up to 56 bits. All 8 bytes are stored, and out moves on by the complete ones. */
 TZ_FN void tz_put_bits(tz_bit_writer *writer, tz_u64 bits, tz_u32 count)
 {
     writer->bits |= bits << writer->count;
@@ -99,13 +98,13 @@ TZ_FN void tz_put_bits(tz_bit_writer *writer, tz_u64 bits, tz_u32 count)
     writer->count %= 8u;
 }
 
-/* A code with its length, and so many bits that are 0 behind it. */
+/* Writes a code, and after it zeros bits that are 0. */
 TZ_FN void tz_put_code(tz_bit_writer *writer, tz_u32 code, tz_u32 zeros)
 {
     tz_put_bits(writer, code >> 8, (code & 255u) + zeros);
 }
 
-/* Up to the end of a byte. */
+/* Fills the last byte with zeros. */
 TZ_FN void tz_put_padding(tz_bit_writer *writer)
 {
     if (writer->count > 0u)
@@ -114,17 +113,8 @@ TZ_FN void tz_put_padding(tz_bit_writer *writer)
 
 /* ---- blocks ---- */
 
-TZ_FN void tz_deflate_put_header(tz_bit_writer *writer, const TZ_LOCAL tz_length_list *list,
-                                 tz_u32 last)
-{
-    const tz_u32 parts = tz_deflate_header_fields(list);
-    for (tz_u32 i = 0u; i < parts; i++) {
-        const tz_deflate_bits part = tz_deflate_header_field(list, last, i);
-        tz_put_bits(writer, part.bits, part.count);
-    }
-}
-
-/* Four literals. The lengths of codes add up in the lowest bits, of which shifts take six. */
+/* Writes four literals. Codes are added with their lengths, which are in the lowest bits: shifts
+ * use six of them. */
 TZ_FN void tz_deflate_put_four(tz_bit_writer *writer, const TZ_LOCAL tz_u32 *codes, tz_u32 bytes)
 {
     const tz_u64 a = codes[bytes & 255u], b = codes[bytes >> 8 & 255u];
@@ -140,10 +130,10 @@ TZ_FN void tz_deflate_put_four(tz_bit_writer *writer, const TZ_LOCAL tz_u32 *cod
 TZ_FN void tz_deflate_put_run(tz_bit_writer *writer, const TZ_LOCAL tz_u32 *codes, tz_u32 byte,
                               tz_u32 size)
 {
-    tz_run_split parts = tz_deflate_split_run(size);
-    for (; parts.full > 0u; parts.full--)
+    tz_run_split split = tz_deflate_split_run(size);
+    for (; split.full > 0u; split.full--)
         tz_put_code(writer, codes[TZ_DEFLATE_FULL_MATCH], TZ_DEFLATE_DISTANCE_BITS);
-    const tz_deflate_bits rest = tz_deflate_run_tail(codes, byte, parts);
+    const tz_deflate_bits rest = tz_deflate_run_tail(codes, byte, split);
     tz_put_bits(writer, rest.bits, rest.count);
 }
 
@@ -151,7 +141,7 @@ TZ_FN_HOT_LOOP void tz_deflate_put_symbols(tz_bit_writer *writer, const TZ_GLOBA
                                            const TZ_GLOBAL tz_u8 *end, tz_u32 first,
                                            const TZ_LOCAL tz_u32 *codes)
 {
-    tz_bit_writer own = *writer; /* so that it stays in registers */
+    tz_bit_writer own = *writer; /* a copy stays in registers */
     while (end - at >= (int)TZ_DEFLATE_SEGMENT) {
         const TZ_GLOBAL tz_u8 *run = first ? at : tz_deflate_run_end(at, end);
         first = 0u;
@@ -174,7 +164,7 @@ TZ_FN void tz_deflate_put_stored(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *a
                                  tz_u32 last)
 {
     while (size > 0u) {
-        const tz_u32 some = size < TZ_DEFLATE_MAX_STORED ? size : TZ_DEFLATE_MAX_STORED;
+        const tz_u32 some = tz_kernel_min(size, TZ_DEFLATE_MAX_STORED);
         tz_put_bits(writer, last && some == size, 3u);
         tz_put_padding(writer);
         tz_put_bits(writer, some | (tz_u64)(some ^ 0xffffu) << 16, 32u);
@@ -193,13 +183,17 @@ TZ_FN void tz_deflate_put_block(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at
         tz_deflate_put_stored(writer, at, size, last);
         return;
     }
-    tz_deflate_put_header(writer, &scratch->block.list, last);
+    const tz_u32 fields = tz_deflate_header_fields(&scratch->block.list);
+    for (tz_u32 i = 0u; i < fields; i++) {
+        const tz_deflate_bits field = tz_deflate_header_field(&scratch->block.list, last, i);
+        tz_put_bits(writer, field.bits, field.count);
+    }
     tz_deflate_put_symbols(writer, at, at + size, first, scratch->block.codes);
 }
 
 /* ---- streams ---- */
 
-/* No input of size bytes takes more room than this, what is stored behind the end included. */
+/* The greatest size of the stream of size bytes, with the bytes that are stored after its end. */
 TZ_FN tz_u64 tz_deflate_raw_bound(tz_u64 size)
 {
     const tz_u64 blocks = (size + TZ_DEFLATE_BLOCK - 1u) / TZ_DEFLATE_BLOCK;
@@ -207,7 +201,7 @@ TZ_FN tz_u64 tz_deflate_raw_bound(tz_u64 size)
     return size + (stored + blocks) * TZ_DEFLATE_STORED_HEADER + blocks + 8u;
 }
 
-/* A raw Deflate stream (RFC 1951) of size bytes, not 0. Returns the size of what out got. */
+/* Writes the raw Deflate stream (RFC 1951) of size bytes, not 0. Returns the size of the stream. */
 TZ_FN tz_u64 tz_deflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u64 size, TZ_GLOBAL tz_u8 *out,
                             TZ_LOCAL tz_deflate_scratch *scratch)
 {
@@ -224,18 +218,7 @@ TZ_FN tz_u64 tz_deflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u64 size, TZ_GLOBAL tz
     return (tz_u64)(writer.out - out);
 }
 
-/* ---- zlib frames (RFC 1950) ---- */
-
-#define TZ_ZLIB_HEADER 0x0178u /* Deflate with a window of 32 KiB, by the fastest encoder */
-#define TZ_ZLIB_FRAME  6u      /* bytes of the head and of the checksum behind the stream */
-
-TZ_FN void tz_zlib_put_checksum(TZ_GLOBAL tz_u8 *out, tz_u32 checksum)
-{
-    for (tz_u32 i = 0u; i < 4u; i++)
-        out[i] = (tz_u8)(checksum >> (24u - 8u * i));
-}
-
-/* One tile as TIFF stores it with compression 8 and 32946, by one item; its size. */
+/* Encodes a tile for compression 8 and 32946, by one work-item. Returns its size. */
 TZ_FN tz_u32 tz_deflate_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL tz_u8 *out,
                              TZ_LOCAL tz_deflate_scratch *scratch)
 {
@@ -243,7 +226,7 @@ TZ_FN tz_u32 tz_deflate_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL t
     out[1] = (tz_u8)(TZ_ZLIB_HEADER >> 8);
     const tz_u32 made = (tz_u32)tz_deflate_raw(in, size, out + 2, scratch);
     tz_zlib_put_checksum(out + 2 + made, tz_adler32(in, size));
-    return made + TZ_ZLIB_FRAME;
+    return made + TZ_ZLIB_FRAME_BYTES;
 }
 
 #endif

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which Deflate encoder suits the bytes of a tile: the one that looks for runs alone (see
- * deflate_encode.h), or one that looks for matches.
+ * The choice of a Deflate encoder for the bytes of a tile: the one that finds only runs (see
+ * deflate_encode.h), or one that finds matches.
  *
- * Up to 4 KiB of the tile, in pieces from all over it, are parted into literals and matches as a
- * simple encoder would. Where little comes out, pieces differ more, and small tiles too get all the
- * pieces there are. Literals are priced by their entropy, and matches by a rule. All arithmetic is
- * of integers, so that the choice is the same everywhere. */
+ * A sample of up to 4 KiB, in probes from all over the tile, is divided into literals and matches
+ * as either encoder would do it. Literals are priced by their entropy, matches by a rule. The
+ * sample has 2 probes for a small tile, and 4 if the bytes compress well: probes then differ more.
+ * All arithmetic is of integers, so that the choice is the same on every device. */
 #ifndef TZ_KERNELS_DEFLATE_ESTIMATE_H
 #define TZ_KERNELS_DEFLATE_ESTIMATE_H
 
 #include "kernels/kernel.h"
 #include "kernels/work_items.h"
 
-#define TZ_ESTIMATE_PROBE          1024u
-#define TZ_ESTIMATE_PROBE_INTERVAL (32u * TZ_ESTIMATE_PROBE) /* of which a piece is taken, but: */
+#define TZ_ESTIMATE_PROBE          1024u                     /* bytes */
+#define TZ_ESTIMATE_PROBE_INTERVAL (32u * TZ_ESTIMATE_PROBE) /* a probe for each, within: */
 #define TZ_ESTIMATE_MIN_PROBES     2u
 #define TZ_ESTIMATE_MAX_PROBES     4u
 #define TZ_ESTIMATE_MIN_MATCH      4u
 #define TZ_ESTIMATE_MAX_MATCH      258u
 #define TZ_ESTIMATE_MIN_RUN        16u /* the shortest run that counts */
 #define TZ_ESTIMATE_HASH_BITS      11u
-#define TZ_ESTIMATE_FRACTION_BITS  8u /* bits behind the point of what is counted in bits */
-#define TZ_ESTIMATE_SLACK          8u
+#define TZ_ESTIMATE_FRACTION_BITS  8u /* prices are bits << this */
+#define TZ_ESTIMATE_SLACK          8u /* bytes after the sample that may be loaded */
 
-/* What some bytes of the tile take by either, in bits. */
+/* The bits that a sample of some bytes takes with either encoder. */
 typedef struct tz_deflate_estimate {
     tz_u64 bytes;
     tz_u64 by_runs;
@@ -32,8 +32,8 @@ typedef struct tz_deflate_estimate {
 
 typedef struct tz_estimate_scratch {
     tz_u8 sample[TZ_ESTIMATE_PROBE * TZ_ESTIMATE_MAX_PROBES + TZ_ESTIMATE_SLACK];
-    tz_u16 slots[1u << TZ_ESTIMATE_HASH_BITS]; /* where four bytes were last */
-    tz_u16 literals[256];                      /* by value */
+    tz_u16 slots[1u << TZ_ESTIMATE_HASH_BITS]; /* last offset of four bytes, by their hash */
+    tz_u16 literals[256];                      /* counts by value */
 } tz_estimate_scratch;
 
 #if defined(__OPENCL_VERSION__)
@@ -51,25 +51,25 @@ TZ_FN tz_u64 tz_estimate_load(const TZ_LOCAL tz_u8 *p, tz_u32 bytes)
 #define TZ_ESTIMATE_LOAD_EIGHT(p) tz_little_u64(tz_load_u64(p))
 #endif
 
-/* Bytes of the sample: all of them when there are few. */
+/* Bytes of the sample: the whole tile if it is small. */
 TZ_FN tz_u32 tz_estimate_sample_size(tz_u64 size, tz_u32 probes)
 {
     return size < probes * TZ_ESTIMATE_PROBE ? (tz_u32)size : probes * TZ_ESTIMATE_PROBE;
 }
 
-/* So many pieces from the middles of even parts; one item's share of the work of several. */
+/* Copies the share of a work-item of all probes, and clears the hash table. Each probe is the
+ * middle of an interval; intervals are equal parts of the tile. */
 TZ_FN void tz_estimate_load_sample(const TZ_GLOBAL tz_u8 *in, tz_u64 size, tz_u32 probes,
                                    TZ_LOCAL tz_estimate_scratch *scratch, tz_u32 work_item,
                                    tz_u32 work_items)
 {
-    const tz_u64 part = size / probes;
+    const tz_u64 interval = size / probes;
     const tz_u32 sample_size = tz_estimate_sample_size(size, probes);
     for (tz_u32 at = 0u; at < sample_size; at += TZ_ESTIMATE_PROBE) {
-        const tz_u32 some =
-            sample_size - at < TZ_ESTIMATE_PROBE ? sample_size - at : TZ_ESTIMATE_PROBE;
-        const tz_u64 from = sample_size == size
-                                ? at
-                                : part * (at / TZ_ESTIMATE_PROBE) + (part - TZ_ESTIMATE_PROBE) / 2u;
+        const tz_u32 some = tz_kernel_min(sample_size - at, TZ_ESTIMATE_PROBE);
+        const tz_u64 from = sample_size == size ? at
+                                                : interval * (at / TZ_ESTIMATE_PROBE) +
+                                                      (interval - TZ_ESTIMATE_PROBE) / 2u;
         for (tz_u32 i = work_item; i < some; i += work_items)
             scratch->sample[at + i] = in[from + i];
     }
@@ -79,17 +79,17 @@ TZ_FN void tz_estimate_load_sample(const TZ_GLOBAL tz_u8 *in, tz_u64 size, tz_u3
         scratch->slots[i] = 0u;
 }
 
-/* log2(value), value not 0. Between powers of two a parabola is close enough. */
+/* log2(value) as a price; value is not 0. A parabola is close enough between powers of two. */
 TZ_FN tz_u32 tz_estimate_log2(tz_u32 value)
 {
-    const tz_u32 whole = 31u - tz_leading_zeros_u32(value);
-    const tz_u32 part = (tz_u32)(((tz_u64)value << 16 >> whole) - (1u << 16)); /* of 1 << 16 */
-    const tz_u64 bend = (tz_u64)part * ((1u << 16) - part) >> 16;
+    const tz_u32 whole = tz_kernel_log2(value);
+    const tz_u32 fraction = (tz_u32)(((tz_u64)value << 16 >> whole) - (1u << 16)); /* of 1 << 16 */
+    const tz_u64 bend = (tz_u64)fraction * ((1u << 16) - fraction) >> 16;
     return (whole << TZ_ESTIMATE_FRACTION_BITS) +
-           (tz_u32)((part + bend * 22713u / 65536u) >> (16u - TZ_ESTIMATE_FRACTION_BITS));
+           (tz_u32)((fraction + bend * 22713u / 65536u) >> (16u - TZ_ESTIMATE_FRACTION_BITS));
 }
 
-/* What literals take: their entropy, but a bit at least for each, which no code goes below. */
+/* The price of all literals: their entropy, but at least one bit each, as in any code. */
 TZ_FN tz_u64 tz_estimate_literal_bits(const TZ_LOCAL tz_u16 *counts)
 {
     tz_u32 total = 0u;
@@ -104,7 +104,7 @@ TZ_FN tz_u64 tz_estimate_literal_bits(const TZ_LOCAL tz_u16 *counts)
     return bits > min_bits ? bits : min_bits;
 }
 
-/* A code for the length, one for the distance, and the lower bits of both. */
+/* The price of a match: 8 bits for both codes, and the extra bits of distance and length. */
 TZ_FN tz_u64 tz_estimate_match_price(tz_u32 length, tz_u32 distance)
 {
     const tz_u32 codes = 8u << TZ_ESTIMATE_FRACTION_BITS;
@@ -114,7 +114,7 @@ TZ_FN tz_u64 tz_estimate_match_price(tz_u32 length, tz_u32 distance)
 TZ_FN tz_u32 tz_estimate_match_length(const TZ_LOCAL tz_u8 *sample, tz_u32 at, tz_u32 before,
                                       tz_u32 end)
 {
-    const tz_u32 max_length = end - at < TZ_ESTIMATE_MAX_MATCH ? end - at : TZ_ESTIMATE_MAX_MATCH;
+    const tz_u32 max_length = tz_kernel_min(end - at, TZ_ESTIMATE_MAX_MATCH);
     tz_u32 length = 0u;
     while (length < max_length) {
         const tz_u64 differ = TZ_ESTIMATE_LOAD_EIGHT(sample + at + length) ^
@@ -125,10 +125,11 @@ TZ_FN tz_u32 tz_estimate_match_length(const TZ_LOCAL tz_u8 *sample, tz_u32 at, t
         }
         length += 8u;
     }
-    return length < max_length ? length : max_length;
+    return tz_kernel_min(length, max_length);
 }
 
-/* Both partings count literals, and return the bits of matches. */
+/* Divides a sample into literals and runs, of whole segments as in deflate_encode.h. Counts the
+ * literals, and returns the price of the runs. */
 TZ_FN tz_u64 tz_estimate_by_runs(TZ_LOCAL tz_estimate_scratch *scratch, tz_u32 size)
 {
     tz_u64 match_bits = 0u;
@@ -140,7 +141,7 @@ TZ_FN tz_u64 tz_estimate_by_runs(TZ_LOCAL tz_estimate_scratch *scratch, tz_u32 s
             at += run;
             continue;
         }
-        const tz_u32 some = size - at < TZ_ESTIMATE_MIN_RUN ? size - at : TZ_ESTIMATE_MIN_RUN;
+        const tz_u32 some = tz_kernel_min(size - at, TZ_ESTIMATE_MIN_RUN);
         for (tz_u32 i = 0u; i < some; i++)
             scratch->literals[scratch->sample[at + i]]++;
         at += some;
@@ -148,6 +149,8 @@ TZ_FN tz_u64 tz_estimate_by_runs(TZ_LOCAL tz_estimate_scratch *scratch, tz_u32 s
     return match_bits;
 }
 
+/* The same with matches anywhere in the sample, if they are cheaper than literals of the price that
+ * runs alone came to. */
 TZ_FN tz_u64 tz_estimate_by_matches(TZ_LOCAL tz_estimate_scratch *scratch, tz_u32 size,
                                     tz_u64 literal_price)
 {
@@ -179,7 +182,7 @@ TZ_FN void tz_estimate_clear_literals(TZ_LOCAL tz_estimate_scratch *scratch)
         scratch->literals[i] = 0u;
 }
 
-/* What a sample of size bytes says. */
+/* The estimate of a sample of size bytes. */
 TZ_FN tz_deflate_estimate tz_estimate_sample(TZ_LOCAL tz_estimate_scratch *scratch, tz_u32 size)
 {
     tz_deflate_estimate found;
@@ -195,7 +198,7 @@ TZ_FN tz_deflate_estimate tz_estimate_sample(TZ_LOCAL tz_estimate_scratch *scrat
     return found;
 }
 
-/* The pieces to begin with. */
+/* The number of probes of the first sample. */
 TZ_FN tz_u32 tz_estimate_first_probes(tz_u64 size)
 {
     const tz_u64 probes = size / TZ_ESTIMATE_PROBE_INTERVAL;
@@ -204,13 +207,14 @@ TZ_FN tz_u32 tz_estimate_first_probes(tz_u64 size)
     return probes < TZ_ESTIMATE_MAX_PROBES ? (tz_u32)probes : TZ_ESTIMATE_MAX_PROBES;
 }
 
-/* Whether these were too few: samples are hardly continuous where a byte takes so few bits. */
+/* True if these probes were too few: bytes that compress to less than 3 bits are seldom alike all
+ * over a tile. */
 TZ_FN tz_u32 tz_estimate_wants_more(tz_deflate_estimate found, tz_u32 probes)
 {
     return probes < TZ_ESTIMATE_MAX_PROBES && found.by_runs < found.bytes * 3u;
 }
 
-/* Of size bytes, not 0, by one item. */
+/* The estimate of size bytes, not 0, by one work-item. */
 TZ_FN tz_deflate_estimate tz_estimate_tile(const TZ_GLOBAL tz_u8 *in, tz_u64 size,
                                            TZ_LOCAL tz_estimate_scratch *scratch)
 {
@@ -226,14 +230,14 @@ TZ_FN tz_deflate_estimate tz_estimate_tile(const TZ_GLOBAL tz_u8 *in, tz_u64 siz
     return found;
 }
 
-/* Whether runs alone make the bytes larger than matches would, by more than a twelfth. */
+/* True if the encoder that finds only runs makes a tile larger by more than a twelfth. */
 TZ_FN tz_u32 tz_estimate_prefers_matches(tz_deflate_estimate bits)
 {
     return bits.by_runs * 12u > bits.by_matches * 13u;
 }
 
-/* The same question by a group, of which all items get the answer. answer: 2 words. Both rounds are
- * always gone through: barriers that depend on conditions make compilers copy what comes behind. */
+/* The same by a work-group; all work-items get the result. answer: 2 words. Both rounds are always
+ * executed: compilers copy the code after a barrier that depends on a condition. */
 TZ_FN tz_u32 tz_estimate_prefers_matches_work_group(const TZ_GLOBAL tz_u8 *in, tz_u64 size,
                                                     TZ_LOCAL tz_estimate_scratch *scratch,
                                                     TZ_LOCAL tz_u32 *answer)
@@ -241,7 +245,7 @@ TZ_FN tz_u32 tz_estimate_prefers_matches_work_group(const TZ_GLOBAL tz_u8 *in, t
     tz_u32 probes = tz_estimate_first_probes(size);
     tz_u32 wanted = size > 0u;
     for (TZ_EACH_WORK_ITEM(work_item)) {
-        if (work_item == 0u) /* compilers read it before they ask whether it is wanted */
+        if (work_item == 0u) /* compilers load it before they test `wanted` */
             answer[0] = answer[1] = 0u;
     }
     for (tz_u32 round = 0u; round < 2u; round++) {

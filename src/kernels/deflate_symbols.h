@@ -1,15 +1,182 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the fast Deflate encoder decides, whoever writes it down: which groups of bytes are runs,
- * the symbols of a run, what a block takes, and the head of a block.
+ * The decisions of the fast Deflate encoder, which do not depend on who writes the bits: the
+ * Huffman codes, the segments that are runs, the symbols of a run, the size of a block, and its
+ * header.
  *
- * A block is taken in groups of 16 bytes. Groups of nothing but the byte before them make a run,
- * and all other bytes are literals. A run is matches of distance 1. */
+ * A block is divided into segments of 16 bytes. A segment that only repeats the byte before it is
+ * part of a run; all other bytes are literals. A run is encoded as matches of distance 1. So no
+ * hash table is needed, and a work-group can look at many segments at once.
+ *
+ * The codes depend on counts alone: equal counts give the same code on every device. Everything
+ * here is done by one work-item. */
 #ifndef TZ_KERNELS_DEFLATE_SYMBOLS_H
 #define TZ_KERNELS_DEFLATE_SYMBOLS_H
 
-#include "kernels/huffman_code.h"
 #include "kernels/kernel.h"
 #include "kernels/work_items.h"
+#include "kernels/zlib_frame.h"
+
+/* ---- Huffman codes of limited length ---- */
+
+#define TZ_HUFFMAN_SYMBOLS    288u
+#define TZ_HUFFMAN_MAX_LENGTH 15u
+
+/* A leaf is count << TZ_HUFFMAN_LEAF_BITS | symbol, so that leaves sort by count. */
+#define TZ_HUFFMAN_LEAF_BITS  9u
+#define TZ_HUFFMAN_DIGIT_BITS 8u
+#define TZ_HUFFMAN_DIGITS     (1u << TZ_HUFFMAN_DIGIT_BITS)
+
+/* Memory for making a code. Nodes are the leaves, then the joined ones. */
+typedef struct tz_huffman_scratch {
+    tz_u32 leaves[TZ_HUFFMAN_SYMBOLS];
+    tz_u32 other[TZ_HUFFMAN_SYMBOLS]; /* target of the sort, then weights of joined nodes */
+    tz_u16 parents[2u * TZ_HUFFMAN_SYMBOLS];
+    tz_u16 depths[2u * TZ_HUFFMAN_SYMBOLS];       /* starts of digits in the sort, then depths */
+    tz_u16 of_length[TZ_HUFFMAN_MAX_LENGTH + 2u]; /* number of codes, then the next code */
+} tz_huffman_scratch;
+
+/* One pass of a radix sort. Returns 0 if all keys have the same digit; `to` is then not set. */
+TZ_FN tz_u32 tz_huffman_sort_by_digit(const TZ_LOCAL tz_u32 *from, TZ_LOCAL tz_u32 *to,
+                                      tz_u32 count, tz_u32 shift, TZ_LOCAL tz_u16 *starts)
+{
+    for (tz_u32 digit = 0u; digit < TZ_HUFFMAN_DIGITS; digit++)
+        starts[digit] = 0u;
+    for (tz_u32 i = 0u; i < count; i++)
+        starts[from[i] >> shift & (TZ_HUFFMAN_DIGITS - 1u)]++;
+    if (starts[from[0] >> shift & (TZ_HUFFMAN_DIGITS - 1u)] == count)
+        return 0u;
+    tz_u16 start = 0u;
+    for (tz_u32 digit = 0u; digit < TZ_HUFFMAN_DIGITS; digit++) {
+        const tz_u16 size = starts[digit];
+        starts[digit] = start;
+        start = (tz_u16)(start + size);
+    }
+    for (tz_u32 i = 0u; i < count; i++)
+        to[starts[from[i] >> shift & (TZ_HUFFMAN_DIGITS - 1u)]++] = from[i];
+    return 1u;
+}
+
+/* Sorts the symbols that occur, the rarest first, and equal ones by number. Returns their number.
+ */
+TZ_FN tz_u32 tz_huffman_sort(const TZ_LOCAL tz_u32 *counts, tz_u32 symbols,
+                             TZ_LOCAL tz_huffman_scratch *scratch)
+{
+    tz_u32 used = 0u;
+    for (tz_u32 symbol = 0u; symbol < symbols; symbol++) {
+        if (counts[symbol] > 0u)
+            scratch->leaves[used++] = counts[symbol] << TZ_HUFFMAN_LEAF_BITS | symbol;
+    }
+    for (tz_u32 shift = TZ_HUFFMAN_LEAF_BITS; shift < 32u; shift += TZ_HUFFMAN_DIGIT_BITS) {
+        if (tz_huffman_sort_by_digit(scratch->leaves, scratch->other, used, shift,
+                                     scratch->depths)) {
+            for (tz_u32 i = 0u; i < used; i++)
+                scratch->leaves[i] = scratch->other[i];
+        }
+    }
+    return used;
+}
+
+/* Joins the two rarest nodes until one is left. Leaves are sorted, and joined nodes are made in
+ * rising order, so that the rarest node is the first of either list. */
+TZ_FN void tz_huffman_join(TZ_LOCAL tz_huffman_scratch *scratch, tz_u32 used)
+{
+    TZ_LOCAL tz_u32 *weights = scratch->other;
+    tz_u32 next_leaf = 0u, next_joined = 0u;
+    for (tz_u32 made = 0u; made + 1u < used; made++) {
+        tz_u32 weight = 0u;
+        for (tz_u32 child = 0u; child < 2u; child++) {
+            const tz_u32 is_leaf =
+                next_leaf < used &&
+                (next_joined == made ||
+                 scratch->leaves[next_leaf] >> TZ_HUFFMAN_LEAF_BITS <= weights[next_joined]);
+            const tz_u32 node = is_leaf ? next_leaf : used + next_joined;
+            weight +=
+                is_leaf ? scratch->leaves[next_leaf] >> TZ_HUFFMAN_LEAF_BITS : weights[next_joined];
+            next_leaf += is_leaf;
+            next_joined += 1u - is_leaf;
+            scratch->parents[node] = (tz_u16)(used + made);
+        }
+        weights[made] = weight;
+    }
+}
+
+/* Counts the codes of each length. Codes that are too long get max_length, which uses up too many
+ * codewords; shorter codes are then lengthened until the code is complete again. */
+TZ_FN void tz_huffman_count_lengths(TZ_LOCAL tz_huffman_scratch *scratch, tz_u32 used,
+                                    tz_u32 max_length)
+{
+    TZ_LOCAL tz_u16 *of_length = scratch->of_length;
+    tz_u32 taken = 0u; /* codewords of max_length that are used, of 1 << max_length */
+    const tz_u32 root = 2u * used - 2u;
+    for (tz_u32 length = 0u; length <= TZ_HUFFMAN_MAX_LENGTH; length++)
+        of_length[length] = 0u;
+    scratch->depths[root] = 0u;
+    for (tz_u32 node = root; node-- > 0u;) {
+        const tz_u32 depth = scratch->depths[scratch->parents[node]] + 1u;
+        scratch->depths[node] = (tz_u16)depth;
+        if (node >= used)
+            continue;
+        const tz_u32 length = tz_kernel_min(depth, max_length);
+        of_length[length]++;
+        taken += 1u << (max_length - length);
+    }
+    /* A code of max_length and a shorter one become two codes, one bit longer than the shorter one:
+     * this frees one codeword of max_length. */
+    for (; taken > 1u << max_length; taken--) {
+        tz_u32 length = max_length - 1u;
+        while (of_length[length] == 0u)
+            length--;
+        of_length[length]--;
+        of_length[length + 1u] = (tz_u16)(of_length[length + 1u] + 2u);
+        of_length[max_length]--;
+    }
+}
+
+/* Makes the lengths of a complete code for the symbols that occur, up to max_length; 0 for the
+ * others. At least two symbols must occur, at most 1 << max_length, and all of them together less
+ * than 1 << 23 times. */
+TZ_FN void tz_huffman_make_lengths(const TZ_LOCAL tz_u32 *counts, tz_u32 symbols, tz_u32 max_length,
+                                   TZ_LOCAL tz_u8 *lengths, TZ_LOCAL tz_huffman_scratch *scratch)
+{
+    const tz_u32 used = tz_huffman_sort(counts, symbols, scratch);
+    tz_huffman_join(scratch, used);
+    tz_huffman_count_lengths(scratch, used, max_length);
+    for (tz_u32 symbol = 0u; symbol < symbols; symbol++)
+        lengths[symbol] = 0u;
+    tz_u32 next = 0u;
+    for (tz_u32 length = max_length; length > 0u; length--) {
+        for (tz_u32 i = 0u; i < scratch->of_length[length]; i++)
+            lengths[scratch->leaves[next++] & ((1u << TZ_HUFFMAN_LEAF_BITS) - 1u)] = (tz_u8)length;
+    }
+}
+
+TZ_FN tz_u32 tz_huffman_reverse(tz_u32 code, tz_u32 length)
+{
+    code = (code & 0x5555u) << 1 | (code >> 1 & 0x5555u);
+    code = (code & 0x3333u) << 2 | (code >> 2 & 0x3333u);
+    code = (code & 0x0f0fu) << 4 | (code >> 4 & 0x0f0fu);
+    code = (code & 0x00ffu) << 8 | (code >> 8 & 0x00ffu);
+    return code >> (16u - length);
+}
+
+/* Makes the codes of these lengths in the order of RFC 1951, section 3.2.2. Their bits are
+ * reversed, so that the first one is the lowest. An element is code << 8 | length. */
+TZ_FN void tz_huffman_make_codes(const TZ_LOCAL tz_u8 *lengths, tz_u32 symbols,
+                                 TZ_LOCAL tz_u32 *codes, TZ_LOCAL tz_huffman_scratch *scratch)
+{
+    TZ_LOCAL tz_u16 *next = scratch->of_length;
+    for (tz_u32 length = 0u; length < TZ_HUFFMAN_MAX_LENGTH + 2u; length++)
+        next[length] = 0u;
+    for (tz_u32 symbol = 0u; symbol < symbols; symbol++)
+        next[lengths[symbol] + 1u]++;
+    next[1] = 0u; /* symbols without a code */
+    for (tz_u32 length = 1u; length <= TZ_HUFFMAN_MAX_LENGTH; length++)
+        next[length + 1u] = (tz_u16)(2u * (next[length] + next[length + 1u]));
+    for (tz_u32 symbol = 0u; symbol < symbols; symbol++) {
+        const tz_u32 length = lengths[symbol];
+        codes[symbol] = tz_huffman_reverse(next[length]++, length) << 8 | length;
+    }
+}
 
 #define TZ_DEFLATE_SEGMENT         16u
 #define TZ_DEFLATE_BLOCK           (1u << 20)
@@ -19,13 +186,13 @@
 #define TZ_DEFLATE_END             256u /* of a block */
 #define TZ_DEFLATE_FULL_MATCH      285u /* of 258 bytes */
 #define TZ_DEFLATE_SYMBOLS         286u
-#define TZ_DEFLATE_DISTANCES       2u /* of which the first is 1; one alone were no complete code */
-#define TZ_DEFLATE_DISTANCE_BITS   1u /* the bit is 0 */
-#define TZ_DEFLATE_PRECODE_SYMBOLS 19u /* symbols of lengths */
+#define TZ_DEFLATE_DISTANCES       2u  /* the first is 1; the second only completes the code */
+#define TZ_DEFLATE_DISTANCE_BITS   1u  /* the bit is 0 */
+#define TZ_DEFLATE_PRECODE_SYMBOLS 19u /* of the code of code lengths */
 #define TZ_DEFLATE_MAX_STORED      65535u
 #define TZ_DEFLATE_STORED_HEADER   5u
 
-/* Some bits of the stream, at most 31, the first one lowest. */
+/* Up to 31 bits of the stream, the first one lowest. */
 typedef struct tz_deflate_bits {
     tz_u32 bits;
     tz_u32 count;
@@ -33,7 +200,7 @@ typedef struct tz_deflate_bits {
 
 /* ---- runs ---- */
 
-/* Whether the group, which is not the first of all, is the byte before it again and again. */
+/* True if a segment, which is not the first of the tile, repeats the byte before it. */
 TZ_FN tz_u32 tz_deflate_is_run(const TZ_GLOBAL tz_u8 *segment)
 {
     const tz_u64 wanted = *(segment - 1) * (tz_u64)0x0101010101010101u;
@@ -42,8 +209,7 @@ TZ_FN tz_u32 tz_deflate_is_run(const TZ_GLOBAL tz_u8 *segment)
     return tz_load_u64(segment + 8) == wanted;
 }
 
-/* A run as matches: some of 258 bytes, one of the rest, and what is too short for that as literals
- * of the same byte. */
+/* A run as matches of 258 bytes and one of the rest; a rest of 1 or 2 bytes is literals. */
 typedef struct tz_run_split {
     tz_u32 full;
     tz_u32 rest; /* 0, or 3 to 257 */
@@ -76,15 +242,15 @@ TZ_FN tz_length_symbol tz_deflate_length_symbol(tz_u32 length)
     found.extra_count = 0u;
     found.extra = 0u;
     if (value >= 8u) {
-        found.extra_count = 29u - tz_leading_zeros_u32(value); /* of 3 bits, the first 1 is one */
-        found.symbol =
-            261u + 4u * found.extra_count + (value >> found.extra_count & 3u); /* by its quarter */
+        found.extra_count = 29u - tz_leading_zeros_u32(value); /* bits after the highest three */
+        found.symbol = 261u + 4u * found.extra_count + (value >> found.extra_count & 3u);
         found.extra = value & ((1u << found.extra_count) - 1u);
     }
     return found;
 }
 
-/* A run without its full matches: a match and its distance, or one or two literals, or nothing. */
+/* The bits of a run without its full matches: a match and its distance, one or two literals, or
+ * nothing. */
 TZ_FN tz_deflate_bits tz_deflate_run_tail(const TZ_LOCAL tz_u32 *codes, tz_u32 byte,
                                           tz_run_split split)
 {
@@ -108,7 +274,7 @@ TZ_FN tz_deflate_bits tz_deflate_run_tail(const TZ_LOCAL tz_u32 *codes, tz_u32 b
     return made;
 }
 
-/* What follows a symbol: the extra bits of a length, and a bit for the distance. */
+/* Bits that follow a symbol: the extra bits of a length, and the distance. */
 TZ_FN tz_u32 tz_deflate_extra_bits(tz_u32 symbol)
 {
     if (symbol <= TZ_DEFLATE_END)
@@ -117,9 +283,9 @@ TZ_FN tz_u32 tz_deflate_extra_bits(tz_u32 symbol)
            (symbol >= 265u && symbol < TZ_DEFLATE_FULL_MATCH ? (symbol - 261u) / 4u : 0u);
 }
 
-/* ---- the head of a block: how long its codes are ---- */
+/* ---- the header of a block: the lengths of its codes ---- */
 
-/* Lengths as symbols of their own code: a length, or 16 to 18 for a row of equal ones. */
+/* Code lengths as symbols of a code of their own: a length, or 16 to 18 for a run of equal ones. */
 typedef struct tz_length_list {
     tz_u8 symbols[TZ_DEFLATE_SYMBOLS + TZ_DEFLATE_DISTANCES];
     tz_u8 extras[TZ_DEFLATE_SYMBOLS + TZ_DEFLATE_DISTANCES];
@@ -127,19 +293,9 @@ typedef struct tz_length_list {
     tz_u32 counts[TZ_DEFLATE_PRECODE_SYMBOLS];
     tz_u32 codes[TZ_DEFLATE_PRECODE_SYMBOLS];
     tz_u32 count;
-    tz_u32 literals; /* lengths of literals and matches: those at the end that are 0 are left out */
-    tz_u32 used;     /* lengths of this code itself, in the order they are stored */
+    tz_u32 literals; /* lengths of literals and matches that are stored, without zeros at the end */
+    tz_u32 used;     /* lengths of the code of code lengths that are stored */
 } tz_length_list;
-
-/* The order in which these are stored: 16 to 18, then 0, then from the middle outwards. */
-TZ_FN tz_u32 tz_deflate_precode_symbol(tz_u32 index)
-{
-    if (index < 3u)
-        return 16u + index;
-    if (index < 4u)
-        return 0u;
-    return index % 2u ? 8u - (index - 3u) / 2u : 8u + (index - 4u) / 2u;
-}
 
 TZ_FN tz_u32 tz_deflate_precode_extra_bits(tz_u32 symbol)
 {
@@ -155,7 +311,7 @@ TZ_FN void tz_deflate_add_length(TZ_LOCAL tz_length_list *list, tz_u32 symbol, t
     list->counts[symbol]++;
 }
 
-/* count lengths that are all the same. */
+/* Adds count equal lengths. */
 TZ_FN void tz_deflate_add_equal(TZ_LOCAL tz_length_list *list, tz_u32 length, tz_u32 count)
 {
     if (length != 0u && count > 0u) {
@@ -163,8 +319,7 @@ TZ_FN void tz_deflate_add_equal(TZ_LOCAL tz_length_list *list, tz_u32 length, tz
         count--;
     }
     while (count >= 3u) {
-        const tz_u32 max_repeat = length != 0u ? 6u : 138u;
-        const tz_u32 some = count < max_repeat ? count : max_repeat;
+        const tz_u32 some = tz_kernel_min(count, length != 0u ? 6u : 138u);
         if (length != 0u)
             tz_deflate_add_length(list, 16u, some - 3u);
         else if (some <= 10u)
@@ -177,7 +332,7 @@ TZ_FN void tz_deflate_add_equal(TZ_LOCAL tz_length_list *list, tz_u32 length, tz
         tz_deflate_add_length(list, length, 0u);
 }
 
-/* The lengths of symbols, and behind them those of distances, which are 1. */
+/* An element of the list of lengths: those of symbols, then those of distances, which are 1. */
 TZ_FN tz_u32 tz_deflate_code_length(const TZ_LOCAL tz_length_list *list,
                                     const TZ_LOCAL tz_u8 *lengths, tz_u32 at)
 {
@@ -206,11 +361,13 @@ TZ_FN void tz_deflate_make_length_list(TZ_LOCAL tz_length_list *list, const TZ_L
         list->used--;
 }
 
-/* The last block of all, its kind, and how many lengths of which code follow. */
+/* The last-block bit, the kind of block, and the numbers of lengths of the three codes. */
 #define TZ_DEFLATE_HEADER_BITS         (3u + 5u + 5u + 4u)
-#define TZ_DEFLATE_PRECODE_LENGTH_BITS 3u /* of a length of the code of lengths */
+#define TZ_DEFLATE_PRECODE_LENGTH_BITS 3u /* of a length of the code of code lengths */
 
-/* The head is so many parts: its first bits, the lengths of the code of lengths, and the list. */
+/* The number of fields of a header: the first bits, the lengths of the code of code lengths, and
+ * the list. Fields are numbered, so that encoders with different bit writers share their contents.
+ */
 TZ_FN tz_u32 tz_deflate_header_fields(const TZ_LOCAL tz_length_list *list)
 {
     return 1u + list->used + list->count;
@@ -246,20 +403,16 @@ TZ_FN tz_u64 tz_deflate_header_size(const TZ_LOCAL tz_length_list *list)
 
 /* ---- blocks ---- */
 
-/* All that is known of a block before it is written. */
+/* The plan of a block, before it is written. */
 typedef struct tz_deflate_block {
-    tz_u32 counts[TZ_DEFLATE_SYMBOLS]; /* how often each symbol occurs */
+    tz_u32 counts[TZ_DEFLATE_SYMBOLS]; /* occurrences of each symbol */
     tz_u32 codes[TZ_DEFLATE_SYMBOLS];  /* as tz_huffman_make_codes */
     tz_u8 lengths[TZ_DEFLATE_SYMBOLS];
     tz_length_list list;
 } tz_deflate_block;
 
-TZ_FN tz_u32 tz_deflate_stored_blocks(tz_u32 size)
-{
-    return size / TZ_DEFLATE_MAX_STORED + (size % TZ_DEFLATE_MAX_STORED > 0u);
-}
-
-/* From the counts, all else. Returns 0 when the size bytes are better stored as they are. */
+/* Makes all of the plan from the counts. Returns 0 if stored blocks take no more than the size
+ * bytes of the block would when encoded. */
 TZ_FN tz_u32 tz_deflate_plan_block(TZ_LOCAL tz_deflate_block *block, tz_u32 size,
                                    TZ_LOCAL tz_huffman_scratch *scratch)
 {
@@ -270,7 +423,8 @@ TZ_FN tz_u32 tz_deflate_plan_block(TZ_LOCAL tz_deflate_block *block, tz_u32 size
     for (tz_u32 symbol = 0u; symbol < TZ_DEFLATE_SYMBOLS; symbol++)
         bits += (tz_u64)block->counts[symbol] *
                 (block->lengths[symbol] + tz_deflate_extra_bits(symbol));
-    if (bits / 8u >= size + (tz_deflate_stored_blocks(size) - 1u) * TZ_DEFLATE_STORED_HEADER)
+    const tz_u32 stored_blocks = size / TZ_DEFLATE_MAX_STORED + (size % TZ_DEFLATE_MAX_STORED > 0u);
+    if (bits / 8u >= size + (stored_blocks - 1u) * TZ_DEFLATE_STORED_HEADER)
         return 0u;
     tz_huffman_make_codes(block->lengths, TZ_DEFLATE_SYMBOLS, block->codes, scratch);
     tz_huffman_make_codes(block->list.lengths, TZ_DEFLATE_PRECODE_SYMBOLS, block->list.codes,

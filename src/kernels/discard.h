@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rounding low bits away: the rules of doc/numerics.md, which are GDAL's. Samples are taken as
- * their bits. */
+ * Rounding low bits away (DISCARD_LSB): the rules of doc/numerics.md, which are those of GDAL.
+ * Samples are unsigned words that hold the bits of their type. */
 #ifndef TZ_KERNELS_DISCARD_H
 #define TZ_KERNELS_DISCARD_H
 
 #include "kernels/kernel.h"
 
-/* A number from 0 to highest to the nearest multiple of 2 to the bits that is not above it, ties
- * up; a single bit is cut off instead. */
+/* Rounds a number to the nearest multiple of 2^bits that is not above highest, ties up. A single
+ * bit is truncated instead. */
 #define TZ_ROUND_BITS(name, type)                                                                  \
     TZ_FN type tz_round_bits_##name(type x, tz_u32 bits, type highest)                             \
     {                                                                                              \
@@ -21,7 +21,7 @@ TZ_ROUND_BITS(u16, tz_u16)
 TZ_ROUND_BITS(u32, tz_u32)
 TZ_ROUND_BITS(u64, tz_u64)
 
-/* The largest byte is alpha's "opaque": it stays, and is what too large ones become. */
+/* The largest byte is the opaque of alpha: it does not change, and larger results become it. */
 TZ_FN tz_u8 tz_discard_u8(tz_u8 x, tz_u32 bits)
 {
     const tz_u8 tie = (tz_u8)(bits > 1 ? 1u << (bits - 1) : 0);
@@ -38,7 +38,7 @@ TZ_DISCARD_UNSIGNED(u16, tz_u16)
 TZ_DISCARD_UNSIGNED(u32, tz_u32)
 TZ_DISCARD_UNSIGNED(u64, tz_u64)
 
-/* Negative numbers, which as bits are above all others, are cut off. */
+/* Negative numbers, whose bits are above all others, are truncated. */
 #define TZ_DISCARD_SIGNED(name, width, type, highest)                                              \
     TZ_FN type tz_discard_##name(type x, tz_u32 bits)                                              \
     {                                                                                              \
@@ -50,7 +50,7 @@ TZ_DISCARD_SIGNED(i16, u16, tz_u16, 0x7fff)
 TZ_DISCARD_SIGNED(i32, u32, tz_u32, 0x7fffffff)
 TZ_DISCARD_SIGNED(i64, u64, tz_u64, 0x7fffffffffffffffLL)
 
-/* A float's bits without its sign count up like a number. Infinity and NaN stay. */
+/* The bits of a float without its sign count up like a number. Infinity and NaN do not change. */
 #define TZ_DISCARD_FLOAT(name, width, type, sign, infinity)                                        \
     TZ_FN type tz_discard_##name(type x, tz_u32 bits)                                              \
     {                                                                                              \
@@ -64,8 +64,8 @@ TZ_DISCARD_FLOAT(f16, u16, tz_u16, 0x8000u, 0x7c00u)
 TZ_DISCARD_FLOAT(f32, u32, tz_u32, 0x80000000u, 0x7f800000u)
 TZ_DISCARD_FLOAT(f64, u64, tz_u64, 0x8000000000000000ULL, 0x7ff0000000000000ULL)
 
-/* What stands beside nodata: of integers the multiple of 2 to the bits above it, or below where
- * there is none; of floats the next one up. */
+/* The value that replaces a result that equals nodata: for integers nodata plus 2^bits, or minus it
+ * at the top of the range; for floats the next one up. */
 #define TZ_NEIGHBOUR_INTEGER(name, type, highest)                                                  \
     TZ_FN type tz_neighbour_##name(type nodata, tz_u32 bits)                                       \
     {                                                                                              \
@@ -94,8 +94,9 @@ TZ_NEIGHBOUR_FLOAT(f16, tz_u16, 0x8000u)
 TZ_NEIGHBOUR_FLOAT(f32, tz_u32, 0x80000000u)
 TZ_NEIGHBOUR_FLOAT(f64, tz_u64, 0x8000000000000000ULL)
 
-/* One that comes to equal nodata becomes beside instead, one that is nodata stays. minus_zero
- * equals 0, where there are two of them. A row: one sample of every pixel. */
+/* Discards bits near nodata: a sample that is nodata does not change, and a result that equals
+ * nodata becomes neighbour. minus_zero: the bits of minus zero, which equals 0; 0 for integers. A
+ * row is one sample of every pixel. */
 #define TZ_DISCARD_ROW(name, width, type, minus_zero)                                              \
     TZ_FN tz_u32 tz_equal_##name(type a, type b)                                                   \
     {                                                                                              \

@@ -1,83 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A row of plain samples to what a file stores: by one item, or shared by those of a group. */
+ * A row of samples to the bytes that a file stores before compression: byte order, predictors and
+ * packed bits. By one work-item, or shared by those of a work-group. */
 #ifndef TZ_KERNELS_ENCODE_ROW_H
 #define TZ_KERNELS_ENCODE_ROW_H
 
+#include "kernels/component.h"
 #include "kernels/pack.h"
 #include "kernels/predictor.h"
-#include "kernels/raw.h"
 #include "kernels/unpack.h"
 #include "kernels/work_items.h"
 
 #define TZ_ROW_AS_IS      0u
 #define TZ_ROW_SWAPPED    1u /* the other byte order */
-#define TZ_ROW_PREDICTOR2 2u /* predictor 2, and perhaps swapped */
-#define TZ_ROW_PREDICTOR3 3u /* predictor 3: to another place */
-#define TZ_ROW_PACKED     4u /* to odd bits: to another place where a group does it */
+#define TZ_ROW_PREDICTOR2 2u /* also swapped, if swap is set */
+#define TZ_ROW_PREDICTOR3 3u /* to another row */
+#define TZ_ROW_PACKED     4u /* to samples of fewer bits; in a work-group to another row */
 
 typedef struct tz_row_encoding {
     tz_u32 kind;
-    tz_u32 size;   /* bytes of a word: one sample, or what has a byte order of its own */
+    tz_u32 size;   /* bytes of a word: a sample, or a component of a complex one */
     tz_u32 count;  /* words of a row */
     tz_u32 stride; /* words of a pixel */
-    tz_u32 bits;   /* packed: of a word */
+    tz_u32 bits;   /* packed: bits of a word */
     tz_u32 swap;
     tz_u32 little_endian;
 } tz_row_encoding;
 
-/* ---- by one item ---- */
-
-TZ_FN void tz_encode_row_predictor2(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,
-                                    const tz_row_encoding *how)
-{
-    if (how->size == 1u)
-        tz_predict2_u8(row, out, how->count, how->stride, 0u);
-    else if (how->size == 2u)
-        tz_predict2_u16(row, out, how->count, how->stride, how->swap);
-    else if (how->size == 4u)
-        tz_predict2_u32(row, out, how->count, how->stride, how->swap);
-    else
-        tz_predict2_u64(row, out, how->count, how->stride, how->swap);
-}
-
-TZ_FN void tz_encode_row_swapped(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,
-                                 const tz_row_encoding *how)
-{
-    if (how->size == 2u)
-        tz_swap_row_u16(row, out, how->count);
-    else if (how->size == 4u)
-        tz_swap_row_u32(row, out, how->count);
-    else
-        tz_swap_row_u64(row, out, how->count);
-}
-
-TZ_FN void tz_encode_row_packed(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,
-                                const tz_row_encoding *how)
-{
-    if (how->size == 1u)
-        tz_pack_u8(row, out, how->count, how->bits);
-    else if (how->size == 2u)
-        tz_pack_u16(row, out, how->count, how->bits);
-    else
-        tz_pack_u32(row, out, how->count, how->bits);
-}
+/* ---- by one work-item ---- */
 
 TZ_FN void tz_encode_row(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,
                          const tz_row_encoding *how)
 {
-    if (how->kind == TZ_ROW_SWAPPED)
-        tz_encode_row_swapped(row, out, how);
-    else if (how->kind == TZ_ROW_PREDICTOR2)
-        tz_encode_row_predictor2(row, out, how);
-    else if (how->kind == TZ_ROW_PREDICTOR3)
+    if (how->kind == TZ_ROW_PREDICTOR3) {
         tz_predict3(row, out, how->count, how->size, how->stride, how->little_endian);
-    else if (how->kind == TZ_ROW_PACKED)
-        tz_encode_row_packed(row, out, how);
+    } else if (how->kind == TZ_ROW_PREDICTOR2) {
+        if (how->size == 1u)
+            tz_predict2_u8(row, out, how->count, how->stride, 0u);
+        else if (how->size == 2u)
+            tz_predict2_u16(row, out, how->count, how->stride, how->swap);
+        else if (how->size == 4u)
+            tz_predict2_u32(row, out, how->count, how->stride, how->swap);
+        else
+            tz_predict2_u64(row, out, how->count, how->stride, how->swap);
+    } else if (how->kind == TZ_ROW_SWAPPED) {
+        if (how->size == 2u)
+            tz_swap_row_u16(row, out, how->count);
+        else if (how->size == 4u)
+            tz_swap_row_u32(row, out, how->count);
+        else
+            tz_swap_row_u64(row, out, how->count);
+    } else if (how->kind == TZ_ROW_PACKED) {
+        if (how->size == 1u)
+            tz_pack_u8(row, out, how->count, how->bits);
+        else if (how->size == 2u)
+            tz_pack_u16(row, out, how->count, how->bits);
+        else
+            tz_pack_u32(row, out, how->count, how->bits);
+    }
 }
 
-/* ---- by a group ---- */
+/* ---- by a work-group ---- */
 
-/* What word i becomes. */
+/* The encoded word i. */
 TZ_FN tz_u64 tz_encode_word(const TZ_GLOBAL tz_u8 *row, const tz_row_encoding *how, tz_u32 i)
 {
     tz_u64 x = tz_load_raw(row + (tz_u64)i * how->size, how->size);
@@ -86,7 +70,7 @@ TZ_FN tz_u64 tz_encode_word(const TZ_GLOBAL tz_u8 *row, const tz_row_encoding *h
     return how->swap ? tz_swap_raw(x, how->size) : x;
 }
 
-/* Byte i of a row sorted by significance, before differences. */
+/* Byte i of a row that predictor 3 has sorted, before the differences. */
 TZ_FN tz_u8 tz_plane_byte(const TZ_GLOBAL tz_u8 *row, const tz_row_encoding *how, tz_u64 i)
 {
     const tz_u32 plane = (tz_u32)(i / how->count);
@@ -100,19 +84,20 @@ TZ_FN tz_u8 tz_packed_byte(const TZ_GLOBAL tz_u8 *row, const tz_row_encoding *ho
     tz_u32 byte = 0;
     tz_u32 wanted = 8u;
     tz_u64 word = i * 8u / how->bits;
-    tz_u32 left = how->bits - (tz_u32)(i * 8u % how->bits); /* bits of the word, from here on */
+    tz_u32 left =
+        how->bits - (tz_u32)(i * 8u % how->bits); /* bits of the word that are not used yet */
     for (; wanted > 0u && word < how->count; word++, left = how->bits) {
         const tz_u64 rest =
             tz_load_raw(row + word * how->size, how->size) & (((tz_u64)1 << left) - 1u);
-        const tz_u32 taken = left < wanted ? left : wanted;
+        const tz_u32 taken = tz_kernel_min(left, wanted);
         byte = byte << taken | (tz_u32)(rest >> (left - taken));
         wanted -= taken;
     }
     return (tz_u8)(byte << wanted);
 }
 
-/* In place, from the last of count words to the first: what is written waits in shared memory, of
- * one word an item, until the words before it were read. */
+/* Encodes words in place, from the last of count words to the first. Each work-item keeps its
+ * result in shared memory until all have read the words that differences need. */
 TZ_FN void tz_encode_words_work_group(TZ_GLOBAL tz_u8 *row, const tz_row_encoding *how,
                                       tz_u32 count, TZ_LOCAL tz_u64 *waiting)
 {
@@ -135,8 +120,9 @@ TZ_FN void tz_encode_words_work_group(TZ_GLOBAL tz_u8 *row, const tz_row_encodin
     }
 }
 
-/* Rows in place where they are swapped or differed, from one place to another otherwise. What is
- * not to be done is done to no words: a condition around a barrier costs compilers much more. */
+/* Swapped and differenced rows are encoded in place: row is out. Other kinds go from row to out.
+ * All loops run for every kind, most of them over 0 words: a condition around a barrier would cost
+ * compilers much more. */
 TZ_FN void tz_encode_row_work_group(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,
                                     const tz_row_encoding *how, TZ_LOCAL tz_u64 *waiting)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A row of a tile, out of rows with any strides: its samples side by side, treated as the user
- * chose, and the last pixel repeated up to the tile's width. */
+ * A row of a tile, out of rows with any strides: samples lie side by side, adjustments of the user
+ * are applied, and the last pixel is repeated up to the width of the tile. */
 #ifndef TZ_KERNELS_EXTRACT_ROW_H
 #define TZ_KERNELS_EXTRACT_ROW_H
 
+#include "kernels/component.h"
 #include "kernels/copy_share.h"
 #include "kernels/discard.h"
 #include "kernels/nan.h"
-#include "kernels/raw.h"
 
-/* What happens to a sample, in this order. */
-#define TZ_ADJUST_MASK    1u /* all but 0 becomes 1 */
+/* Adjustments of a sample, in this order. */
+#define TZ_ADJUST_MASK    1u /* any value but 0 becomes 1 */
 #define TZ_ADJUST_NAN     2u /* NaN becomes a value */
 #define TZ_ADJUST_DISCARD 4u /* low bits are rounded away */
-#define TZ_ADJUST_NODATA  8u /* and stay away from nodata */
+#define TZ_ADJUST_NODATA  8u /* discarding bits must not make nodata */
 
 typedef struct tz_adjustment {
     tz_u32 flags;
-    tz_u32 sample; /* TZ_COMPONENT_..., where bits are discarded */
-    tz_u64 nan;    /* what NaN becomes */
+    tz_u32 sample; /* TZ_COMPONENT_*, if bits are discarded */
+    tz_u64 nan;    /* replaces NaN */
     tz_u64 nodata;
 } tz_adjustment;
 
@@ -51,19 +51,18 @@ TZ_FN tz_u32 tz_is_nan_u8(tz_u8 x) /* bytes are never NaN */
     return 0;
 }
 
-/* Where the samples of a row are, in bytes, and how many it gets. A sample of 16 bytes is two
- * words.
- */
+/* The location of the samples of a row, strides in bytes. A sample of 16 bytes is two words. */
 typedef struct tz_extract_shape {
     tz_i64 band_stride;
     tz_i64 column_stride;
     tz_u32 samples; /* of a pixel */
     tz_u32 words;   /* words of a sample */
-    tz_u32 width;   /* pixels that there are, at least 1 */
-    tz_u32 padded;  /* pixels that it gets */
+    tz_u32 width;   /* pixels of the image, at least 1 */
+    tz_u32 padded;  /* pixels of the tile */
 } tz_extract_shape;
 
-/* Pixels that lie as in the tile and stay as they are, all at once; how many these are. */
+/* Copies all pixels at once if they lie as in the tile and are not adjusted; returns their
+ * number, or 0. */
 TZ_FN tz_u32 tz_extract_packed(const TZ_GLOBAL tz_u8 *from, TZ_GLOBAL tz_u8 *to,
                                const tz_extract_shape *shape, tz_u32 flags, tz_u32 size,
                                tz_u32 work_item, tz_u32 work_items)
@@ -78,7 +77,8 @@ TZ_FN tz_u32 tz_extract_packed(const TZ_GLOBAL tz_u8 *from, TZ_GLOBAL tz_u8 *to,
     return shape->width;
 }
 
-/* Item lane of lanes that share the row. bits: of each sample of a pixel; read to discard only. */
+/* Extracts the pixels of one work-item of those that share the row. bits: to discard, for each
+ * sample of a pixel; read only with TZ_ADJUST_DISCARD. */
 #define TZ_EXTRACT_ROW(name, type)                                                                 \
     TZ_FN type tz_adjust_##name(type x, const tz_adjustment *how, tz_u32 bits)                     \
     {                                                                                              \

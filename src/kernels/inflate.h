@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Inflate: one deflate stream (RFC 1951), bare or in a zlib frame (RFC 1950), to one tile, by one
- * item or by a group. What it takes is what libdeflate takes, which is a little more than the RFC:
- * a code may consist of one word of one bit, which both bits then mean, or of none, when either bit
- * is symbol 0; the unused length symbols 286 and 287 are 258 bytes, distance symbols 30 and 31 are
+ * Inflate: one deflate stream (RFC 1951), raw or in a zlib frame (RFC 1950), to one tile, by one
+ * work-item or by a work-group. Bits pass through tz_inflate_bits, codewords through the tables,
+ * and literals and matches as copies to copy_queue.h.
+ *
+ * It accepts the streams that libdeflate accepts, a few more than the RFC: a code may have a single
+ * codeword of one bit, and then both bits mean its symbol, or no codeword, and then both bits mean
+ * symbol 0. The unused length symbols 286 and 287 are 258 bytes, and distance symbols 30 and 31 are
  * like 29.
  *
- * Codes are looked up in two steps. The next bits are an index into the main table; words that are
- * longer have their rest in a further table behind it. An entry is 16 bits:
+ * Codewords are looked up in two steps. The next bits are an index into the main table; longer
+ * codewords continue in a subtable after it. An entry has 16 bits:
  *
- *     symbol << 4 | bits of the word            (in further tables, of its rest)
- *     0x8000 | start << 4 | bits of the index   a further table
+ *     symbol << 4 | bits of the codeword        in a subtable: of its rest
+ *     0x8000 | start << 4 | bits of the index   a subtable
  *
- * Tables are small because each item has its own: they are in the work memory, of which the caller
- * hands out TZ_INFLATE_SCRATCH entries. TZ_SCRATCH_SPACE is its address space, global unless said
- * otherwise. */
+ * Tables are small because each tile has its own. They lie in the scratch memory of the caller,
+ * TZ_INFLATE_SCRATCH entries in address space TZ_SCRATCH_SPACE, which is global by default. */
 #ifndef TZ_KERNELS_INFLATE_H
 #define TZ_KERNELS_INFLATE_H
 
@@ -27,7 +29,8 @@
 #define TZ_SCRATCH_SPACE TZ_GLOBAL
 #endif
 
-/* Entries that codes of 288 or 32 symbols of up to 15 bits need at most, and 19 of up to 7 bits. */
+/* Index bits of the main tables, and the greatest number of entries with all subtables: of codes of
+ * 288 or 32 symbols of up to 15 bits, and of 19 symbols of up to 7 bits. */
 #define TZ_INFLATE_LITLEN_BITS   10u
 #define TZ_INFLATE_LITLEN_SIZE   1334u
 #define TZ_INFLATE_DISTANCE_BITS 8u
@@ -39,8 +42,8 @@
 #define TZ_INFLATE_LITLEN_SYMBOLS   288u /* symbols of literals and lengths */
 #define TZ_INFLATE_DISTANCE_SYMBOLS 32u
 
-/* Places in the work memory. The code of the code lengths is not needed any more when the table of
- * literals and lengths is made. */
+/* Offsets in the scratch memory. The code of code lengths uses the table of literals and lengths,
+ * which is made after it. */
 #define TZ_INFLATE_LITLEN_AT       0u
 #define TZ_INFLATE_DISTANCE_AT     TZ_INFLATE_LITLEN_SIZE
 #define TZ_INFLATE_SORTED_AT       (TZ_INFLATE_DISTANCE_AT + TZ_INFLATE_DISTANCE_SIZE)
@@ -51,17 +54,17 @@
 #define TZ_INFLATE_SUBTABLE 0x8000u
 #define TZ_INFLATE_END      256u /* the symbol that ends a block */
 
-/* The stream at work. Behind its end come zeros, which may be looked at but not used up: pos counts
+/* The bits of the stream. After its end come zeros, which may be looked at but not used; pos counts
  * them too. */
 typedef struct tz_inflate_bits {
     const TZ_GLOBAL tz_u8 *in;
     tz_u32 size;
-    tz_u32 pos; /* the next byte to load */
-    tz_u64 hold;
+    tz_u32 pos;   /* offset of the next byte to load */
+    tz_u64 hold;  /* loaded bits, the next one lowest */
     tz_u32 count; /* bits in hold */
 } tz_inflate_bits;
 
-/* At least 57 bits: enough for a length and a distance. */
+/* Loads bits until there are at least 57: enough for a length and a distance. */
 TZ_FN void tz_inflate_refill(tz_inflate_bits *bits)
 {
     while (bits->count <= 56u) {
@@ -85,7 +88,7 @@ TZ_FN tz_u32 tz_inflate_read_bits(tz_inflate_bits *bits, tz_u32 count)
     return value;
 }
 
-/* Bytes of which at least one bit was used. */
+/* The number of bytes of which at least one bit was used. */
 TZ_FN tz_u32 tz_inflate_used(const tz_inflate_bits *bits)
 {
     return bits->pos - (bits->count >> 3);
@@ -98,14 +101,13 @@ TZ_FN int tz_inflate_is_overread(const tz_inflate_bits *bits)
 
 /* ---- codes ---- */
 
-/* The words of a code, in their order. */
 typedef struct tz_inflate_code {
-    tz_u16 counts[TZ_INFLATE_MAX_CODE_LENGTH + 1u]; /* words of each width */
+    tz_u16 counts[TZ_INFLATE_MAX_CODE_LENGTH + 1u]; /* codewords of each length */
     tz_u32 max_length;
-    tz_u32 symbols; /* that have a word */
+    tz_u32 symbols; /* symbols that have a codeword */
 } tz_inflate_code;
 
-/* Sorts the symbols by the widths of their words; the first of none is 0. */
+/* Sorts the symbols by the lengths of their codewords. Without any, sorted[0] is 0. */
 TZ_FN void tz_inflate_sort(const TZ_SCRATCH_SPACE tz_u16 *code_lengths, tz_u32 symbols,
                            TZ_SCRATCH_SPACE tz_u16 *sorted, tz_inflate_code *code)
 {
@@ -129,8 +131,8 @@ TZ_FN void tz_inflate_sort(const TZ_SCRATCH_SPACE tz_u16 *code_lengths, tz_u32 s
     }
 }
 
-/* Words that the code leaves free, out of two to the power of the longest width; more than that
- * when it has too many. */
+/* The number of codewords of the greatest length that the code does not use; 0 if it is complete,
+ * and ~0 if it has too many codewords. */
 TZ_FN tz_u32 tz_inflate_unused_codewords(const tz_inflate_code *code)
 {
     tz_u32 unused_codewords = 1u;
@@ -143,7 +145,8 @@ TZ_FN tz_u32 tz_inflate_unused_codewords(const tz_inflate_code *code)
     return unused_codewords;
 }
 
-/* The next word of this width, as the stream has it, lowest bit first. */
+/* The codeword after this one, of the same length. Codewords count up from their first bit, which
+ * is the lowest here: so the carry goes from the highest bit down. */
 TZ_FN tz_u32 tz_inflate_next_codeword(tz_u32 codeword, tz_u32 length)
 {
     tz_u32 bit = 1u << (length - 1u);
@@ -152,7 +155,8 @@ TZ_FN tz_u32 tz_inflate_next_codeword(tz_u32 codeword, tz_u32 length)
     return bit ? (codeword & (bit - 1u)) | bit : 0u;
 }
 
-/* Index bits of a further table that begins with words of this width, of which left remain. */
+/* Index bits of a subtable that begins with a codeword of this length, of which `left` remain: the
+ * table grows until the following codewords fill it. */
 TZ_FN tz_u32 tz_inflate_subtable_bits(const tz_inflate_code *code, tz_u32 length, tz_u32 left,
                                       tz_u32 main_bits)
 {
@@ -166,15 +170,16 @@ TZ_FN tz_u32 tz_inflate_subtable_bits(const tz_inflate_code *code, tz_u32 length
     return bits;
 }
 
-/* A table for a code that is complete. 0 when it does not fit, which cannot be. */
+/* Fills the table of a complete code. An entry of the main table is repeated for all values of the
+ * bits after its codeword. Returns 0 if the entries do not fit, which is impossible. */
 TZ_FN int tz_inflate_fill_table(const tz_inflate_code *code, const TZ_SCRATCH_SPACE tz_u16 *sorted,
                                 TZ_SCRATCH_SPACE tz_u16 *table, tz_u32 main_bits, tz_u32 capacity)
 {
     tz_u32 codeword = 0u;
-    tz_u32 next = 0u;                      /* symbol in sorted */
-    tz_u32 prefix = 0xffffffffu;           /* of the further table */
-    tz_u32 start = 0u, subtable_bits = 0u; /* of it */
-    tz_u32 end = 1u << main_bits;          /* of all tables */
+    tz_u32 next = 0u;                      /* index in sorted */
+    tz_u32 prefix = 0xffffffffu;           /* main bits that lead to the subtable; ~0: none */
+    tz_u32 start = 0u, subtable_bits = 0u; /* of the subtable */
+    tz_u32 end = 1u << main_bits;          /* of all tables so far */
     for (tz_u32 length = 1u; length <= code->max_length; length++) {
         for (tz_u32 left = code->counts[length]; left > 0u; left--) {
             const tz_u32 symbol = sorted[next++];
@@ -201,7 +206,7 @@ TZ_FN int tz_inflate_fill_table(const tz_inflate_code *code, const TZ_SCRATCH_SP
     return 1;
 }
 
-/* The table of a code whose widths are given; 0: it is none. */
+/* Makes the table of a code from the lengths of its codewords. Returns 0 if they are invalid. */
 TZ_FN int tz_inflate_make_table(TZ_SCRATCH_SPACE tz_u16 *scratch, tz_u32 lengths_at, tz_u32 symbols,
                                 tz_u32 table_at, tz_u32 main_bits, tz_u32 capacity)
 {
@@ -219,7 +224,7 @@ TZ_FN int tz_inflate_make_table(TZ_SCRATCH_SPACE tz_u16 *scratch, tz_u32 lengths
     return 1;
 }
 
-/* The symbol of the next word. Its bits must be there. */
+/* Reads a codeword, whose bits must be loaded, and returns its symbol. */
 TZ_FN tz_u32 tz_inflate_read_symbol(tz_inflate_bits *bits, const TZ_SCRATCH_SPACE tz_u16 *table,
                                     tz_u32 main_bits)
 {
@@ -234,19 +239,17 @@ TZ_FN tz_u32 tz_inflate_read_symbol(tz_inflate_bits *bits, const TZ_SCRATCH_SPAC
 
 /* ---- blocks ---- */
 
-/* The tile at work. */
 typedef struct tz_inflate_decoder {
-    tz_inflate_bits bits;
-    TZ_GLOBAL tz_u8 *out;
     tz_u32 size;
-    tz_u32 made;
+    tz_u32 made; /* decoded bytes so far */
+    tz_inflate_bits bits;
     TZ_SCRATCH_SPACE tz_u16 *scratch;
-    tz_u32 has_fixed; /* the tables are those of blocks with fixed codes */
-    tz_u32 in_block;  /* symbols follow, and not the head of a block */
+    tz_u32 has_fixed; /* the tables are those of the fixed codes */
+    tz_u32 in_block;  /* symbols follow, not the header of a block */
     tz_u32 last;      /* no block follows this one */
 } tz_inflate_decoder;
 
-/* A block of bytes as they are: so many, from there in the stream. They count as made. */
+/* Reads a stored block: count bytes, at offset `from` of the stream. They count as made. */
 TZ_FN tz_u32 tz_inflate_stored_block(tz_inflate_decoder *decoder, tz_u32 *from, tz_u32 *count)
 {
     tz_inflate_bits *bits = &decoder->bits;
@@ -254,8 +257,8 @@ TZ_FN tz_u32 tz_inflate_stored_block(tz_inflate_decoder *decoder, tz_u32 *from, 
     tz_u32 at = tz_inflate_used(bits);
     if (at > bits->size || bits->size - at < 4u)
         return TZ_DECODE_TRUNCATED;
-    const tz_u32 size = bits->in[at] | (tz_u32)bits->in[at + 1u] << 8;
-    const tz_u32 inverse = bits->in[at + 2u] | (tz_u32)bits->in[at + 3u] << 8;
+    const tz_u32 size = tz_kernel_le16(bits->in + at);
+    const tz_u32 inverse = tz_kernel_le16(bits->in + at + 2u);
     at += 4u;
     if ((size ^ inverse) != 0xffffu)
         return TZ_DECODE_BAD_BLOCK;
@@ -272,7 +275,8 @@ TZ_FN tz_u32 tz_inflate_stored_block(tz_inflate_decoder *decoder, tz_u32 *from, 
     return TZ_DECODE_OK;
 }
 
-/* The widths of both codes, in symbols of a code of their own. */
+/* Reads the lengths of both codes as one list, in symbols of the code of code lengths: 0 to 15 are
+ * lengths, 16 repeats the last one, 17 and 18 are runs of 0. */
 TZ_FN tz_u32 tz_inflate_read_code_lengths(tz_inflate_decoder *decoder, tz_u32 count)
 {
     tz_inflate_bits *bits = &decoder->bits;
@@ -297,22 +301,14 @@ TZ_FN tz_u32 tz_inflate_read_code_lengths(tz_inflate_decoder *decoder, tz_u32 co
         if (tz_inflate_is_overread(bits))
             return TZ_DECODE_TRUNCATED;
         if (repeat > count - done)
-            return TZ_DECODE_UNSURE; /* libdeflate 1.14 takes this, 1.26 does not */
+            return TZ_DECODE_UNSURE; /* libdeflate 1.14 accepts this, 1.26 does not */
         for (; repeat > 0u; repeat--)
             code_lengths[done++] = (tz_u16)length;
     }
     return TZ_DECODE_OK;
 }
 
-/* The place of the width that comes as number i, of the symbols in which widths are stored: those
- * that are often 0 come last. */
-TZ_FN tz_u32 tz_inflate_precode_symbol(tz_u32 i)
-{
-    if (i < 4u)
-        return i < 3u ? 16u + i : 0u;
-    return i & 1u ? 8u - (i - 3u) / 2u : 8u + (i - 4u) / 2u;
-}
-
+/* Reads the codes of a block with dynamic codes, and makes their tables. */
 TZ_FN tz_u32 tz_inflate_read_codes(tz_inflate_decoder *decoder)
 {
     tz_inflate_bits *bits = &decoder->bits;
@@ -322,7 +318,7 @@ TZ_FN tz_u32 tz_inflate_read_codes(tz_inflate_decoder *decoder)
     const tz_u32 precode_count = 4u + tz_inflate_read_bits(bits, 4u);
     for (tz_u32 i = 0u; i < 19u; i++) {
         tz_inflate_refill(bits);
-        code_lengths[tz_inflate_precode_symbol(i)] =
+        code_lengths[tz_deflate_precode_symbol(i)] =
             (tz_u16)(i < precode_count ? tz_inflate_read_bits(bits, 3u) : 0u);
     }
     if (tz_inflate_is_overread(bits))
@@ -335,7 +331,7 @@ TZ_FN tz_u32 tz_inflate_read_codes(tz_inflate_decoder *decoder)
     if (status != TZ_DECODE_OK)
         return status;
     if (code_lengths[TZ_INFLATE_END] == 0)
-        return TZ_DECODE_BAD_CODE; /* such a block has no end */
+        return TZ_DECODE_BAD_CODE; /* the block could not end */
     if (!tz_inflate_make_table(decoder->scratch, TZ_INFLATE_CODE_LENGTHS_AT, litlen_count,
                                TZ_INFLATE_LITLEN_AT, TZ_INFLATE_LITLEN_BITS,
                                TZ_INFLATE_LITLEN_SIZE) ||
@@ -360,7 +356,8 @@ TZ_FN void tz_inflate_make_fixed_codes(tz_inflate_decoder *decoder)
                           TZ_INFLATE_DISTANCE_BITS, TZ_INFLATE_DISTANCE_SIZE);
 }
 
-/* Bytes to copy, from a symbol above 256. Four symbols share a number of further bits. */
+/* The length of a match, from a symbol above 256. Four symbols at a time have the same number of
+ * extra bits. */
 TZ_FN tz_u32 tz_inflate_read_length(tz_inflate_bits *bits, tz_u32 symbol)
 {
     const tz_u32 i = symbol - 257u;
@@ -372,17 +369,17 @@ TZ_FN tz_u32 tz_inflate_read_length(tz_inflate_bits *bits, tz_u32 symbol)
     return 3u + ((4u + (i & 3u)) << extra_bits) + tz_inflate_read_bits(bits, extra_bits);
 }
 
-/* How far before. Two symbols share a number of further bits. */
+/* The distance of a match. Two symbols at a time have the same number of extra bits. */
 TZ_FN tz_u32 tz_inflate_read_distance(tz_inflate_bits *bits, tz_u32 symbol)
 {
     if (symbol < 4u)
         return 1u + symbol;
-    const tz_u32 i = symbol < 29u ? symbol : 29u;
+    const tz_u32 i = tz_kernel_min(symbol, 29u);
     const tz_u32 extra_bits = (i >> 1) - 1u;
     return 1u + ((2u + (i & 1u)) << extra_bits) + tz_inflate_read_bits(bits, extra_bits);
 }
 
-/* A length and its distance, which follow what was made. */
+/* Reads a match, whose length symbol was read. */
 TZ_FN tz_u32 tz_inflate_read_match(tz_inflate_decoder *decoder, tz_u32 symbol, tz_u32 *source,
                                    tz_u32 *size)
 {
@@ -401,7 +398,7 @@ TZ_FN tz_u32 tz_inflate_read_match(tz_inflate_decoder *decoder, tz_u32 symbol, t
     return TZ_DECODE_OK;
 }
 
-/* The next symbol of a block and the bytes that it makes, which are none where the block ends. */
+/* Reads a symbol of a block; source and size are its copy, of 0 bytes at the end of the block. */
 TZ_FN tz_u32 tz_inflate_next_symbol(tz_inflate_decoder *decoder, tz_u32 *source, tz_u32 *size)
 {
     tz_inflate_bits *bits = &decoder->bits;
@@ -425,7 +422,8 @@ TZ_FN tz_u32 tz_inflate_next_symbol(tz_inflate_decoder *decoder, tz_u32 *source,
     return TZ_DECODE_OK;
 }
 
-/* The head of a block, and its tables. A block of stored bytes is done with that: *from, *count. */
+/* Reads the header of a block and makes its tables. A stored block is complete with that: its bytes
+ * are *from and *count. */
 TZ_FN tz_u32 tz_inflate_read_block_header(tz_inflate_decoder *decoder, tz_u32 *from, tz_u32 *count)
 {
     tz_inflate_refill(&decoder->bits);
@@ -452,23 +450,14 @@ TZ_FN tz_u32 tz_inflate_read_block_header(tz_inflate_decoder *decoder, tz_u32 *f
 
 /* ---- tiles ---- */
 
-TZ_FN tz_inflate_decoder tz_inflate_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size,
-                                          TZ_GLOBAL tz_u8 *out, tz_u32 size,
+TZ_FN tz_inflate_decoder tz_inflate_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, tz_u32 size,
                                           TZ_SCRATCH_SPACE tz_u16 *scratch)
 {
-    tz_inflate_decoder decoder;
+    tz_inflate_decoder decoder = {0};
     decoder.bits.in = in;
     decoder.bits.size = in_size;
-    decoder.bits.pos = 0u;
-    decoder.bits.hold = 0u;
-    decoder.bits.count = 0u;
-    decoder.out = out;
     decoder.size = size;
-    decoder.made = 0u;
     decoder.scratch = scratch;
-    decoder.has_fixed = 0u;
-    decoder.in_block = 0u;
-    decoder.last = 0u;
     return decoder;
 }
 
@@ -477,38 +466,27 @@ TZ_FN tz_u32 tz_inflate_finish(const tz_inflate_decoder *decoder)
     return decoder->made == decoder->size ? TZ_DECODE_OK : TZ_DECODE_TOO_SHORT;
 }
 
-/* The symbols of a block, by one item. */
-TZ_FN tz_u32 tz_inflate_decode_symbols(tz_inflate_decoder *decoder)
-{
-    while (decoder->in_block) {
-        tz_u32 source = TZ_LITERAL;
-        tz_u32 size = 0u;
-        const tz_u32 at = decoder->made;
-        const tz_u32 status = tz_inflate_next_symbol(decoder, &source, &size);
-        if (status != TZ_DECODE_OK)
-            return status;
-        if (size > 0u)
-            tz_copy_match(decoder->out, at, source, size);
-    }
-    return TZ_DECODE_OK;
-}
-
-/* A bare stream that must make exactly size bytes, of which *used are read when it does; what comes
- * behind them is for the caller to judge. work: TZ_INFLATE_SCRATCH entries. */
+/* Decodes a raw stream that must make exactly size bytes. *used: bytes of the stream, on success;
+ * the caller decides if more may follow. scratch: TZ_INFLATE_SCRATCH entries. */
 TZ_FN tz_u32 tz_inflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
                             tz_u32 size, TZ_SCRATCH_SPACE tz_u16 *scratch, tz_u32 *used)
 {
-    tz_inflate_decoder decoder = tz_inflate_start(in, in_size, out, size, scratch);
+    tz_inflate_decoder decoder = tz_inflate_start(in, in_size, size, scratch);
     while (!decoder.last) {
         tz_u32 from = 0u;
         tz_u32 count = 0u;
-        const tz_u32 at = decoder.made;
+        const tz_u32 start = decoder.made;
         tz_u32 status = tz_inflate_read_block_header(&decoder, &from, &count);
-        if (status != TZ_DECODE_OK)
-            return status;
         for (tz_u32 i = 0u; i < count; i++)
-            out[at + i] = in[from + i];
-        status = tz_inflate_decode_symbols(&decoder);
+            out[start + i] = in[from + i];
+        while (status == TZ_DECODE_OK && decoder.in_block) {
+            tz_u32 source = TZ_LITERAL;
+            tz_u32 length = 0u;
+            const tz_u32 at = decoder.made;
+            status = tz_inflate_next_symbol(&decoder, &source, &length);
+            if (status == TZ_DECODE_OK && length > 0u)
+                tz_copy_match(out, at, source, length);
+        }
         if (status != TZ_DECODE_OK)
             return status;
     }
@@ -516,7 +494,8 @@ TZ_FN tz_u32 tz_inflate_raw(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL
     return tz_inflate_finish(&decoder);
 }
 
-/* The checksum behind the stream, of which *used bytes were read; they then count the frame too. */
+/* The checksum after the stream, of which *used bytes were read; *used then counts the frame too.
+ */
 TZ_FN tz_u32 tz_inflate_checksum(const TZ_GLOBAL tz_u8 *in, tz_u32 *used)
 {
     const TZ_GLOBAL tz_u8 *end = in + TZ_ZLIB_HEADER_BYTES + *used;
@@ -524,7 +503,7 @@ TZ_FN tz_u32 tz_inflate_checksum(const TZ_GLOBAL tz_u8 *in, tz_u32 *used)
     return tz_zlib_checksum(end);
 }
 
-/* One tile as TIFF stores it with compression 8 and 32946, by one item. */
+/* Decodes a tile with compression 8 or 32946, by one work-item. */
 TZ_FN tz_u32 tz_inflate_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
                              tz_u32 size, TZ_SCRATCH_SPACE tz_u16 *scratch)
 {
@@ -540,9 +519,9 @@ TZ_FN tz_u32 tz_inflate_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBA
     return TZ_DECODE_END(used, in_size);
 }
 
-/* ---- by a group ---- */
+/* ---- by a work-group ---- */
 
-/* Item 0's part: fills the queue, up to the end of a block of stored bytes. */
+/* Work-item 0 fills the queue. It returns after a stored block, whose bytes the queue has apart. */
 TZ_FN void tz_inflate_fill_queue(tz_inflate_decoder *decoder, TZ_LOCAL tz_u32 *queue)
 {
     tz_copy_queue_begin(queue, decoder->made);
@@ -567,13 +546,13 @@ TZ_FN void tz_inflate_fill_queue(tz_inflate_decoder *decoder, TZ_LOCAL tz_u32 *q
     }
 }
 
-/* As tz_inflate_raw; queue: TZ_COPY_QUEUE_WORDS. All items get the status and *used. */
+/* As tz_inflate_raw; queue: TZ_COPY_QUEUE_WORDS. All work-items get the status and *used. */
 TZ_FN tz_u32 tz_inflate_raw_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size,
                                        TZ_GLOBAL tz_u8 *out, tz_u32 size,
                                        TZ_SCRATCH_SPACE tz_u16 *scratch, TZ_LOCAL tz_u32 *queue,
                                        tz_u32 *used)
 {
-    tz_inflate_decoder decoder = tz_inflate_start(in, in_size, out, size, scratch);
+    tz_inflate_decoder decoder = tz_inflate_start(in, in_size, size, scratch);
     tz_u32 over = 0u;
     tz_u32 status = TZ_DECODE_OK;
     while (!over) {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is to be known of a tile before it is stored: whether it holds anything but nodata, the
- * first sample that its bits cannot hold, and the hash of its pixels. By one item, or by a group.
- */
+ * Inspection of a tile before it is stored: if it holds anything but nodata, the first sample that
+ * does not fit the stored bits, and the hash of its pixels. By one work-item or by a work-group. */
 #ifndef TZ_KERNELS_INSPECT_H
 #define TZ_KERNELS_INSPECT_H
 
+#include "kernels/component.h"
 #include "kernels/nan.h"
 #include "kernels/pack.h"
-#include "kernels/raw.h"
 #include "kernels/row_hash.h"
 #include "kernels/work_items.h"
 
-#define TZ_INSPECT_EMPTY 1u /* look for what is not the value */
-#define TZ_INSPECT_NAN   2u /* all NaN are the value */
-#define TZ_INSPECT_FIT   4u /* look for what does not fit */
+#define TZ_INSPECT_EMPTY 1u /* look for a sample that differs from the value */
+#define TZ_INSPECT_NAN   2u /* the value is any NaN */
+#define TZ_INSPECT_FIT   4u /* look for a sample that does not fit */
 #define TZ_INSPECT_HASH  8u
 
 typedef struct tz_inspection {
@@ -23,15 +22,14 @@ typedef struct tz_inspection {
     tz_u32 count; /* words of a row, without those that only fill the tile */
     tz_u32 rows;
     tz_u32 bits;
-    tz_u32 below; /* how many numbers under 0 fit */
+    tz_u32 below; /* negative values that fit */
     tz_u64 row_bytes;
-    tz_u64 value[2]; /* of the parts */
+    tz_u64 value[2]; /* of both words */
 } tz_inspection;
 
-/* What was seen; first is where, counted in samples, or ~0. */
 typedef struct tz_inspected {
     tz_u32 differs;
-    tz_u64 first;
+    tz_u64 first; /* number of the first sample that does not fit; ~0: all fit */
     tz_u64 hash;
 } tz_inspected;
 
@@ -49,7 +47,7 @@ TZ_FN tz_u32 tz_word_misfit(const TZ_GLOBAL tz_u8 *p, const tz_inspection *how)
                              : tz_misfit_u32(p, 1u, how->bits, how->below);
 }
 
-/* Every lanes-th word of a row. */
+/* Inspects the words of one work-item in a row: every work_items-th. */
 TZ_FN void tz_inspect_row(const TZ_GLOBAL tz_u8 *row, tz_u32 y, const tz_inspection *how,
                           tz_u32 work_item, tz_u32 work_items, tz_inspected *seen)
 {
@@ -66,14 +64,11 @@ TZ_FN void tz_inspect_row(const TZ_GLOBAL tz_u8 *row, tz_u32 y, const tz_inspect
     }
 }
 
-/* The same of all rows, as far as they can still tell anything. */
+/* The same for all rows, until nothing more can change the result. */
 TZ_FN tz_inspected tz_inspect_rows(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how,
                                    tz_u32 work_item, tz_u32 work_items)
 {
-    tz_inspected seen;
-    seen.differs = 0u;
-    seen.first = ~(tz_u64)0;
-    seen.hash = 0u;
+    tz_inspected seen = {0u, ~(tz_u64)0, 0u};
     const tz_u32 wants = how->flags & (TZ_INSPECT_EMPTY | TZ_INSPECT_FIT);
     for (tz_u32 y = 0; wants && y < how->rows; y++) {
         if (seen.differs && !(how->flags & TZ_INSPECT_FIT))
@@ -83,7 +78,7 @@ TZ_FN tz_inspected tz_inspect_rows(const TZ_GLOBAL tz_u8 *tile, const tz_inspect
     return seen;
 }
 
-/* ---- by one item ---- */
+/* ---- by one work-item ---- */
 
 TZ_FN tz_inspected tz_inspect_tile(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how)
 {
@@ -96,11 +91,11 @@ TZ_FN tz_inspected tz_inspect_tile(const TZ_GLOBAL tz_u8 *tile, const tz_inspect
     return seen;
 }
 
-/* ---- by a group ---- */
+/* ---- by a work-group ---- */
 
 #define TZ_INSPECT_SHARED (2u * TZ_WORK_GROUP_SIZE) /* words of shared memory */
 
-/* Row after row, each by as many items as the hash has lanes; of no rows 0. */
+/* The hash of a tile, row after row: a work-item for each accumulator; 0 for no rows. */
 TZ_FN tz_u64 tz_hash_tile_work_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how,
                                      tz_u32 rows, TZ_LOCAL tz_u64 *shared)
 {
@@ -127,14 +122,11 @@ TZ_FN tz_u64 tz_hash_tile_work_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspe
     return shared[TZ_HASH_ACCUMULATORS];
 }
 
-/* The answer is item 0's. */
+/* Only work-item 0 gets the result. */
 TZ_FN tz_inspected tz_inspect_tile_work_group(const TZ_GLOBAL tz_u8 *tile, const tz_inspection *how,
                                               TZ_LOCAL tz_u64 *shared)
 {
-    tz_inspected all;
-    all.differs = 0u;
-    all.first = ~(tz_u64)0;
-    all.hash = 0u;
+    tz_inspected all = {0u, ~(tz_u64)0, 0u};
     for (TZ_EACH_WORK_ITEM(work_item)) {
         const tz_inspected seen = tz_inspect_rows(tile, how, work_item, TZ_WORK_GROUP_SIZE);
         shared[work_item] = seen.first;

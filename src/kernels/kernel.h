@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One source, three languages: what is written with these macros compiles as plain C (what the
- * cores run, and the reference), as OpenCL C 1.2 and as CUDA C.
+ * One source, three languages: code with these macros compiles as C, as OpenCL C 1.2 and as CUDA C.
+ * The C form runs on the CPU, and is the reference for the others.
  *
- * Rules that keep it so: fixed-width types of this header only; unsigned arithmetic, with casts
- * after promotion; pointers to device memory carry TZ_GLOBAL; no recursion, no includes but of this
- * folder, no library calls; a function works on one element or one row. TZ_FN_HOT_LOOP is a
- * function with loops that want all registers for themselves. TZ_FN_LARGE is one that is large and
- * not often called: without a copy for each call devices compile in half the time. */
+ * Rules that keep it so: only the fixed-width types of this header; unsigned arithmetic, with casts
+ * after promotion; TZ_GLOBAL before each pointer to device memory; no recursion, no library calls,
+ * no includes but of this folder; a function works on one element, one row or one tile.
+ *
+ * TZ_FN            for all other functions: inlined
+ * TZ_FN_HOT_LOOP   its loops need all registers: not inlined but on OpenCL
+ * TZ_FN_LARGE      large and rarely called: with one copy for all calls, devices compile in half
+ *                  the time */
 #ifndef TZ_KERNELS_KERNEL_H
 #define TZ_KERNELS_KERNEL_H
 
 #if defined(__OPENCL_VERSION__)
 #pragma OPENCL FP_CONTRACT OFF
-/* Always: the inliner of LLVM 15, in PoCL, fails when it weighs a function with loops. */
+/* always_inline: the inliner of LLVM 15, in PoCL, fails when it weighs a function with loops. */
 #define TZ_FN          static inline __attribute__((always_inline))
 #define TZ_FN_HOT_LOOP TZ_FN
 #define TZ_FN_LARGE    static __attribute__((noinline))
@@ -26,7 +29,7 @@ typedef short tz_i16;
 typedef int tz_i32;
 typedef long tz_i64;
 typedef float tz_f32;
-#ifdef cl_khr_fp64 /* an option of OpenCL: what needs it is left out where it is missing */
+#ifdef cl_khr_fp64 /* optional in OpenCL; code that needs it is under TZ_HAS_F64 */
 typedef double tz_f64;
 #define TZ_HAS_F64        1
 #define tz_bits_of_f64(x) as_ulong(x)
@@ -83,7 +86,7 @@ static inline tz_f32 tz_f32_of_bits(tz_u32 bits)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
-#ifndef TZ_NO_F64 /* tests see what is left without */
+#ifndef TZ_NO_F64 /* defined by the test of devices without doubles */
 #define TZ_HAS_F64 1
 #endif
 static inline tz_u64 tz_bits_of_f64(tz_f64 x)
@@ -101,11 +104,12 @@ static inline tz_f64 tz_f64_of_bits(tz_u64 bits)
 #endif
 
 /* Words at any byte address. The samples of a tile and of a caller's raster need not be aligned,
- * but mostly are: devices that load no other words look first. What one function stores as words
- * of one width, another loads as words of another. */
+ * but mostly are. PoCL and AMD load through packed structs. NVIDIA's devices load aligned words
+ * only: there a test of the address comes first. The types may alias, since the words that one
+ * function stores are loaded in another width by the next. */
 #if defined(__OPENCL_VERSION__) && !defined(__NV_CL_C_VERSION)
 #define TZ_LOAD_STORE(name, type)                                                                  \
-    typedef type __attribute__((may_alias)) tz_any_##name; /* at an address that is aligned */     \
+    typedef type __attribute__((may_alias)) tz_any_##name; /* aligned */                           \
     typedef struct __attribute__((packed, may_alias)) tz_at_any_##name {                           \
         type x;                                                                                    \
     } tz_at_any_##name;                                                                            \
@@ -168,8 +172,8 @@ TZ_SWAP(u16, tz_u16, x >> 8 | x << 8)
 TZ_SWAP(u32, tz_u32, x >> 24 | (x >> 8 & 0xff00u) | (x << 8 & 0xff0000u) | x << 24)
 TZ_SWAP(u64, tz_u64, (tz_u64)tz_swap_u32((tz_u32)x) << 32 | tz_swap_u32((tz_u32)(x >> 32)))
 
-/* What is loaded or stored as one word, as a number whose lowest byte comes first. Devices load
- * and store it so already. */
+/* A loaded word as the number whose lowest byte comes first, and back. All devices are little
+ * endian. */
 #if !defined(__OPENCL_VERSION__) && !defined(__CUDACC__) && defined(__BYTE_ORDER__) &&             \
     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define tz_little_u32(x) tz_swap_u32(x)
@@ -179,9 +183,25 @@ TZ_SWAP(u64, tz_u64, (tz_u64)tz_swap_u32((tz_u32)x) << 32 | tz_swap_u32((tz_u32)
 #define tz_little_u64(x) (x)
 #endif
 
-/* ---- bits ---- */
+/* Numbers of a file, lowest byte first, at any address and in any byte order of the machine. */
+TZ_FN tz_u32 tz_kernel_le16(const TZ_GLOBAL tz_u8 *at)
+{
+    return at[0] | (tz_u32)at[1] << 8;
+}
 
-/* The zeros before the highest 1 of x, which is not 0, and behind the lowest. */
+TZ_FN tz_u32 tz_kernel_le32(const TZ_GLOBAL tz_u8 *at)
+{
+    return at[0] | (tz_u32)at[1] << 8 | (tz_u32)at[2] << 16 | (tz_u32)at[3] << 24;
+}
+
+TZ_FN tz_u64 tz_kernel_le64(const TZ_GLOBAL tz_u8 *at)
+{
+    return tz_kernel_le32(at) | (tz_u64)tz_kernel_le32(at + 4) << 32;
+}
+
+/* ---- bits and numbers ---- */
+
+/* The zeros above the highest 1 of x and below the lowest; x is not 0. */
 #if defined(__OPENCL_VERSION__)
 #define tz_leading_zeros_u32(x)  ((tz_u32)clz((tz_u32)(x)))
 #define tz_trailing_zeros_u64(x) (63u - (tz_u32)clz((tz_u64)((x) & (0u - (x)))))
@@ -192,5 +212,16 @@ TZ_SWAP(u64, tz_u64, (tz_u64)tz_swap_u32((tz_u32)x) << 32 | tz_swap_u32((tz_u32)
 #define tz_leading_zeros_u32(x)  ((tz_u32)__builtin_clz(x))
 #define tz_trailing_zeros_u64(x) ((tz_u32)__builtin_ctzll(x))
 #endif
+
+/* The whole part of log2(x); x is not 0. */
+TZ_FN tz_u32 tz_kernel_log2(tz_u32 x)
+{
+    return 31u - tz_leading_zeros_u32(x);
+}
+
+TZ_FN tz_u32 tz_kernel_min(tz_u32 a, tz_u32 b)
+{
+    return a < b ? a : b;
+}
 
 #endif

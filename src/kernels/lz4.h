@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * LZ4 frames, one tile by one item or by a group. Frames may follow each other, with skippable ones
- * between them; together they make exactly the bytes of the tile.
+ * LZ4 frames, one tile by one work-item or by a work-group. Frames may follow each other, and
+ * skippable ones may stand between them; together they make exactly the bytes of the tile. The
+ * decoder is a machine with few states: each step reads a sequence, a block header, a frame header
+ * or a checksum, so that a work-group can stop at any step and write its queue.
  *
- * The format says how a block ends: the last 5 bytes are literals, and the last copy begins 12
- * bytes before the end or more. liblz4 refuses most blocks that end otherwise but not all, and
- * which ones depends on its version: tiles with such blocks are TZ_DECODE_UNSURE if nothing else is
- * wrong with them, and so are those with a copy from a distance of 0, which means nothing. */
+ * By the format, the last 5 bytes of a block are literals, and the last match begins at least 12
+ * bytes before the end. liblz4 refuses most blocks that end otherwise, and its versions differ in
+ * the others: tiles with such blocks are TZ_DECODE_UNSURE if nothing else is wrong with them, and
+ * so are tiles with a match of distance 0, which is invalid. */
 #ifndef TZ_KERNELS_LZ4_H
 #define TZ_KERNELS_LZ4_H
 
@@ -15,39 +17,38 @@
 #include "kernels/status.h"
 #include "kernels/xxhash.h"
 
-#define TZ_LZ4_WINDOW        65536u /* how far linked blocks look back */
+#define TZ_LZ4_WINDOW        65536u /* bytes that linked blocks look back */
 #define TZ_LZ4_LAST_LITERALS 5u
 #define TZ_LZ4_LAST_MATCH    12u
 #define TZ_LZ4_LAST_INPUT    8u /* stored bytes that follow the literals of all but the last */
-#define TZ_LZ4_MIN_MATCH     4u /* copy */
+#define TZ_LZ4_MIN_MATCH     4u
 
-/* Where a tile is at. */
-#define TZ_LZ4_BETWEEN     0u /* frames */
-#define TZ_LZ4_IN_FRAME    1u /* a block follows, or the mark of the frame's end */
-#define TZ_LZ4_IN_BLOCK    2u /* a sequence of a compressed block follows */
-#define TZ_LZ4_AT_CHECKSUM 3u /* the checksum of all that the frame made follows */
+/* States of a decoder, by the bytes that come next. */
+#define TZ_LZ4_BETWEEN     0u /* a frame, a skippable frame, or the end of the tile */
+#define TZ_LZ4_IN_FRAME    1u /* a block, or the end mark of the frame */
+#define TZ_LZ4_IN_BLOCK    2u /* a sequence of a compressed block */
+#define TZ_LZ4_AT_CHECKSUM 3u /* the checksum of the content of the frame */
 #define TZ_LZ4_OVER        4u
 
-/* A tile at work. */
 typedef struct tz_lz4_decoder {
     const TZ_GLOBAL tz_u8 *in;
     tz_u32 in_size;
-    tz_u32 at; /* next to read */
+    tz_u32 at; /* offset of the next byte to read */
     TZ_GLOBAL tz_u8 *out;
     tz_u32 size;
-    tz_u32 made;
+    tz_u32 made; /* decoded bytes so far */
     tz_u32 state;
-    tz_u32 frame_start; /* in the output */
+    tz_u32 frame_start; /* offset in the output */
     tz_u32 flags;       /* of the frame */
     tz_u32 max_block;
-    tz_u64 content; /* bytes that the frame makes, if it says so */
-    tz_u32 end;     /* of the block's bytes */
-    tz_u32 start;   /* how far back its copies reach */
-    tz_u32 stop;    /* how far it may write */
-    tz_u32 unsure;  /* a block does not end as it should */
+    tz_u64 content; /* bytes of the frame; with TZ_LZ4_CONTENT_SIZE */
+    tz_u32 end;     /* of the block, in the input */
+    tz_u32 start;   /* first byte of the output that matches may copy */
+    tz_u32 stop;    /* end of the output that the block may write */
+    tz_u32 unsure;  /* a block does not end as the format says */
 } tz_lz4_decoder;
 
-/* What a step makes: bytes of the input, and behind them a copy of what was made. */
+/* The output of a step: bytes of the input, and after them a match. */
 typedef struct tz_lz4_sequence {
     tz_u32 from;
     tz_u32 literals;
@@ -57,7 +58,7 @@ typedef struct tz_lz4_sequence {
 
 /* ---- blocks ---- */
 
-/* Adds the bytes that follow a length of 15; 0: the block ends there. */
+/* Adds the bytes that follow a length of 15. Returns 0 if the block ends before them. */
 TZ_FN int tz_lz4_extend_length(tz_lz4_decoder *decoder, tz_u32 *length)
 {
     tz_u32 more = 255u;
@@ -92,7 +93,7 @@ TZ_FN tz_u32 tz_lz4_read_match(tz_lz4_decoder *decoder, tz_u32 length, tz_lz4_se
 {
     if (decoder->end - decoder->at < 2u)
         return TZ_DECODE_TRUNCATED;
-    const tz_u32 distance = decoder->in[decoder->at] | (tz_u32)decoder->in[decoder->at + 1u] << 8;
+    const tz_u32 distance = tz_kernel_le16(decoder->in + decoder->at);
     decoder->at += 2u;
     if (length == 15u && !tz_lz4_extend_length(decoder, &length))
         return TZ_DECODE_TRUNCATED;
@@ -118,10 +119,11 @@ TZ_FN void tz_lz4_end_block(tz_lz4_decoder *decoder)
     decoder->state = TZ_LZ4_IN_FRAME;
 }
 
-/* The next sequence of a compressed block; the last one has no copy. */
+/* Reads a sequence of a compressed block. The last one has no match. */
 TZ_FN tz_u32 tz_lz4_next_sequence(tz_lz4_decoder *decoder, tz_lz4_sequence *sequence)
 {
-    const tz_u32 token = decoder->in[decoder->at++]; /* there is one: copies see to it */
+    const tz_u32 token =
+        decoder->in[decoder->at++]; /* exists: a match is never at the end of a block */
     const tz_u32 status = tz_lz4_read_literals(decoder, token >> 4, sequence);
     if (status != TZ_DECODE_OK)
         return status;
@@ -131,39 +133,9 @@ TZ_FN tz_u32 tz_lz4_next_sequence(tz_lz4_decoder *decoder, tz_lz4_sequence *sequ
     return TZ_DECODE_OK;
 }
 
-/* A compressed block of size bytes begins. */
-TZ_FN tz_u32 tz_lz4_begin_block(tz_lz4_decoder *decoder, tz_u32 size)
-{
-    const tz_u32 capacity = decoder->size - decoder->made;
-    decoder->end = decoder->at + size;
-    decoder->stop = decoder->made + (capacity < decoder->max_block ? capacity : decoder->max_block);
-    decoder->start = decoder->made;
-    if (!(decoder->flags & TZ_LZ4_INDEPENDENT))
-        decoder->start = decoder->made - decoder->frame_start > TZ_LZ4_WINDOW
-                             ? decoder->made - TZ_LZ4_WINDOW
-                             : decoder->frame_start;
-    if (capacity == 0u && (size > 1u || decoder->in[decoder->at] != 0))
-        return TZ_DECODE_TOO_LONG;
-    decoder->state = TZ_LZ4_IN_BLOCK;
-    return TZ_DECODE_OK;
-}
-
-/* A block of bytes as they are. */
-TZ_FN tz_u32 tz_lz4_stored_block(tz_lz4_decoder *decoder, tz_u32 size, tz_lz4_sequence *sequence)
-{
-    if (size > decoder->size - decoder->made)
-        return TZ_DECODE_TOO_LONG;
-    sequence->from = decoder->at;
-    sequence->literals = size;
-    decoder->at += size;
-    decoder->made += size;
-    tz_lz4_end_block(decoder);
-    return TZ_DECODE_OK;
-}
-
 /* ---- frames ---- */
 
-/* Magic, flags, block size, content size and a byte of checksum. */
+/* Reads the header: magic number, flags, block size, content size and a byte of checksum. */
 TZ_FN tz_u32 tz_lz4_read_header(tz_lz4_decoder *decoder)
 {
     const TZ_GLOBAL tz_u8 *head = decoder->in + decoder->at;
@@ -183,22 +155,12 @@ TZ_FN tz_u32 tz_lz4_read_header(tz_lz4_decoder *decoder)
     decoder->flags = flags;
     decoder->max_block = tz_lz4_block_size(block >> 4);
     if (flags & TZ_LZ4_CONTENT_SIZE)
-        decoder->content = tz_kernel_le32(head + 6) | (tz_u64)tz_kernel_le32(head + 10) << 32;
+        decoder->content = tz_kernel_le64(head + 6);
     decoder->at += size;
     return TZ_DECODE_OK;
 }
 
-/* The mark of a frame's end was read. */
-TZ_FN tz_u32 tz_lz4_end_frame(tz_lz4_decoder *decoder)
-{
-    const tz_u32 made = decoder->made - decoder->frame_start;
-    if ((decoder->flags & TZ_LZ4_CONTENT_SIZE) && decoder->content != made)
-        return decoder->content < made ? TZ_DECODE_TOO_LONG : TZ_DECODE_TOO_SHORT;
-    decoder->state = decoder->flags & TZ_LZ4_CONTENT_CHECKSUM ? TZ_LZ4_AT_CHECKSUM : TZ_LZ4_BETWEEN;
-    return TZ_DECODE_OK;
-}
-
-/* All that the frame made has been written. */
+/* Compares the checksum of a frame, all of whose bytes have been written. */
 TZ_FN tz_u32 tz_lz4_check_content(tz_lz4_decoder *decoder)
 {
     if (decoder->in_size - decoder->at < 4u)
@@ -212,7 +174,8 @@ TZ_FN tz_u32 tz_lz4_check_content(tz_lz4_decoder *decoder)
     return TZ_DECODE_OK;
 }
 
-/* A block, or the mark of the frame's end. */
+/* Reads the header of a block. A stored block is complete with that, as literals; the sequences of
+ * a compressed one follow. A header of 0 ends the frame. */
 TZ_FN tz_u32 tz_lz4_next_block(tz_lz4_decoder *decoder, tz_lz4_sequence *sequence)
 {
     if (decoder->in_size - decoder->at < 4u)
@@ -221,8 +184,14 @@ TZ_FN tz_u32 tz_lz4_next_block(tz_lz4_decoder *decoder, tz_lz4_sequence *sequenc
     const tz_u32 size = word & ~TZ_LZ4_STORED;
     const tz_u32 after = decoder->flags & TZ_LZ4_BLOCK_CHECKSUMS ? 4u : 0u;
     decoder->at += 4u;
-    if (word == 0u)
-        return tz_lz4_end_frame(decoder);
+    if (word == 0u) {
+        const tz_u32 made = decoder->made - decoder->frame_start;
+        if ((decoder->flags & TZ_LZ4_CONTENT_SIZE) && decoder->content != made)
+            return decoder->content < made ? TZ_DECODE_TOO_LONG : TZ_DECODE_TOO_SHORT;
+        decoder->state =
+            decoder->flags & TZ_LZ4_CONTENT_CHECKSUM ? TZ_LZ4_AT_CHECKSUM : TZ_LZ4_BETWEEN;
+        return TZ_DECODE_OK;
+    }
     if (size > decoder->max_block)
         return TZ_DECODE_BAD_BLOCK;
     if (decoder->in_size - decoder->at < size + after)
@@ -230,45 +199,50 @@ TZ_FN tz_u32 tz_lz4_next_block(tz_lz4_decoder *decoder, tz_lz4_sequence *sequenc
     const TZ_GLOBAL tz_u8 *data = decoder->in + decoder->at;
     if (after && tz_kernel_le32(data + size) != tz_kernel_xxhash32(data, size))
         return TZ_DECODE_BAD_CHECKSUM;
-    return word & TZ_LZ4_STORED ? tz_lz4_stored_block(decoder, size, sequence)
-                                : tz_lz4_begin_block(decoder, size);
-}
-
-TZ_FN tz_u32 tz_lz4_begin_frame(tz_lz4_decoder *decoder)
-{
-    const tz_u32 status = tz_lz4_read_header(decoder);
-    if (status != TZ_DECODE_OK)
-        return status;
-    decoder->frame_start = decoder->made;
-    if ((decoder->flags & TZ_LZ4_CONTENT_SIZE) && decoder->content > decoder->size - decoder->made)
+    const tz_u32 capacity = decoder->size - decoder->made;
+    if (word & TZ_LZ4_STORED) {
+        if (size > capacity)
+            return TZ_DECODE_TOO_LONG;
+        sequence->from = decoder->at;
+        sequence->literals = size;
+        decoder->at += size;
+        decoder->made += size;
+        tz_lz4_end_block(decoder);
+        return TZ_DECODE_OK;
+    }
+    decoder->end = decoder->at + size;
+    decoder->stop = decoder->made + tz_kernel_min(capacity, decoder->max_block);
+    decoder->start = decoder->made;
+    if (!(decoder->flags & TZ_LZ4_INDEPENDENT))
+        decoder->start -= tz_kernel_min(decoder->made - decoder->frame_start, TZ_LZ4_WINDOW);
+    if (capacity == 0u &&
+        (size > 1u || decoder->in[decoder->at] != 0)) /* a block of 0 bytes is one token of 0 */
         return TZ_DECODE_TOO_LONG;
-    decoder->state = TZ_LZ4_IN_FRAME;
+    decoder->state = TZ_LZ4_IN_BLOCK;
     return TZ_DECODE_OK;
 }
 
-/* Passes over a skippable frame; 0: none is there, or not all of it. */
-TZ_FN int tz_lz4_skip_frame(tz_lz4_decoder *decoder)
-{
-    const tz_u32 left = decoder->in_size - decoder->at;
-    if ((tz_kernel_le32(decoder->in + decoder->at) & ~15u) != TZ_LZ4_SKIPPABLE || left < 8u)
-        return 0;
-    const tz_u32 size = tz_kernel_le32(decoder->in + decoder->at + 4u);
-    if (size > left - 8u)
-        return 0;
-    decoder->at += 8u + size;
-    return 1;
-}
-
-/* ---- tiles ---- */
-
-/* A frame, a skippable one, or the end. */
+/* Begins a frame, passes over a skippable one, or ends the tile: a skippable frame that is not
+ * complete counts as bytes after it. */
 TZ_FN tz_u32 tz_lz4_next_frame(tz_lz4_decoder *decoder)
 {
-    if (decoder->in_size - decoder->at >= 4u) {
-        if (tz_kernel_le32(decoder->in + decoder->at) == TZ_LZ4_MAGIC)
-            return tz_lz4_begin_frame(decoder);
-        if (tz_lz4_skip_frame(decoder))
-            return TZ_DECODE_OK;
+    const TZ_GLOBAL tz_u8 *head = decoder->in + decoder->at;
+    const tz_u32 left = decoder->in_size - decoder->at;
+    const tz_u32 magic = left >= 4u ? tz_kernel_le32(head) : 0u;
+    if (magic == TZ_LZ4_MAGIC) {
+        const tz_u32 status = tz_lz4_read_header(decoder);
+        if (status != TZ_DECODE_OK)
+            return status;
+        decoder->frame_start = decoder->made;
+        if ((decoder->flags & TZ_LZ4_CONTENT_SIZE) &&
+            decoder->content > decoder->size - decoder->made)
+            return TZ_DECODE_TOO_LONG;
+        decoder->state = TZ_LZ4_IN_FRAME;
+        return TZ_DECODE_OK;
+    }
+    if ((magic & ~15u) == TZ_LZ4_SKIPPABLE && left >= 8u && tz_kernel_le32(head + 4) <= left - 8u) {
+        decoder->at += 8u + tz_kernel_le32(head + 4);
+        return TZ_DECODE_OK;
     }
     decoder->state = TZ_LZ4_OVER;
     if (decoder->at == 0u)
@@ -278,7 +252,9 @@ TZ_FN tz_u32 tz_lz4_next_frame(tz_lz4_decoder *decoder)
     return decoder->unsure ? TZ_DECODE_UNSURE : TZ_DECODE_END(decoder->at, decoder->in_size);
 }
 
-/* One step, and what it makes. When the tile is over, its status. */
+/* ---- tiles ---- */
+
+/* Makes one step. The last one returns the status of the tile. */
 TZ_FN tz_u32 tz_lz4_step(tz_lz4_decoder *decoder, tz_lz4_sequence *sequence)
 {
     sequence->literals = 0u;
@@ -294,28 +270,16 @@ TZ_FN tz_u32 tz_lz4_step(tz_lz4_decoder *decoder, tz_lz4_sequence *sequence)
 TZ_FN tz_lz4_decoder tz_lz4_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
                                   tz_u32 size)
 {
-    tz_lz4_decoder decoder;
+    tz_lz4_decoder decoder = {0};
     decoder.in = in;
     decoder.in_size = in_size;
-    decoder.at = 0u;
     decoder.out = out;
     decoder.size = size;
-    decoder.made = 0u;
-    decoder.state = TZ_LZ4_BETWEEN;
-    decoder.frame_start = 0u;
-    decoder.flags = 0u;
-    decoder.max_block = 0u;
-    decoder.content = 0u;
-    decoder.end = 0u;
-    decoder.start = 0u;
-    decoder.stop = 0u;
-    decoder.unsure = 0u;
     return decoder;
 }
 
-/* Whether the tile is one frame of one compressed block, which says that it makes so many bytes,
- * and nothing else. The block's own bytes then begin behind TZ_LZ4_HEADER and TZ_LZ4_BLOCK_HEADER.
- */
+/* True if the tile is one frame of one compressed block, with a content size of size bytes, and
+ * nothing else. The bytes of the block then follow TZ_LZ4_HEADER and TZ_LZ4_BLOCK_HEADER. */
 TZ_FN int tz_lz4_is_single(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, tz_u32 size)
 {
     const tz_u32 wanted = TZ_LZ4_CONTENT_SIZE | TZ_LZ4_INDEPENDENT;
@@ -332,7 +296,7 @@ TZ_FN int tz_lz4_is_single(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, tz_u32 siz
            tz_kernel_le32(in + decoder.at + TZ_LZ4_BLOCK_HEADER + block) == 0u;
 }
 
-/* One tile as it is stored with compression 50004, by one item. */
+/* Decodes a tile with compression 50004, by one work-item. */
 TZ_FN tz_u32 tz_lz4_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
                          tz_u32 size)
 {
@@ -340,20 +304,20 @@ TZ_FN tz_u32 tz_lz4_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz
     tz_u32 status = TZ_DECODE_OK;
     while (status == TZ_DECODE_OK && decoder.state != TZ_LZ4_OVER) {
         tz_lz4_sequence sequence;
-        TZ_GLOBAL tz_u8 *to = out + decoder.made;
+        const tz_u32 at = decoder.made;
         status = tz_lz4_step(&decoder, &sequence);
         if (status != TZ_DECODE_OK)
             return status;
         for (tz_u32 i = 0u; i < sequence.literals; i++)
-            to[i] = in[sequence.from + i];
-        to += sequence.literals;
-        for (tz_u32 i = 0u; i < sequence.copied; i++) /* byte by byte: it may reach into itself */
-            to[i] = *(to + i - sequence.distance);
+            out[at + i] = in[sequence.from + i];
+        if (sequence.copied > 0u)
+            tz_copy_match(out, at + sequence.literals, sequence.distance, sequence.copied);
     }
     return status;
 }
 
-/* Item 0's part: fills the queue; what is checked whole is written before. */
+/* Work-item 0 fills the queue. It returns before a checksum, so that all bytes that the checksum
+ * covers are written first. */
 TZ_FN void tz_lz4_fill_queue(tz_lz4_decoder *decoder, TZ_LOCAL tz_u32 *queue)
 {
     tz_copy_queue_begin(queue, decoder->made);
@@ -374,7 +338,7 @@ TZ_FN void tz_lz4_fill_queue(tz_lz4_decoder *decoder, TZ_LOCAL tz_u32 *queue)
     }
 }
 
-/* The same by a group; queue: TZ_COPY_QUEUE_WORDS. All items get the status. */
+/* The same by a work-group; queue: TZ_COPY_QUEUE_WORDS. All work-items get the status. */
 TZ_FN tz_u32 tz_lz4_tile_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
                                     tz_u32 size, TZ_LOCAL tz_u32 *queue)
 {
@@ -390,7 +354,7 @@ TZ_FN tz_u32 tz_lz4_tile_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, T
         over = queue[TZ_COPY_QUEUE_IS_LAST];
         status = queue[TZ_COPY_QUEUE_STATUS];
         for (TZ_EACH_WORK_ITEM(work_item))
-            tz_copy_queue_write_stored(queue, in, out, work_item);
+            tz_copy_queue_write_stored(queue, in, 1u, out, work_item);
         TZ_SYNC;
     }
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a frame of LZ4 has around its blocks: the constants, and how one is written with the size
- * and a checksum of its content, of independent blocks. */
+ * Frames of LZ4: their constants, and the writing of header and footer. Frames that are written
+ * have independent blocks, the size of their content and its checksum. */
 #ifndef TZ_KERNELS_LZ4_FRAME_H
 #define TZ_KERNELS_LZ4_FRAME_H
 
@@ -9,9 +9,9 @@
 
 #define TZ_LZ4_MAGIC     0x184D2204u
 #define TZ_LZ4_SKIPPABLE 0x184D2A50u /* and the next 15 */
-#define TZ_LZ4_STORED    0x80000000u /* of a block's size: not compressed */
+#define TZ_LZ4_STORED    0x80000000u /* bit of the size of a block: not compressed */
 
-/* Bits of a frame's first byte. */
+/* Bits of the flags, the first byte after the magic number. */
 #define TZ_LZ4_DICTIONARY       1u
 #define TZ_LZ4_RESERVED         2u
 #define TZ_LZ4_CONTENT_CHECKSUM 4u
@@ -23,16 +23,16 @@
 
 #define TZ_LZ4_HEADER       15u /* with the size of the content */
 #define TZ_LZ4_BLOCK_HEADER 4u
-#define TZ_LZ4_FOOTER       8u /* the mark of the end, which is a block of no bytes, and the checksum */
+#define TZ_LZ4_FOOTER       8u /* the end mark, which is a block of 0 bytes, and the checksum */
 #define TZ_LZ4_MAX_BLOCK    4194304u
 
-/* Bytes of a block, by the code that stands in a frame: 4 to 7. */
+/* The greatest block, by its code in the header, which is 4 to 7. */
 TZ_FN tz_u32 tz_lz4_block_size(tz_u32 code)
 {
     return 1u << (8u + 2u * code);
 }
 
-/* The smallest blocks that hold so many bytes in one: readers make room for a block. */
+/* The code of the smallest blocks that hold size bytes in one: readers allocate a block. */
 TZ_FN tz_u32 tz_lz4_block_code(tz_u64 size)
 {
     tz_u32 code = 4u;

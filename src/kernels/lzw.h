@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * LZW as TIFF has it, one tile by one item or by a group: codes of 9 to 12 bits, the highest bit
- * first, wider by one bit one code before the table needs it; and the old way, lowest bit first and
- * wider in time, which is told by its first two bytes. 256 clears the table, 257 ends the data.
+ * LZW of TIFF (TIFF 6.0, section 13), one tile by one work-item or by a work-group. Codes have 9 to
+ * 12 bits, the highest bit first, and become wider one code before the table needs it. Old files
+ * have the lowest bit first and become wider in time; their first two bytes show it. Code 256
+ * clears the table, 257 ends the data.
  *
- * The table holds no strings. What a code stands for is what the code before it made and the byte
- * that followed, and all of that is in the tile already: the string of code k begins where the one
- * before it was written, places[k], and ends with the first byte of what came next, places[k + 1].
- * The work memory is TZ_LZW_SCRATCH places. */
+ * The table holds no strings. A code stands for the string of the code before it and one more byte,
+ * and all of that is in the tile already: the string of code k begins at string_starts[k] and ends
+ * with the first byte of the next string, at string_starts[k + 1]. So a code is a copy from the
+ * tile. The scratch memory is TZ_LZW_SCRATCH offsets. */
 #ifndef TZ_KERNELS_LZW_H
 #define TZ_KERNELS_LZW_H
 
@@ -26,18 +27,16 @@
 #define TZ_LZW_MAX_CODES 4096u
 #define TZ_LZW_SCRATCH   (TZ_LZW_MAX_CODES - TZ_LZW_FIRST + 1u)
 
-/* A tile at work. */
 typedef struct tz_lzw_decoder {
     const TZ_GLOBAL tz_u8 *in;
     tz_u32 in_size;
     tz_u32 warnings; /* TZ_DECODE_OLD_ORDER: the lowest bit comes first */
-    tz_u64 bit;      /* next to read */
-    TZ_GLOBAL tz_u8 *out;
+    tz_u64 bit;      /* offset of the next bit to read */
     tz_u32 size;
-    tz_u32 made;
-    tz_u32 width;
-    tz_u32 next;                            /* the code that is defined next */
-    TZ_SCRATCH_SPACE tz_u32 *string_starts; /* of codes from TZ_LZW_FIRST on, to that of next */
+    tz_u32 made;  /* decoded bytes so far */
+    tz_u32 width; /* bits of a code */
+    tz_u32 next;  /* the code that is defined next; 0 before the first Clear */
+    TZ_SCRATCH_SPACE tz_u32 *string_starts; /* of codes from TZ_LZW_FIRST to next */
 } tz_lzw_decoder;
 
 TZ_FN int tz_lzw_is_at_end(const tz_lzw_decoder *decoder)
@@ -45,7 +44,7 @@ TZ_FN int tz_lzw_is_at_end(const tz_lzw_decoder *decoder)
     return (tz_u64)decoder->in_size * 8u - decoder->bit < decoder->width;
 }
 
-/* The next code, which is the end where the data is over. */
+/* The next code; TZ_LZW_END if no bits are left for it. */
 TZ_FN tz_u32 tz_lzw_read_code(tz_lzw_decoder *decoder)
 {
     if (tz_lzw_is_at_end(decoder))
@@ -63,7 +62,7 @@ TZ_FN tz_u32 tz_lzw_read_code(tz_lzw_decoder *decoder)
     return (first << 16 | second << 8 | third) >> (24u - shift - decoder->width) & mask;
 }
 
-/* Codes become wider where the table has this many. */
+/* Makes codes wider if the table has grown to the limit of their width. */
 TZ_FN void tz_lzw_widen(tz_lzw_decoder *decoder)
 {
     const tz_u32 limit =
@@ -72,7 +71,7 @@ TZ_FN void tz_lzw_widen(tz_lzw_decoder *decoder)
         decoder->width++;
 }
 
-/* After a Clear: the first code stands for itself. */
+/* After a Clear: the first code is a literal. More Clears may follow. */
 TZ_FN tz_u32 tz_lzw_clear_table(tz_lzw_decoder *decoder, tz_u32 *source, tz_u32 *size)
 {
     decoder->width = TZ_LZW_MIN_WIDTH;
@@ -92,13 +91,30 @@ TZ_FN tz_u32 tz_lzw_clear_table(tz_lzw_decoder *decoder, tz_u32 *source, tz_u32 
     return TZ_DECODE_OK;
 }
 
-/* The string of a code, which follows what was made; cut where the tile ends. */
-TZ_FN void tz_lzw_string(tz_lzw_decoder *decoder, tz_u32 code, tz_u32 *source, tz_u32 *size)
+/* Reads one code of a tile that is not complete; source and size are the copy of its string, which
+ * ends with the tile at the latest. */
+TZ_FN tz_u32 tz_lzw_next_string(tz_lzw_decoder *decoder, tz_u32 *source, tz_u32 *size)
 {
-    if (code < TZ_LZW_CLEAR) {
-        *source = TZ_LITERAL | code;
-        *size = 1u;
+    tz_lzw_widen(decoder);
+    const tz_u32 code = tz_lzw_read_code(decoder);
+    if (code == TZ_LZW_CLEAR)
+        return tz_lzw_clear_table(decoder, source, size);
+    if (decoder->next == 0u)
+        return TZ_DECODE_BAD_CODE; /* the first code must be a Clear */
+    if (code == TZ_LZW_END)
+        return TZ_DECODE_TRUNCATED;
+    if (decoder->next == TZ_LZW_MAX_CODES) { /* old files continue with a full table */
+        if (!(decoder->warnings & TZ_DECODE_OLD_ORDER))
+            return TZ_DECODE_BAD_CODE;
     } else {
+        if (code > decoder->next)
+            return TZ_DECODE_BAD_CODE;
+        decoder->next++;
+        decoder->string_starts[decoder->next - TZ_LZW_FIRST] = decoder->made;
+    }
+    *source = TZ_LITERAL | code;
+    *size = 1u;
+    if (code >= TZ_LZW_FIRST) {
         const tz_u32 start = decoder->string_starts[code - TZ_LZW_FIRST];
         *source = decoder->made - start;
         *size = decoder->string_starts[code - TZ_LZW_FIRST + 1u] - start + 1u;
@@ -108,33 +124,10 @@ TZ_FN void tz_lzw_string(tz_lzw_decoder *decoder, tz_u32 code, tz_u32 *source, t
         decoder->warnings |= TZ_DECODE_STRING_TRUNCATED;
     }
     decoder->made += *size;
-}
-
-/* One code, whatever it is, and the bytes that it makes. The tile is not complete. */
-TZ_FN tz_u32 tz_lzw_next_string(tz_lzw_decoder *decoder, tz_u32 *source, tz_u32 *size)
-{
-    tz_lzw_widen(decoder);
-    const tz_u32 code = tz_lzw_read_code(decoder);
-    if (code == TZ_LZW_CLEAR)
-        return tz_lzw_clear_table(decoder, source, size);
-    if (decoder->next == 0u)
-        return TZ_DECODE_BAD_CODE; /* nothing may come before the first Clear */
-    if (code == TZ_LZW_END)
-        return TZ_DECODE_TRUNCATED;
-    if (decoder->next == TZ_LZW_MAX_CODES) { /* old files go on with the table that they have */
-        if (!(decoder->warnings & TZ_DECODE_OLD_ORDER))
-            return TZ_DECODE_BAD_CODE;
-    } else {
-        if (code > decoder->next)
-            return TZ_DECODE_BAD_CODE;
-        decoder->next++;
-        decoder->string_starts[decoder->next - TZ_LZW_FIRST] = decoder->made;
-    }
-    tz_lzw_string(decoder, code, source, size);
     return TZ_DECODE_OK;
 }
 
-/* The tile is complete: the end should follow, perhaps after a Clear. */
+/* The status of a complete tile: code 257 should follow, perhaps after a Clear. */
 TZ_FN tz_u32 tz_lzw_finish(tz_lzw_decoder *decoder)
 {
     tz_lzw_widen(decoder);
@@ -151,28 +144,24 @@ TZ_FN tz_u32 tz_lzw_finish(tz_lzw_decoder *decoder)
     return status | decoder->warnings;
 }
 
-TZ_FN tz_lzw_decoder tz_lzw_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
-                                  tz_u32 size, TZ_SCRATCH_SPACE tz_u32 *string_starts)
+TZ_FN tz_lzw_decoder tz_lzw_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, tz_u32 size,
+                                  TZ_SCRATCH_SPACE tz_u32 *string_starts)
 {
-    tz_lzw_decoder decoder;
+    tz_lzw_decoder decoder = {0};
     decoder.in = in;
     decoder.in_size = in_size;
     decoder.warnings = in_size >= 2u && in[0] == 0 && (in[1] & 1) != 0 ? TZ_DECODE_OLD_ORDER : 0u;
-    decoder.bit = 0u;
-    decoder.out = out;
     decoder.size = size;
-    decoder.made = 0u;
     decoder.width = TZ_LZW_MIN_WIDTH;
-    decoder.next = 0u;
     decoder.string_starts = string_starts;
     return decoder;
 }
 
-/* One tile as TIFF stores it with compression 5, by one item. places: TZ_LZW_SCRATCH of them. */
+/* Decodes a tile with compression 5, by one work-item. string_starts: TZ_LZW_SCRATCH. */
 TZ_FN tz_u32 tz_lzw_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
                          tz_u32 size, TZ_SCRATCH_SPACE tz_u32 *string_starts)
 {
-    tz_lzw_decoder decoder = tz_lzw_start(in, in_size, out, size, string_starts);
+    tz_lzw_decoder decoder = tz_lzw_start(in, in_size, size, string_starts);
     do {
         tz_u32 source, bytes;
         const tz_u32 at = decoder.made;
@@ -184,7 +173,7 @@ TZ_FN tz_u32 tz_lzw_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz
     return tz_lzw_finish(&decoder);
 }
 
-/* Item 0's part: fills the queue. */
+/* Work-item 0 fills the queue. */
 TZ_FN void tz_lzw_fill_queue(tz_lzw_decoder *decoder, TZ_LOCAL tz_u32 *queue)
 {
     tz_copy_queue_begin(queue, decoder->made);
@@ -203,12 +192,12 @@ TZ_FN void tz_lzw_fill_queue(tz_lzw_decoder *decoder, TZ_LOCAL tz_u32 *queue)
     }
 }
 
-/* The same by a group; queue: TZ_COPY_QUEUE_WORDS. All items get the status. */
+/* The same by a work-group; queue: TZ_COPY_QUEUE_WORDS. All work-items get the status. */
 TZ_FN tz_u32 tz_lzw_tile_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
                                     tz_u32 size, TZ_SCRATCH_SPACE tz_u32 *string_starts,
                                     TZ_LOCAL tz_u32 *queue)
 {
-    tz_lzw_decoder decoder = tz_lzw_start(in, in_size, out, size, string_starts);
+    tz_lzw_decoder decoder = tz_lzw_start(in, in_size, size, string_starts);
     tz_u32 over = 0u;
     tz_u32 status = TZ_DECODE_OK;
     while (!over) {

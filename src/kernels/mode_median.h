@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One of many values: the least, the largest, the most frequent, or the one in the middle. */
+ * One of many values: the least, the largest, the most frequent, or the median. Values are sorted
+ * in pairs with their order of arrival, which decides between equal ones: so the result does not
+ * depend on the sort. */
 #ifndef TZ_KERNELS_MODE_MEDIAN_H
 #define TZ_KERNELS_MODE_MEDIAN_H
 
@@ -7,7 +9,7 @@
 
 #ifdef TZ_HAS_F64
 
-/* The second one of two that are equal; NaN only where both are. */
+/* The second of two equal values; NaN only if both are. */
 TZ_FN tz_f64 tz_min_f64(tz_f64 a, tz_f64 b)
 {
     return a < b || b != b ? a : b;
@@ -17,12 +19,12 @@ TZ_FN tz_f64 tz_max_f64(tz_f64 a, tz_f64 b)
     return a > b || b != b ? a : b;
 }
 
-/* ---- of values none of which is NaN ---- */
+/* ---- of values without NaN ---- */
 
-/* Up to so many are compared one by one. */
+/* Up to this many values are compared one by one, without sorting. */
 #define TZ_MODE_FEW_VALUES 16u
 
-/* Whether pair i comes before pair j, by value, then in the order in which they came. */
+/* True if pair i comes before pair j: by value, then by order of arrival. */
 TZ_FN int tz_pair_is_less(const TZ_GLOBAL tz_f64 *values, const TZ_GLOBAL tz_u32 *orders, tz_u32 i,
                           tz_u32 j)
 {
@@ -52,7 +54,7 @@ TZ_FN void tz_pair_sift(TZ_GLOBAL tz_f64 *values, TZ_GLOBAL tz_u32 *orders, tz_u
     }
 }
 
-/* Heap sort: no recursion, no memory, and no input for which it is slow. */
+/* Heap sort: no recursion, no further memory, and no input makes it slow. */
 TZ_FN void tz_pairs_sort(TZ_GLOBAL tz_f64 *values, TZ_GLOBAL tz_u32 *orders, tz_u32 count)
 {
     for (tz_u32 i = count / 2u; i > 0u; i--)
@@ -63,7 +65,8 @@ TZ_FN void tz_pairs_sort(TZ_GLOBAL tz_f64 *values, TZ_GLOBAL tz_u32 *orders, tz_
     }
 }
 
-/* The value that is first to be there as often as any is. orders: room for count. */
+/* The most frequent value; of several, the one that reaches its number of occurrences first. The
+ * values are sorted in place. orders: scratch for count numbers. */
 TZ_FN tz_f64 tz_mode_of(TZ_GLOBAL tz_f64 *values, TZ_GLOBAL tz_u32 *orders, tz_u32 count)
 {
     tz_u32 max_count = 0u;
@@ -96,7 +99,7 @@ TZ_FN tz_f64 tz_mode_of(TZ_GLOBAL tz_f64 *values, TZ_GLOBAL tz_u32 *orders, tz_u
     return best;
 }
 
-/* The lower one of two in the middle. */
+/* The median; of an even count the lower of the two in the middle. */
 TZ_FN tz_f64 tz_median_of(TZ_GLOBAL tz_f64 *values, TZ_GLOBAL tz_u32 *orders, tz_u32 count)
 {
     for (tz_u32 i = 0u; i < count; i++)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NaN by its bits, in samples of 2, 4 and 8 bytes: the same answer on every machine, also for
- * signalling ones. */
+ * NaN by its bits, in samples of 2, 4 and 8 bytes. A comparison of floats would depend on the
+ * machine for signalling NaN, and half precision has none. */
 #ifndef TZ_KERNELS_NAN_H
 #define TZ_KERNELS_NAN_H
 
 #include "kernels/kernel.h"
 
-/* Without its sign, a number is at most infinity. */
+/* Without its sign, the bits of a number are at most those of infinity.
+ * replace: writes value over each NaN of a row. all: true if a row has nothing but NaN. */
 #define TZ_NAN(name, type, magnitude, infinity)                                                    \
     TZ_FN tz_u32 tz_is_nan_##name(type bits)                                                       \
     {                                                                                              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PackBits, one tile by one item or by a group: a byte n below 128 is followed by n + 1 bytes as
- * they are, one above 128 by a byte that stands for 257 - n of the same; 128 means nothing, also
- * behind the last packet. */
+ * PackBits (TIFF 6.0, section 9), one tile by one work-item or by a work-group. A byte n below 128
+ * is followed by n + 1 literal bytes, one above 128 by a byte that is repeated 257 - n times. A
+ * byte of 128 means nothing, also after the last packet. */
 #ifndef TZ_KERNELS_PACKBITS_H
 #define TZ_KERNELS_PACKBITS_H
 
@@ -9,17 +9,16 @@
 #include "kernels/kernel.h"
 #include "kernels/status.h"
 
-/* A tile at work. */
 typedef struct tz_packbits_decoder {
     const TZ_GLOBAL tz_u8 *in;
     tz_u32 in_size;
-    tz_u32 at; /* next to read */
+    tz_u32 at; /* offset of the next byte to read */
     tz_u32 size;
-    tz_u32 made;
+    tz_u32 made; /* decoded bytes so far */
 } tz_packbits_decoder;
 
-/* A packet: so many bytes, from there in the input, or the one there again and again. Those that
- * mean nothing are packets of none. The tile is not complete. */
+/* Reads a packet of a tile that is not complete: count bytes from offset `from` of the input, or
+ * for a run the byte there, count times. A byte of 128 is a packet of 0 bytes. */
 TZ_FN tz_u32 tz_packbits_next_packet(tz_packbits_decoder *decoder, tz_u32 *from, tz_u32 *count,
                                      tz_u32 *is_run)
 {
@@ -42,7 +41,7 @@ TZ_FN tz_u32 tz_packbits_next_packet(tz_packbits_decoder *decoder, tz_u32 *from,
     return TZ_DECODE_OK;
 }
 
-/* The tile is complete. */
+/* The status of a complete tile. */
 TZ_FN tz_u32 tz_packbits_finish(tz_packbits_decoder *decoder)
 {
     while (decoder->at < decoder->in_size && decoder->in[decoder->at] == 128)
@@ -52,16 +51,14 @@ TZ_FN tz_u32 tz_packbits_finish(tz_packbits_decoder *decoder)
 
 TZ_FN tz_packbits_decoder tz_packbits_start(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, tz_u32 size)
 {
-    tz_packbits_decoder decoder;
+    tz_packbits_decoder decoder = {0};
     decoder.in = in;
     decoder.in_size = in_size;
-    decoder.at = 0u;
     decoder.size = size;
-    decoder.made = 0u;
     return decoder;
 }
 
-/* One tile as TIFF stores it with compression 32773, by one item. */
+/* Decodes a tile with compression 32773, by one work-item. */
 TZ_FN tz_u32 tz_packbits_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
                               tz_u32 size)
 {
@@ -78,7 +75,7 @@ TZ_FN tz_u32 tz_packbits_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOB
     return tz_packbits_finish(&decoder);
 }
 
-/* Item 0's part: fills the queue. A run is a literal and a copy of it. */
+/* Work-item 0 fills the queue. A run is a literal and a copy of it. */
 TZ_FN void tz_packbits_fill_queue(tz_packbits_decoder *decoder, TZ_LOCAL tz_u32 *queue)
 {
     tz_copy_queue_begin(queue, decoder->made);
@@ -97,12 +94,12 @@ TZ_FN void tz_packbits_fill_queue(tz_packbits_decoder *decoder, TZ_LOCAL tz_u32 
             tz_copy_queue_add(queue, TZ_LITERAL | from, is_run ? 1u : count);
         if (is_run) {
             tz_copy_queue_add(queue, 1u, count - 1u);
-            queue[TZ_COPY_QUEUE_FULL] = 0u; /* no copy is traced through another */
+            queue[TZ_COPY_QUEUE_FULL] = 0u; /* a run is traced only to its own literal */
         }
     }
 }
 
-/* The same by a group; queue: TZ_COPY_QUEUE_WORDS. All items get the status. */
+/* The same by a work-group; queue: TZ_COPY_QUEUE_WORDS. All work-items get the status. */
 TZ_FN tz_u32 tz_packbits_tile_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size,
                                          TZ_GLOBAL tz_u8 *out, tz_u32 size, TZ_LOCAL tz_u32 *queue)
 {
@@ -118,7 +115,7 @@ TZ_FN tz_u32 tz_packbits_tile_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_si
         over = queue[TZ_COPY_QUEUE_IS_LAST];
         status = queue[TZ_COPY_QUEUE_STATUS];
         for (TZ_EACH_WORK_ITEM(work_item))
-            tz_copy_queue_write_stored(queue, in, out, work_item);
+            tz_copy_queue_write_stored(queue, in, 1u, out, work_item);
         TZ_SYNC;
     }
     return status;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PackBits, every row by itself: the packets of encode_packbits.c, found byte by byte, since there
- * is nothing behind a row that may be read or written.
+ * PackBits, every row by itself: the same packets as codec/codec_packbits.c, found byte by byte,
+ * since no byte after a row may be read or written. This is not part of packbits.h, because each
+ * family of kernels compiles the text of all that it includes.
  *
- * Three equal bytes or more are always a run. Two of them are a run only where no literal packet is
- * open. */
+ * Three equal bytes or more are always a run. Two are a run only if no literal packet is open. */
 #ifndef TZ_KERNELS_PACKBITS_ENCODE_H
 #define TZ_KERNELS_PACKBITS_ENCODE_H
 
 #include "kernels/kernel.h"
-#include "kernels/scan.h"
+#include "kernels/work_items.h"
 
 #define TZ_PACKBITS_MAX_PACKET 128u /* bytes of a packet */
 
-/* Where the bytes end that are equal to the one at this place. */
+/* The end of the bytes that equal the one at offset `at`. */
 TZ_FN tz_u32 tz_packbits_run_end(const TZ_GLOBAL tz_u8 *in, tz_u32 at, tz_u32 end)
 {
     const tz_u8 byte = in[at];
@@ -21,12 +21,12 @@ TZ_FN tz_u32 tz_packbits_run_end(const TZ_GLOBAL tz_u8 *in, tz_u32 at, tz_u32 en
     return at;
 }
 
-/* Where the literal packet from at ends: before three equal bytes, or when it is full. Two equal
- * bytes are not cut through by that: the next packet takes both. */
+/* The end of the literal packet that begins at `at`: before three equal bytes, or at its greatest
+ * size. It does not end between two equal bytes, which the next packet can encode as a run. */
 TZ_FN tz_u32 tz_packbits_literal_end(const TZ_GLOBAL tz_u8 *in, tz_u32 at, tz_u32 end)
 {
     const tz_u32 is_long = end - at > TZ_PACKBITS_MAX_PACKET;
-    const tz_u32 limit = is_long ? at + TZ_PACKBITS_MAX_PACKET : end;
+    const tz_u32 limit = at + tz_kernel_min(end - at, TZ_PACKBITS_MAX_PACKET);
     for (; at < limit; at++) {
         if (end - at >= 3u && in[at] == in[at + 1u] && in[at] == in[at + 2u])
             return at;
@@ -34,7 +34,7 @@ TZ_FN tz_u32 tz_packbits_literal_end(const TZ_GLOBAL tz_u8 *in, tz_u32 at, tz_u3
     return is_long && in[limit - 1u] == in[limit] ? limit - 1u : limit;
 }
 
-/* One row. The size of its packets, which go to out when writes is not 0. */
+/* Returns the size of the packets of a row, and writes them to out if writes is not 0. */
 TZ_FN tz_u32 tz_packbits_encode_row(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_GLOBAL tz_u8 *out,
                                     tz_u32 writes)
 {
@@ -42,7 +42,7 @@ TZ_FN tz_u32 tz_packbits_encode_row(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_G
     while (at < size) {
         const tz_u32 run = tz_packbits_run_end(in, at, size) - at;
         if (run >= 2u) {
-            const tz_u32 some = run < TZ_PACKBITS_MAX_PACKET ? run : TZ_PACKBITS_MAX_PACKET;
+            const tz_u32 some = tz_kernel_min(run, TZ_PACKBITS_MAX_PACKET);
             if (writes) {
                 out[made] = (tz_u8)(257u - some);
                 out[made + 1u] = in[at];
@@ -63,14 +63,14 @@ TZ_FN tz_u32 tz_packbits_encode_row(const TZ_GLOBAL tz_u8 *in, tz_u32 size, TZ_G
     return made;
 }
 
-/* A tile of whole rows takes no more room than this. */
+/* The greatest encoded size of a tile of whole rows. */
 TZ_FN tz_u64 tz_packbits_bound(tz_u64 size, tz_u32 row_bytes)
 {
     const tz_u64 packets = (row_bytes + TZ_PACKBITS_MAX_PACKET - 1u) / TZ_PACKBITS_MAX_PACKET;
     return size + size / row_bytes * packets;
 }
 
-/* One tile of whole rows by one item; its size. */
+/* Encodes a tile of whole rows by one work-item; returns its size. */
 TZ_FN tz_u32 tz_packbits_encode_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_u32 row_bytes,
                                      TZ_GLOBAL tz_u8 *out)
 {
@@ -80,8 +80,9 @@ TZ_FN tz_u32 tz_packbits_encode_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_
     return made;
 }
 
-/* The same by a group: an item for each row, which knows where to write when all before it know
- * their sizes. sums: TZ_SCAN_WORDS. All items get the size. */
+/* The same by a work-group, a work-item for each row. Each row is encoded twice: first for its
+ * size, from which prefix sums make the offsets, and then to its offset. All work-items get the
+ * size. sums: TZ_SCAN_WORDS. */
 TZ_FN tz_u32 tz_packbits_encode_tile_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 size,
                                                 tz_u32 row_bytes, TZ_GLOBAL tz_u8 *out,
                                                 TZ_LOCAL tz_u64 *sums)

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TIFF's predictors and how they are undone, one row at a time. */
+ * TIFF's predictors, one row at a time, and how they are reverted.
+ *
+ * Predictor 2 stores the difference of each sample to the same sample of the pixel before, modulo
+ * the width of samples. Predictor 3 (Adobe's technical note 3) sorts the bytes of a row of floats
+ * by significance, the highest first, into planes of one byte for each sample, and stores
+ * differences of bytes. */
 #ifndef TZ_KERNELS_PREDICTOR_H
 #define TZ_KERNELS_PREDICTOR_H
 
 #include "kernels/kernel.h"
 
-/* Predictor 2: every sample is the difference to the one of the pixel before, modulo its width.
- * count is in samples, stride the samples of a pixel; swap: row is in the other byte order. One
- * sample of the pixel after the other, so that the sum stays in a register. */
+/* Reverts predictor 2. count: samples of the row. stride: samples of a pixel. swap: row is in the
+ * other byte order. The outer loop is over the samples of a pixel, so that the sum stays in a
+ * register. */
 #define TZ_UNPREDICT2(name, type)                                                                  \
     TZ_FN void tz_unpredict2_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out,              \
                                     tz_u64 count, tz_u32 stride, tz_u32 swap)                      \
@@ -26,14 +31,13 @@ TZ_UNPREDICT2(u16, tz_u16)
 TZ_UNPREDICT2(u32, tz_u32)
 TZ_UNPREDICT2(u64, tz_u64)
 
-/* Predictor 3: the bytes of a row are sorted by significance, highest first, and differenced as
- * bytes. This undoes the differences, of the first size bytes and in place. */
+/* Reverts the differences of predictor 3 in the first size bytes of a row, in place. */
 TZ_FN void tz_sum_bytes(TZ_GLOBAL tz_u8 *row, tz_u64 size, tz_u32 stride)
 {
     tz_unpredict2_u8(row, row, size, stride, 0);
 }
 
-/* And this the sorting, of the first wanted of count samples of width bytes each. */
+/* Reverts the sorting of predictor 3, for the first `wanted` of count samples of width bytes. */
 TZ_FN void tz_join_planes(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 count,
                           tz_u64 wanted, tz_u32 width, tz_u32 little_endian)
 {
@@ -45,10 +49,10 @@ TZ_FN void tz_join_planes(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u
     }
 }
 
-/* ---- and the way there ---- */
+/* ---- applying them ---- */
 
-/* From the last to the first, so that out may be row; the samples of the first pixel stay as they
- * are. swap: out is in the other byte order. */
+/* Predictor 2, from the last sample to the first, so that out may be row. The first pixel does not
+ * change. swap: out is in the other byte order. */
 #define TZ_PREDICT2(name, type)                                                                    \
     TZ_FN void tz_predict2_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 count,  \
                                   tz_u32 stride, tz_u32 swap)                                      \
@@ -66,8 +70,9 @@ TZ_PREDICT2(u16, tz_u16)
 TZ_PREDICT2(u32, tz_u32)
 TZ_PREDICT2(u64, tz_u64)
 
-/* Predictor 3 of count samples of width bytes each; row and out do not overlap. The differences run
- * on from plane to plane: the first pixel of a plane is taken from the last of the one before. */
+/* Predictor 3 of count samples of width bytes each; row and out do not overlap. Differences go
+ * across planes: the first pixel of a plane is stored as the difference to the last of the plane
+ * before. */
 TZ_FN void tz_predict3(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 count, tz_u32 width,
                        tz_u32 stride, tz_u32 little_endian)
 {

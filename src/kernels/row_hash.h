@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The hash that tells whether a tile came back as it was given: eight bytes at a time, by a
- * multiplication that spreads each of them over all bits, and four such sums side by side, which do
- * not wait for each other. It finds mistakes; it is no defence against anybody who makes them on
- * purpose. Words are taken in the order that loads have, which is the same for all that work on one
- * file. */
+ * The hash by which a writer checks that a tile reads back as it was given. A multiplication
+ * spreads each word of eight bytes over all bits; four accumulators do not wait for each other. The
+ * hash finds mistakes, not attacks. Words are loaded in the byte order of the machine: hashes are
+ * compared within one run and are never stored. */
 #ifndef TZ_KERNELS_ROW_HASH_H
 #define TZ_KERNELS_ROW_HASH_H
 
 #include "kernels/kernel.h"
 
 #define TZ_HASH_ACCUMULATORS 4u
-#define TZ_HASH_BLOCK        32u /* bytes: a word to each lane */
+#define TZ_HASH_BLOCK        32u /* bytes: a word for each accumulator */
 
 TZ_FN tz_u64 tz_hash_mix(tz_u64 hash, tz_u64 word)
 {
@@ -18,7 +17,7 @@ TZ_FN tz_u64 tz_hash_mix(tz_u64 hash, tz_u64 word)
     return hash ^ hash >> 32;
 }
 
-/* What a lane begins a row with. */
+/* The value of an accumulator at the start of a row; hash is that of the row before. */
 TZ_FN tz_u64 tz_hash_accumulator_begin(tz_u64 hash, tz_u32 accumulator)
 {
     return accumulator == 0u   ? hash
@@ -27,7 +26,7 @@ TZ_FN tz_u64 tz_hash_accumulator_begin(tz_u64 hash, tz_u32 accumulator)
                                : hash >> 1;
 }
 
-/* A lane's word of the last block, of which there are size bytes, less than all; zeros follow. */
+/* The word of an accumulator in the last block, which has only size bytes; zeros follow them. */
 TZ_FN tz_u64 tz_hash_rest(const TZ_GLOBAL tz_u8 *rest, tz_u32 size, tz_u32 accumulator)
 {
     tz_u64 word = 0;
@@ -36,13 +35,13 @@ TZ_FN tz_u64 tz_hash_rest(const TZ_GLOBAL tz_u8 *rest, tz_u32 size, tz_u32 accum
     return word;
 }
 
-/* All lanes of a row, whose last block had so many bytes. */
+/* The hash of a row, whose last block had rest bytes. */
 TZ_FN tz_u64 tz_hash_merge_accumulators(tz_u64 a, tz_u64 b, tz_u64 c, tz_u64 d, tz_u32 rest)
 {
     return tz_hash_mix(tz_hash_mix(tz_hash_mix(a, b), c), d) + rest;
 }
 
-/* One lane of a row of size bytes, for those who share it. */
+/* One accumulator of a row of size bytes, for work-items that share the row. */
 TZ_FN tz_u64 tz_hash_accumulate(tz_u64 hash, const TZ_GLOBAL tz_u8 *row, tz_u64 size,
                                 tz_u32 accumulator)
 {
@@ -53,7 +52,7 @@ TZ_FN tz_u64 tz_hash_accumulate(tz_u64 hash, const TZ_GLOBAL tz_u8 *row, tz_u64 
     return tz_hash_mix(sum, tz_hash_rest(row + at, (tz_u32)(size - at), accumulator));
 }
 
-/* All of it. */
+/* The hash of a row after that of the rows before. */
 TZ_FN tz_u64 tz_hash_row(tz_u64 hash, const TZ_GLOBAL tz_u8 *row, tz_u64 size)
 {
     tz_u64 accumulators[TZ_HASH_ACCUMULATORS];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sums of a piece of a row, and of the pieces of a tile: the order of doc/numerics.md. There is
- * nothing of it without double precision. */
+ * Statistics of samples in the order of doc/numerics.md, so that every device has the same sums: a
+ * row is divided into blocks of TZ_STATS_BLOCK samples, a block has eight accumulators that take
+ * samples in turn, and blocks are added in their order. All of it needs double precision. */
 #ifndef TZ_KERNELS_STATS_H
 #define TZ_KERNELS_STATS_H
 
@@ -9,20 +10,20 @@
 #ifdef TZ_HAS_F64
 
 #define TZ_STATS_ACCUMULATORS 8u
-/* Samples that are tallied at once: few enough that sums of differences and of their squares are
- * exact in a double for samples of up to 16 bits and a whole pivot. */
+/* Samples of a block: few enough that a double holds the sums of differences and of their squares
+ * exactly, for samples of up to 16 bits and a whole pivot. */
 #define TZ_STATS_BLOCK 1024u
 
-/* What was seen in one piece. */
+/* Statistics of one block. */
 typedef struct tz_block_stats {
     tz_u64 valid;
-    tz_f64 minimum; /* of nothing infinite, and so is maximum */
+    tz_f64 minimum; /* infinite if nothing is valid, as is maximum */
     tz_f64 maximum;
     tz_f64 sum;
     tz_f64 squares;
 } tz_block_stats;
 
-/* And in all pieces so far. Zeroed state is empty. */
+/* Statistics of all blocks so far. Zeroed state is empty. */
 typedef struct tz_stats {
     tz_u64 valid;
     tz_f64 minimum;
@@ -32,9 +33,8 @@ typedef struct tz_stats {
     tz_f64 squares;
 } tz_stats;
 
-/* ---- a piece ---- */
+/* ---- blocks ---- */
 
-/* What eight lanes have seen. */
 typedef struct tz_accumulators {
     tz_f64 sums[TZ_STATS_ACCUMULATORS];
     tz_f64 squares[TZ_STATS_ACCUMULATORS];
@@ -51,8 +51,8 @@ TZ_FN void tz_accumulator_begin(tz_accumulators *acc, tz_u32 index)
     acc->valid[index] = 0;
 }
 
-/* A sample: its difference to the pivot, and the square of that. 0 is added where it does not
- * count, as NaN never does. */
+/* Adds a sample: its difference to the pivot, and the square of that. A sample that is not valid,
+ * and NaN, adds 0. */
 TZ_FN void tz_accumulator_add(tz_accumulators *acc, tz_u32 index, tz_f64 x, int is_valid,
                               tz_f64 pivot)
 {
@@ -65,7 +65,7 @@ TZ_FN void tz_accumulator_add(tz_accumulators *acc, tz_u32 index, tz_f64 x, int 
     acc->valid[index] += (tz_u64)counts;
 }
 
-/* Lanes are added in pairs half of them apart. */
+/* Adds accumulators in pairs that lie four apart, as a vector is halved. */
 TZ_FN tz_f64 tz_accumulators_sum(const tz_f64 *accumulators)
 {
     const tz_f64 even = (accumulators[0] + accumulators[4]) + (accumulators[2] + accumulators[6]);
@@ -89,7 +89,8 @@ TZ_FN tz_block_stats tz_accumulators_merge(const tz_accumulators *acc)
     return block;
 }
 
-/* One sample to each of the first lanes. Flags (has_flags: else all count) are 0 or not. */
+/* Adds one sample to each of the first count accumulators. flags: not 0 for valid samples; without
+ * has_flags all are. */
 TZ_FN void tz_accumulators_add(tz_accumulators *acc, const TZ_GLOBAL tz_f64 *samples,
                                const TZ_GLOBAL tz_u8 *flags, int has_flags, tz_u32 count,
                                tz_f64 pivot)
@@ -98,7 +99,7 @@ TZ_FN void tz_accumulators_add(tz_accumulators *acc, const TZ_GLOBAL tz_f64 *sam
         tz_accumulator_add(acc, i, samples[i], !has_flags || flags[i] != 0, pivot);
 }
 
-/* count samples, one after the other to lanes 0 to 7 and again from 0. */
+/* The statistics of a block of count samples. */
 TZ_FN tz_block_stats tz_block_stats_of(const TZ_GLOBAL tz_f64 *samples,
                                        const TZ_GLOBAL tz_u8 *flags, int has_flags, tz_u32 count,
                                        tz_f64 pivot)
@@ -115,9 +116,9 @@ TZ_FN tz_block_stats tz_block_stats_of(const TZ_GLOBAL tz_f64 *samples,
     return tz_accumulators_merge(&accumulators);
 }
 
-/* ---- pieces ---- */
+/* ---- sums of blocks ---- */
 
-/* The largest whole number that is not above x; what is as large as that has no fraction. */
+/* The largest whole number that is not above x. From 2^52 on, numbers have no fraction. */
 TZ_FN tz_f64 tz_floor(tz_f64 x)
 {
     if (!(x > -4503599627370496.0 && x < 4503599627370496.0))
@@ -126,9 +127,9 @@ TZ_FN tz_f64 tz_floor(tz_f64 x)
     return whole > x ? whole - 1.0 : whole;
 }
 
-/* An empty tally begins with the first piece in which anything counts, seen from a pivot of 0: the
- * pivot is about the middle of its samples, and whole for integers. The piece is then added, seen
- * from there. */
+/* Begins statistics with the first block that has valid samples, summed with pivot 0: the pivot
+ * becomes the mean of these samples, rounded for integers. The caller then sums the block again
+ * with this pivot, and adds it. */
 TZ_FN void tz_stats_begin(tz_stats *stats, const tz_block_stats *from_zero, int is_integer)
 {
     const tz_f64 mean = from_zero->sum / (tz_f64)from_zero->valid;

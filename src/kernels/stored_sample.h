@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One sample of a decoded row, whatever way rows have it, as the bits of its type; and one as it is
- * written. Row by row the same is in unpack.h and predictor.h. */
+ * One sample of a decoded row, in any of the forms in which rows store samples, as the bits of its
+ * type. unpack.h and predictor.h do the same for whole rows. */
 #ifndef TZ_KERNELS_STORED_SAMPLE_H
 #define TZ_KERNELS_STORED_SAMPLE_H
 
@@ -14,15 +14,15 @@
 
 typedef struct tz_sample_form {
     tz_u32 form;
-    tz_u32 bits;      /* of a stored sample, of all its parts */
+    tz_u32 bits;      /* of a stored sample with all its components */
     tz_u32 swap;      /* words and F24: highest byte first */
-    tz_u32 is_sign;   /* bits: the highest one is a sign */
-    tz_u32 component; /* what it becomes: TZ_COMPONENT_... */
+    tz_u32 is_sign;   /* packed: the highest bit is a sign */
+    tz_u32 component; /* TZ_COMPONENT_* of the result */
     tz_u32 components;
     tz_u64 count; /* planes: samples of a row */
 } tz_sample_form;
 
-/* A sample whose bytes are in planes: from the highest to the lowest. */
+/* Joins the bytes of a sample, which lie in planes of count bytes, the highest byte first. */
 TZ_FN tz_u64 tz_join_sample(const TZ_GLOBAL tz_u8 *row, tz_u64 index, tz_u64 count, tz_u32 bytes)
 {
     tz_u64 raw = 0;
@@ -31,13 +31,14 @@ TZ_FN tz_u64 tz_join_sample(const TZ_GLOBAL tz_u8 *row, tz_u64 index, tz_u64 cou
     return raw;
 }
 
-/* Floats of 24 bits are whole bytes, in the file's byte order. */
+/* Loads a float of 24 bits, whose bytes are in the byte order of the file. */
 TZ_FN tz_u32 tz_load_f24(const TZ_GLOBAL tz_u8 *p, tz_u32 highest_first)
 {
     return highest_first ? (tz_u32)p[0] << 16 | (tz_u32)p[1] << 8 | p[2]
                          : (tz_u32)p[2] << 16 | (tz_u32)p[1] << 8 | p[0];
 }
 
+/* The bits of component 0 or 1 of a sample. */
 TZ_FN tz_u64 tz_sample_raw(const tz_sample_form *form, const TZ_GLOBAL tz_u8 *row, tz_u64 index,
                            tz_u32 second)
 {

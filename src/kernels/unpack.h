@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Samples of odd widths, and byte order, one row at a time. */
+ * Stored samples to words: packed samples of 1 to 32 bits, floats of 24 bits and the other byte
+ * order, one row at a time. */
 #ifndef TZ_KERNELS_UNPACK_H
 #define TZ_KERNELS_UNPACK_H
 
 #include "kernels/kernel.h"
 
-/* Sample index of a row of bits-wide samples, highest bit first; bits is 1 to 32. */
+/* Sample number index of a row of samples of `bits` bits, highest bit first; bits is 1 to 32. */
 TZ_FN tz_u32 tz_unpack_sample(const TZ_GLOBAL tz_u8 *row, tz_u64 index, tz_u32 bits)
 {
     const tz_u64 first = index * bits;
@@ -17,7 +18,7 @@ TZ_FN tz_u32 tz_unpack_sample(const TZ_GLOBAL tz_u8 *row, tz_u64 index, tz_u32 b
     return (tz_u32)(window & (((tz_u64)1 << bits) - 1));
 }
 
-/* The same number with its highest bit as a sign. */
+/* The sample with its highest bit taken as a sign. */
 TZ_FN tz_i32 tz_sign_extend(tz_u32 sample, tz_u32 bits)
 {
     const tz_u32 sign = (tz_u32)1 << (bits - 1);
@@ -54,7 +55,7 @@ TZ_FN tz_u32 tz_f24_to_f32_bits(tz_u32 sample)
         if (mantissa == 0u)
             return sign;
         exponent = 1u;
-        while (!(mantissa & 0x10000u)) { /* normalise: f32 has room for it */
+        while (!(mantissa & 0x10000u)) { /* a subnormal, which f32 can normalise */
             mantissa <<= 1;
             exponent--; /* may wrap below 0: the sum below brings it back */
         }

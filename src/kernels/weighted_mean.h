@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Weighted means of valid samples: the rules of doc/numerics.md. Weights are tables made on the
- * host, so that every device multiplies by the same numbers. What is not valid is NaN. */
+ * Weighted means of valid samples: the rules of doc/numerics.md. The host makes the tables of
+ * weights, so that every device multiplies by the same numbers. NaN stands for a sample that is not
+ * valid. */
 #ifndef TZ_KERNELS_WEIGHTED_MEAN_H
 #define TZ_KERNELS_WEIGHTED_MEAN_H
 
@@ -8,7 +9,7 @@
 
 #ifdef TZ_HAS_F64
 
-/* One sample of a row's share: it counts if it is valid and weighs something. */
+/* Adds one sample to sum and weight, if it is valid and its weight is not 0. */
 TZ_FN void tz_weighted_add(tz_f64 x, tz_f64 sample_weight, tz_f64 *sum, tz_f64 *weight)
 {
     if (x != x || sample_weight == 0.0)
@@ -17,8 +18,8 @@ TZ_FN void tz_weighted_add(tz_f64 x, tz_f64 sample_weight, tz_f64 *sum, tz_f64 *
     *weight += sample_weight;
 }
 
-/* One row's share of one new pixel: sum and weight of its valid samples, left to right. Weights
- * are stride apart. */
+/* Sum and weight of the valid samples of one row for one new pixel, from left to right. Weights are
+ * stride apart. */
 TZ_FN void tz_weighted_sum_row(const TZ_GLOBAL tz_f64 *samples, const TZ_GLOBAL tz_f64 *weights,
                                tz_u64 stride, tz_u32 count, tz_f64 *sum, tz_f64 *weight)
 {
@@ -30,18 +31,18 @@ TZ_FN void tz_weighted_sum_row(const TZ_GLOBAL tz_f64 *samples, const TZ_GLOBAL 
     *weight = w;
 }
 
-/* nan: where nothing is valid. */
+/* Returns nan if nothing was valid. */
 TZ_FN tz_f64 tz_weighted_mean(tz_f64 sum, tz_f64 weight, tz_f64 nan)
 {
     return weight > 0.0 ? sum / weight : nan;
 }
 
-/* The state of a filter: a mean along one axis, taken sample by sample. */
+/* A filter along one axis: a weighted mean, to which samples are added one by one. */
 typedef struct tz_filter_state {
     tz_f64 sum;
     tz_f64 weight;
-    tz_u32 run;     /* valid samples so far since the last one that is not */
-    tz_u32 max_run; /* such run */
+    tz_u32 run;     /* valid samples since the last one that is not */
+    tz_u32 max_run; /* the longest run so far */
 } tz_filter_state;
 
 TZ_FN void tz_filter_add(tz_filter_state *f, tz_f64 weight, tz_f64 x)
@@ -56,9 +57,9 @@ TZ_FN void tz_filter_add(tz_filter_state *f, tz_f64 weight, tz_f64 x)
     f->max_run = f->run > f->max_run ? f->run : f->max_run;
 }
 
-/* Of count samples. Where weights may be negative, few valid samples would weigh nearly nothing
- * together and their mean would be anywhere: half of all must lie together. nan: where it is not
- * valid. */
+/* The mean of count samples, or nan. negative: some weights are negative. A few valid samples might
+ * then weigh nearly 0 together, and their mean could be any number: a run of half of all samples
+ * must be valid. */
 TZ_FN tz_f64 tz_filter_end(const tz_filter_state *f, tz_u32 count, int negative, tz_f64 nan)
 {
     if (negative && f->max_run < count / 2u)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * xxHash with seed 0, by one item: of 32 bits, the checksum of LZ4 frames, and of 64 bits, whose
- * lower half is that of Zstandard. */
+ * xxHash with seed 0, by one work-item: XXH32, the checksum of LZ4 frames, and XXH64, whose lower
+ * half is the checksum of Zstandard. Four accumulators take turns in words of 4 or 8 bytes, are
+ * merged, and the rest of the bytes follows. codec/xxhash32.c has the 32-bit form for the host, for
+ * sizes above 4 GiB. */
 #ifndef TZ_KERNELS_XXHASH_H
 #define TZ_KERNELS_XXHASH_H
 
@@ -11,11 +13,6 @@
 #define TZ_XXHASH_3 0xC2B2AE3Du
 #define TZ_XXHASH_4 0x27D4EB2Fu
 #define TZ_XXHASH_5 0x165667B1u
-
-TZ_FN tz_u32 tz_kernel_le32(const TZ_GLOBAL tz_u8 *at)
-{
-    return at[0] | (tz_u32)at[1] << 8 | (tz_u32)at[2] << 16 | (tz_u32)at[3] << 24;
-}
 
 TZ_FN tz_u32 tz_xxhash_rotate(tz_u32 x, tz_u32 bits)
 {
@@ -60,11 +57,6 @@ TZ_FN tz_u32 tz_kernel_xxhash32(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
 #define TZ_XXHASH64_4 0x85EBCA77C2B2AE63ul
 #define TZ_XXHASH64_5 0x27D4EB2F165667C5ul
 
-TZ_FN tz_u64 tz_kernel_le64(const TZ_GLOBAL tz_u8 *at)
-{
-    return tz_kernel_le32(at) | (tz_u64)tz_kernel_le32(at + 4) << 32;
-}
-
 TZ_FN tz_u64 tz_xxhash64_rotate(tz_u64 x, tz_u32 bits)
 {
     return x << bits | x >> (64u - bits);
@@ -80,7 +72,7 @@ TZ_FN tz_u64 tz_xxhash64_merge(tz_u64 hash, tz_u64 accumulator)
     return (hash ^ tz_xxhash64_round(0u, accumulator)) * TZ_XXHASH64_1 + TZ_XXHASH64_4;
 }
 
-/* What a hash of whole blocks of 32 bytes and the bytes behind them come to. */
+/* The hash, from that of all whole blocks of 32 bytes and the bytes after them. */
 TZ_FN tz_u64 tz_xxhash64_tail(tz_u64 hash, const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
 {
     tz_u32 at = 0u;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Zstandard: frames to one tile, by one item or by a group. What it takes is what every version of
- * libzstd takes. */
+ * Zstandard: frames to one tile, by one work-item or by a work-group. zstd_frame.h parses; this
+ * file decodes the streams of literals and writes the bytes. It accepts the frames that every
+ * version of libzstd accepts.
+ *
+ * In a work-group, work-item 0 parses. A block takes several rounds: the first reads its headers;
+ * up to four work-items then decode its streams of literals at the same time; and all work-items
+ * write the sequences, one queue of copies in each round. */
 #ifndef TZ_KERNELS_ZSTD_H
 #define TZ_KERNELS_ZSTD_H
 
@@ -9,18 +14,12 @@
 #include "kernels/status.h"
 #include "kernels/zstd_frame.h"
 
-/* Bytes of work memory for a tile, which begins at a multiple of 4. */
+/* Bytes of scratch memory for a tile, which begins at a multiple of 4. */
 #define TZ_ZSTD_SCRATCH_BYTES (4u * TZ_ZSTD_SCRATCH_WORDS)
 
-/* ---- by one item ---- */
+/* ---- by one work-item ---- */
 
-TZ_FN const TZ_GLOBAL tz_u8 *tz_zstd_literals_start(const tz_zstd_decoder *decoder)
-{
-    return (decoder->literals.stored ? decoder->in : tz_zstd_literal_buffer(decoder->scratch)) +
-           decoder->literals.at;
-}
-
-/* All streams of the block's literals. */
+/* Decodes all streams of the literals of a block. */
 TZ_FN tz_u32 tz_zstd_decode_literals(const tz_zstd_decoder *decoder)
 {
     tz_u32 status = TZ_DECODE_OK;
@@ -35,11 +34,13 @@ TZ_FN tz_u32 tz_zstd_decode_literals(const tz_zstd_decoder *decoder)
     return status;
 }
 
-/* So many literals, from number first on, to this place. */
+/* Writes count literals, from number first on, to offset `at` of the tile. */
 TZ_FN void tz_zstd_copy_literals(const tz_zstd_decoder *decoder, tz_u32 first, tz_u32 count,
                                  tz_u32 at)
 {
-    const TZ_GLOBAL tz_u8 *from = tz_zstd_literals_start(decoder);
+    const TZ_GLOBAL tz_u8 *buffer =
+        decoder->literals.stored ? decoder->in : tz_zstd_literal_buffer(decoder->scratch);
+    const TZ_GLOBAL tz_u8 *from = buffer + decoder->literals.at;
     TZ_GLOBAL tz_u8 *to = decoder->out + at;
     if (decoder->literals.step == 0u) {
         for (tz_u32 i = 0u; i < count; i++)
@@ -50,7 +51,7 @@ TZ_FN void tz_zstd_copy_literals(const tz_zstd_decoder *decoder, tz_u32 first, t
     }
 }
 
-/* A block whose head was read. */
+/* Decodes a block whose header was read. */
 TZ_FN tz_u32 tz_zstd_decode_block(tz_zstd_decoder *decoder)
 {
     tz_u32 literals = 0u;
@@ -76,7 +77,7 @@ TZ_FN tz_u32 tz_zstd_decode_block(tz_zstd_decoder *decoder)
     return status;
 }
 
-/* One tile as it is stored with compression 50000. work: TZ_ZSTD_SCRATCH_BYTES bytes. */
+/* Decodes a tile with compression 50000. scratch: TZ_ZSTD_SCRATCH_BYTES bytes. */
 TZ_FN tz_u32 tz_zstd_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL tz_u8 *out,
                           tz_u32 size, TZ_GLOBAL tz_u32 *scratch)
 {
@@ -92,10 +93,11 @@ TZ_FN tz_u32 tz_zstd_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL t
     return tz_zstd_finish(&decoder);
 }
 
-/* ---- by a group ---- */
+/* ---- by a work-group ---- */
 
-/* Local memory of a group, in words: the queue, and what item 0 tells the others. */
-#define TZ_ZSTD_STREAMS     TZ_COPY_QUEUE_WORDS /* to decode, by as many items */
+/* Local memory of a work-group, in words: the queue, and after it the streams and literals of the
+ * block, which work-item 0 sets for all. */
+#define TZ_ZSTD_STREAMS     TZ_COPY_QUEUE_WORDS /* to decode in this round; 0: none */
 #define TZ_ZSTD_LOG         (TZ_COPY_QUEUE_WORDS + 1u)
 #define TZ_ZSTD_SIZE        (TZ_COPY_QUEUE_WORDS + 2u) /* bytes that all streams make */
 #define TZ_ZSTD_STARTS      (TZ_COPY_QUEUE_WORDS + 3u) /* in the input, and the end of the last */
@@ -103,7 +105,7 @@ TZ_FN tz_u32 tz_zstd_tile(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size, TZ_GLOBAL t
 #define TZ_ZSTD_SOURCE      (TZ_ZSTD_RESULTS + TZ_ZSTD_MAX_STREAMS) /* literals: stored, at, step */
 #define TZ_ZSTD_LOCAL_WORDS (TZ_ZSTD_SOURCE + 3u)
 
-/* Item 0: the head of a block was read. */
+/* Work-item 0: shares the literals of a block whose header was read. */
 TZ_FN void tz_zstd_share_literals(const tz_zstd_decoder *decoder, TZ_LOCAL tz_u32 *shared)
 {
     shared[TZ_ZSTD_SOURCE] = decoder->literals.stored;
@@ -118,7 +120,7 @@ TZ_FN void tz_zstd_share_literals(const tz_zstd_decoder *decoder, TZ_LOCAL tz_u3
         shared[TZ_ZSTD_STARTS + decoder->streams] = decoder->stream_at[decoder->streams];
 }
 
-/* One item's stream, if there is one for it. */
+/* Decodes the stream of a work-item, if there is one for it. */
 TZ_FN void tz_zstd_decode_own_stream(TZ_LOCAL tz_u32 *shared, const TZ_GLOBAL tz_u8 *in,
                                      TZ_GLOBAL tz_u32 *scratch, tz_u32 work_item)
 {
@@ -134,21 +136,8 @@ TZ_FN void tz_zstd_decode_own_stream(TZ_LOCAL tz_u32 *shared, const TZ_GLOBAL tz
     }
 }
 
-/* One item's share of all that the queue makes. */
-TZ_FN void tz_zstd_write_queue(const TZ_LOCAL tz_u32 *shared, const TZ_GLOBAL tz_u8 *in,
-                               TZ_GLOBAL tz_u32 *scratch, TZ_GLOBAL tz_u8 *out, tz_u32 work_item)
-{
-    const tz_u32 end = shared[TZ_COPY_QUEUE_ENDS + shared[TZ_COPY_QUEUE_COUNT]];
-    const TZ_GLOBAL tz_u8 *literals = shared[TZ_ZSTD_SOURCE] ? in : tz_zstd_literal_buffer(scratch);
-    const tz_u32 first = shared[TZ_ZSTD_SOURCE + 1u];
-    const tz_u32 step = shared[TZ_ZSTD_SOURCE + 2u];
-    for (tz_u32 at = shared[TZ_COPY_QUEUE_ENDS] + work_item; at < end; at += TZ_WORK_GROUP_SIZE) {
-        const tz_u32 from = tz_copy_queue_trace(shared, at);
-        out[at] = from & TZ_LITERAL ? literals[first + (from & ~TZ_LITERAL) * step] : out[from];
-    }
-}
-
-/* Item 0: sequences of the block, as many as there is room for, and what comes behind them. */
+/* Work-item 0: queues sequences of the block, as many as fit, and after the last one the literals
+ * that are left. */
 TZ_FN tz_u32 tz_zstd_queue_sequences(tz_zstd_decoder *decoder, TZ_LOCAL tz_u32 *queue)
 {
     tz_u32 literals = 0u;
@@ -174,17 +163,7 @@ TZ_FN tz_u32 tz_zstd_queue_sequences(tz_zstd_decoder *decoder, TZ_LOCAL tz_u32 *
     return status;
 }
 
-/* Item 0: the literals are there if all went well, and sequences come next. */
-TZ_FN tz_u32 tz_zstd_end_literals(tz_zstd_decoder *decoder, const TZ_LOCAL tz_u32 *shared)
-{
-    tz_u32 status = TZ_DECODE_OK;
-    for (tz_u32 i = 0u; i < decoder->streams && status == TZ_DECODE_OK; i++)
-        status = shared[TZ_ZSTD_RESULTS + i];
-    decoder->stage = TZ_ZSTD_STAGE_SEQUENCES;
-    return status == TZ_DECODE_OK ? tz_zstd_begin_sequences(decoder) : status;
-}
-
-/* Item 0's part: hands out streams, or fills the queue. */
+/* Work-item 0: hands out streams, or fills the queue. */
 TZ_FN void tz_zstd_fill_queue(tz_zstd_decoder *decoder, TZ_LOCAL tz_u32 *shared)
 {
     tz_u32 over = 0u;
@@ -200,8 +179,13 @@ TZ_FN void tz_zstd_fill_queue(tz_zstd_decoder *decoder, TZ_LOCAL tz_u32 *shared)
                 return;
         }
     }
-    if (status == TZ_DECODE_OK && decoder->stage == TZ_ZSTD_STAGE_LITERALS)
-        status = tz_zstd_end_literals(decoder, shared);
+    if (status == TZ_DECODE_OK && decoder->stage == TZ_ZSTD_STAGE_LITERALS) {
+        for (tz_u32 i = 0u; i < decoder->streams && status == TZ_DECODE_OK; i++)
+            status = shared[TZ_ZSTD_RESULTS + i];
+        decoder->stage = TZ_ZSTD_STAGE_SEQUENCES;
+        if (status == TZ_DECODE_OK)
+            status = tz_zstd_begin_sequences(decoder);
+    }
     if (over)
         status = tz_zstd_finish(decoder);
     else if (status == TZ_DECODE_OK)
@@ -210,7 +194,7 @@ TZ_FN void tz_zstd_fill_queue(tz_zstd_decoder *decoder, TZ_LOCAL tz_u32 *shared)
         tz_copy_queue_end(shared, status, 0u);
 }
 
-/* As tz_zstd_tile; shared: TZ_ZSTD_LOCAL_WORDS words. All items get the status. */
+/* As tz_zstd_tile; shared: TZ_ZSTD_LOCAL_WORDS words. All work-items get the status. */
 TZ_FN tz_u32 tz_zstd_tile_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size,
                                      TZ_GLOBAL tz_u8 *out, tz_u32 size, TZ_GLOBAL tz_u32 *scratch,
                                      TZ_LOCAL tz_u32 *shared)
@@ -227,8 +211,11 @@ TZ_FN tz_u32 tz_zstd_tile_work_group(const TZ_GLOBAL tz_u8 *in, tz_u32 in_size,
         over = shared[TZ_COPY_QUEUE_IS_LAST];
         status = shared[TZ_COPY_QUEUE_STATUS];
         for (TZ_EACH_WORK_ITEM(work_item)) {
+            const TZ_GLOBAL tz_u8 *literals =
+                shared[TZ_ZSTD_SOURCE] ? in : tz_zstd_literal_buffer(scratch);
             tz_zstd_decode_own_stream(shared, in, scratch, work_item);
-            tz_zstd_write_queue(shared, in, scratch, out, work_item);
+            tz_copy_queue_write_stored(shared, literals + shared[TZ_ZSTD_SOURCE + 1u],
+                                       shared[TZ_ZSTD_SOURCE + 2u], out, work_item);
         }
         TZ_SYNC;
     }

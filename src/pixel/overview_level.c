@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "kernels/component.h"
-#include "kernels/component_value.h"
+#include "kernels/wide.h"
 #include "pixel/pixel.h"
 #include "pixel/resample_row.h"
 #include "pixel/row_ops.h"

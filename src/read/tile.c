@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/ycbcr.h"
 
 /* ---- workers ---- */
 
@@ -450,13 +449,21 @@ bool tz_tile_is_direct(const tz_plan *plan, const tz_tile_read *tile_read)
     return job.request->into.data && tile_in_buffer(&job, &format) != NULL;
 }
 
-/* Converts one row of a subsampled tile in the worker's output to RGB. */
+/* Makes one row of Y, Cb, Cr pixels of a subsampled tile in the worker's output. The tile stores
+ * data units (TIFF 6.0, section 21): step[0] x step[1] samples of Y, row by row, then Cb and Cr,
+ * which all pixels of the unit share. */
 static void convert_ycbcr_row(const tile_job *job, uint32_t row, uint8_t *out)
 {
     const uint16_t *step = job->request->tile.subsampling;
     const size_t stride = tz_tile_row_bytes(&job->request->stored);
-    tz_ycbcr_row(job->w->output + row / step[1] * stride, out, job->tile_read->column1, step[0],
-                 step[1], row % step[1]);
+    const uint8_t *units = job->w->output + row / step[1] * stride;
+    const size_t pixels = (size_t)step[0] * step[1];
+    for (size_t i = 0; i < job->tile_read->column1; i++) {
+        const uint8_t *unit = units + i / step[0] * (pixels + 2);
+        out[i * 3] = unit[row % step[1] * step[0] + i % step[0]];
+        out[i * 3 + 1] = unit[pixels];
+        out[i * 3 + 2] = unit[pixels + 1];
+    }
 }
 
 /* Decodes the tile's bytes, with their bits in the order that the codec expects. */

@@ -8,10 +8,11 @@
 #include "device/ops/encode_table_kernels.h"
 #include "kernels/copy_share.h"
 #include "kernels/kernel_entry.h"
-#include "kernels/scan.h"
+#include "kernels/work_items.h"
 
 #define TZ_COMPACT_BLOCK 16384u
 
+/* Sets the size of a tile without compression. */
 TZ_FN void tz_encode_none_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes,
                                     tz_u64 number)
 {
@@ -69,7 +70,7 @@ TZ_FN void tz_compact_move(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes, tz
         const tz_u64 offset = tz_load_u64(slab + offsets + 8u * number);
         const tz_u32 rest = size - (tz_u32)begin;
         tz_copy_share(slab + to + offset + begin, slab + from + begin,
-                      rest < TZ_COMPACT_BLOCK ? rest : TZ_COMPACT_BLOCK, item, items);
+                      tz_kernel_min(rest, TZ_COMPACT_BLOCK), item, items);
     }
 }
 

@@ -205,28 +205,16 @@ TZ_FN void tz_convert_walk_next(tz_convert_walk *walk)
 /* ---- copies ---- */
 
 /* Copies of 16, 8 and 4 bytes, at addresses that are multiples of their size. */
-#if defined(__OPENCL_VERSION__)
+#if defined(__OPENCL_VERSION__) || defined(__CUDACC__)
+typedef uint4 tz_copy_unit_16;
 #define TZ_COPY_UNIT(type, to, from) (*(TZ_GLOBAL type *)(to) = *(const TZ_GLOBAL type *)(from))
-#define TZ_ADDRESS(p)                ((tz_u64)(size_t)(p))
-#define TZ_COPY_UNIT_16              uint4
-#define TZ_COPY_UNIT_8               tz_u64
-#define TZ_COPY_UNIT_4               tz_u32
-#elif defined(__CUDACC__)
-#define TZ_COPY_UNIT(type, to, from) (*(type *)(to) = *(const type *)(from))
-#define TZ_ADDRESS(p)                ((tz_u64)(p))
-#define TZ_COPY_UNIT_16              uint4
-#define TZ_COPY_UNIT_8               tz_u64
-#define TZ_COPY_UNIT_4               tz_u32
 #else
 typedef struct tz_copy_unit_16 {
     tz_u64 halves[2];
 } tz_copy_unit_16;
 #define TZ_COPY_UNIT(type, to, from) memcpy(to, from, sizeof(type))
-#define TZ_ADDRESS(p)                ((tz_u64)(uintptr_t)(p))
-#define TZ_COPY_UNIT_16              tz_copy_unit_16
-#define TZ_COPY_UNIT_8               tz_u64
-#define TZ_COPY_UNIT_4               tz_u32
 #endif
+#define TZ_ADDRESS(p) ((tz_u64)(size_t)(p))
 
 /* The largest unit that divides all addresses, which are combined by "or". */
 TZ_FN tz_u32 tz_copy_unit_size(tz_u64 addresses)
@@ -240,11 +228,11 @@ TZ_FN tz_u32 tz_copy_unit_size(tz_u64 addresses)
 TZ_FN void tz_copy_unit(TZ_GLOBAL tz_u8 *to, const TZ_GLOBAL tz_u8 *from, tz_u32 unit)
 {
     if (unit == 16u)
-        TZ_COPY_UNIT(TZ_COPY_UNIT_16, to, from);
+        TZ_COPY_UNIT(tz_copy_unit_16, to, from);
     else if (unit == 8u)
-        TZ_COPY_UNIT(TZ_COPY_UNIT_8, to, from);
+        TZ_COPY_UNIT(tz_u64, to, from);
     else if (unit == 4u)
-        TZ_COPY_UNIT(TZ_COPY_UNIT_4, to, from);
+        TZ_COPY_UNIT(tz_u32, to, from);
     else
         to[0] = from[0];
 }
@@ -271,7 +259,7 @@ TZ_FN void tz_convert_copy_rows(const tz_convert_job *job, tz_u32 item, tz_u32 i
     for (; walk.y < job->rows; tz_convert_walk_next(&walk)) {
         const tz_u32 at = walk.x * unit;
         tz_copy_bytes(to + (tz_i64)walk.y * job->to_row + at, from + walk.y * job->from_row + at,
-                      size - at < unit ? size - at : unit, unit);
+                      tz_kernel_min(size - at, unit), unit);
     }
 }
 
@@ -325,13 +313,13 @@ TZ_FN tz_u64 tz_convert_value(const tz_convert_rule *rule, tz_u64 raw, tz_u64 va
 TZ_FN tz_u64 tz_convert_second(const tz_convert_rule *rule, const TZ_GLOBAL tz_u8 *row,
                                tz_u64 index)
 {
-    const tz_u32 part = rule->form.component;
+    const tz_u32 component = rule->form.component;
     tz_u64 raw = 0;
     if (rule->form.components == 2u)
         raw = tz_sample_raw(&rule->form, row, index, 1u);
     if (rule->steps & TZ_STEP_SAME)
         return raw;
-    return tz_raw_of_wide(tz_wide_of_raw(raw, part), tz_component_kind(part), rule->to);
+    return tz_raw_of_wide(tz_wide_of_raw(raw, component), tz_component_kind(component), rule->to);
 }
 
 TZ_FN void tz_convert_sample(const tz_convert_job *job, tz_u32 y, tz_u32 x)

@@ -11,21 +11,13 @@
 TZ_DECODE_KERNEL(tz_kernel_lz4_work_group)
 {
     TZ_SHARED tz_u32 queue[TZ_COPY_QUEUE_WORDS];
-    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
-    if (TZ_DECODE_IS_LEFT(task)) {
-        const tz_u32 status =
-            tz_lz4_tile_work_group(task.in, task.in_size, task.out, task.size, queue);
-        if (TZ_WORK_ITEM == 0u)
-            tz_store_u32(TZ_DECODE_STATUS, status);
-    }
+    TZ_DECODE_BY_WORK_GROUP(tz_lz4_tile_work_group(TZ_DECODE_ARGUMENTS, queue));
 }
 
 #ifdef TZ_HAS_SINGLE_ITEM_KERNELS
 TZ_DECODE_KERNEL(tz_kernel_lz4_work_item)
 {
-    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
-    if (TZ_WORK_ITEM == 0u)
-        tz_store_u32(TZ_DECODE_STATUS, tz_lz4_tile(task.in, task.in_size, task.out, task.size));
+    TZ_DECODE_BY_WORK_ITEM(tz_lz4_tile(TZ_DECODE_ARGUMENTS));
 }
 #endif
 #endif

@@ -12,21 +12,14 @@ TZ_DECODE_KERNEL(tz_kernel_lzw_work_group)
 {
     TZ_SHARED tz_u32 offsets[TZ_LZW_SCRATCH];
     TZ_SHARED tz_u32 queue[TZ_COPY_QUEUE_WORDS];
-    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
-    const tz_u32 status =
-        tz_lzw_tile_work_group(task.in, task.in_size, task.out, task.size, offsets, queue);
-    if (TZ_WORK_ITEM == 0u)
-        tz_store_u32(TZ_DECODE_STATUS, status);
+    TZ_DECODE_BY_WORK_GROUP(tz_lzw_tile_work_group(TZ_DECODE_ARGUMENTS, offsets, queue));
 }
 
 #ifdef TZ_HAS_SINGLE_ITEM_KERNELS
 TZ_DECODE_KERNEL(tz_kernel_lzw_work_item)
 {
     TZ_SHARED tz_u32 offsets[TZ_LZW_SCRATCH];
-    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
-    if (TZ_WORK_ITEM == 0u)
-        tz_store_u32(TZ_DECODE_STATUS,
-                     tz_lzw_tile(task.in, task.in_size, task.out, task.size, offsets));
+    TZ_DECODE_BY_WORK_ITEM(tz_lzw_tile(TZ_DECODE_ARGUMENTS, offsets));
 }
 #endif
 #endif

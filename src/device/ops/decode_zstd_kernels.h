@@ -15,22 +15,14 @@
 TZ_DECODE_KERNEL(tz_kernel_zstd_work_group)
 {
     TZ_SHARED tz_u32 shared[TZ_ZSTD_LOCAL_WORDS];
-    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
-    if (TZ_DECODE_IS_LEFT(task)) {
-        const tz_u32 status = tz_zstd_tile_work_group(task.in, task.in_size, task.out, task.size,
-                                                      TZ_DECODE_ZSTD_SCRATCH, shared);
-        if (TZ_WORK_ITEM == 0u)
-            tz_store_u32(TZ_DECODE_STATUS, status);
-    }
+    TZ_DECODE_BY_WORK_GROUP(
+        tz_zstd_tile_work_group(TZ_DECODE_ARGUMENTS, TZ_DECODE_ZSTD_SCRATCH, shared));
 }
 
 #ifdef TZ_HAS_SINGLE_ITEM_KERNELS
 TZ_DECODE_KERNEL(tz_kernel_zstd_work_item)
 {
-    const tz_decode_task task = tz_decode_task_at(slab, table, TZ_WORK_GROUP);
-    if (TZ_WORK_ITEM == 0u)
-        tz_store_u32(TZ_DECODE_STATUS, tz_zstd_tile(task.in, task.in_size, task.out, task.size,
-                                                    TZ_DECODE_ZSTD_SCRATCH));
+    TZ_DECODE_BY_WORK_ITEM(tz_zstd_tile(TZ_DECODE_ARGUMENTS, TZ_DECODE_ZSTD_SCRATCH));
 }
 #endif
 #endif

@@ -97,7 +97,7 @@ static tz_result check_encode_tile(const tz_encode_batch *batch, uint64_t number
             return fail_encode(batch, location, "the tile has no whole number of rows", err);
         bound = tz_packbits_bound(tile->size, batch->row_bytes);
     } else {
-        bound = tile->size > 0 ? TZ_ZLIB_FRAME + tz_deflate_raw_bound(tile->size) : 0;
+        bound = tile->size > 0 ? TZ_ZLIB_FRAME_BYTES + tz_deflate_raw_bound(tile->size) : 0;
     }
     if (tile->capacity < bound)
         return fail_encode(batch, tz_expecting(location, bound, tile->capacity),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kernels that make tiles of rows of pixels, in three steps: extract and treat, inspect, store. The
- * slab holds a table of tz_extract_tile and the tiles. Between two steps the rows of plain samples
- * lie in the bytes of the tile, or in scratch memory if they cannot be stored in place.
+ * Kernels that make tiles of rows of pixels, in three steps: extract and adjust, inspect, store.
+ * The slab holds a table of tz_extract_tile and the tiles. Between two steps the rows of samples
+ * lie in the bytes of the tile, or in scratch memory if they cannot be encoded in place.
  *
  * The rows of all tiles are numbered as if every tile were whole, so that a row number divided by
  * the height is a tile. */
@@ -36,16 +36,16 @@ typedef struct tz_extract_spec {
         const TZ_GLOBAL tz_u8 *entry =                                                             \
             slab + how->layout.table + row / how->layout.height * TZ_EXTRACT_TILE_BYTES;           \
         if (tz_extract_has_row(entry, &how->layout, row)) {                                        \
-            const tz_u32 last = tz_extract_height(entry) - 1u;                                     \
-            const tz_u32 in_tile = (tz_u32)(row % how->layout.height);                             \
-            const tz_u32 y = in_tile < last ? in_tile : last;                                      \
+            const tz_u32 y = tz_kernel_min((tz_u32)(row % how->layout.height),                     \
+                                           tz_load_u32(entry + TZ_EXTRACT_HEIGHT) - 1u);           \
             const TZ_GLOBAL tz_u8 *from =                                                          \
-                rows + (tz_i64)tz_extract_from(entry) + (tz_i64)y * how->row_stride;               \
+                rows + (tz_i64)tz_load_u64(entry + TZ_EXTRACT_FROM) + (tz_i64)y * how->row_stride; \
             tz_extract_shape shape = how->shape;                                                   \
-            shape.width = tz_extract_width(entry);                                                 \
-            tz_extract_row_##name(                                                                 \
-                from, slab + tz_extract_row_offset(entry, &how->layout, row), &shape,              \
-                &how->treatment, slab + how->bits + tz_extract_plane(entry), row_item, row_items); \
+            shape.width = tz_load_u32(entry + TZ_EXTRACT_WIDTH);                                   \
+            tz_extract_row_##name(from, slab + tz_extract_row_offset(entry, &how->layout, row),    \
+                                  &shape, &how->treatment,                                         \
+                                  slab + how->bits + tz_load_u32(entry + TZ_EXTRACT_PLANE),        \
+                                  row_item, row_items);                                            \
         }                                                                                          \
     }
 TZ_EXTRACT_ONE(u8)
@@ -64,7 +64,7 @@ typedef struct tz_extract_store_spec {
 TZ_FN tz_u64 tz_stored_row_offset(const TZ_GLOBAL tz_u8 *entry, const tz_extract_store_spec *how,
                                   tz_u64 row)
 {
-    return tz_extract_to(entry) + row % how->layout.height * how->row_bytes;
+    return tz_load_u64(entry + TZ_EXTRACT_TO) + row % how->layout.height * how->row_bytes;
 }
 
 TZ_FN void tz_store_one(TZ_GLOBAL tz_u8 *slab, const tz_extract_store_spec *how, tz_u64 row)
@@ -89,14 +89,15 @@ TZ_FN void tz_store_one_work_group(TZ_GLOBAL tz_u8 *slab, const tz_extract_store
 
 /* ---- inspect ---- */
 
-/* The inspection of one tile: that of the batch, with the valid size of the tile. */
+/* The inspection of one tile: that of the batch, with the size of the tile inside the image. Rows
+ * and columns of padding are neither inspected nor hashed. */
 TZ_FN tz_inspection tz_inspection_of(const TZ_GLOBAL tz_u8 *entry, const tz_inspection *how,
                                      tz_u32 words_of_pixel)
 {
     tz_inspection own = *how;
-    own.count = tz_extract_width(entry) * words_of_pixel;
-    own.rows = tz_extract_height(entry);
-    own.flags |= tz_extract_checked(entry) ? TZ_INSPECT_HASH : 0u;
+    own.count = tz_load_u32(entry + TZ_EXTRACT_WIDTH) * words_of_pixel;
+    own.rows = tz_load_u32(entry + TZ_EXTRACT_HEIGHT);
+    own.flags |= tz_load_u32(entry + TZ_EXTRACT_CHECKED) ? TZ_INSPECT_HASH : 0u;
     return own;
 }
 
@@ -164,8 +165,8 @@ TZ_KERNEL(tz_kernel_copy_rows)
     TZ_KERNEL(tz_kernel_extract_##name)                                                            \
     (const TZ_GLOBAL tz_u8 *rows, TZ_GLOBAL tz_u8 *slab, TZ_EXTRACT_LAYOUT_ARGUMENTS,              \
      tz_u64 count, tz_u64 band_stride, tz_u64 row_stride, tz_u64 column_stride, tz_u32 width,      \
-     tz_u32 samples, tz_u32 parts, tz_u32 flags, tz_u32 sample, tz_u64 nan_value, tz_u64 nodata,   \
-     tz_u64 bits, tz_u32 row_items)                                                                \
+     tz_u32 samples, tz_u32 sample_words, tz_u32 flags, tz_u32 sample, tz_u64 nan_value,           \
+     tz_u64 nodata, tz_u64 bits, tz_u32 row_items)                                                 \
     {                                                                                              \
         const tz_u64 item = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;                                    \
         tz_extract_spec how;                                                                       \
@@ -173,7 +174,7 @@ TZ_KERNEL(tz_kernel_copy_rows)
         how.shape.band_stride = (tz_i64)band_stride;                                               \
         how.shape.column_stride = (tz_i64)column_stride;                                           \
         how.shape.samples = samples;                                                               \
-        how.shape.words = parts;                                                                   \
+        how.shape.words = sample_words;                                                            \
         how.shape.width = 0u;                                                                      \
         how.shape.padded = width;                                                                  \
         how.row_stride = (tz_i64)row_stride;                                                       \
@@ -192,12 +193,12 @@ TZ_EXTRACT_KERNEL(u32)
 TZ_EXTRACT_KERNEL(u64)
 
 #define TZ_STORE_ARGUMENTS                                                                         \
-    TZ_EXTRACT_LAYOUT_ARGUMENTS, tz_u64 count, tz_u64 stored_row, tz_u32 way, tz_u32 size,         \
+    TZ_EXTRACT_LAYOUT_ARGUMENTS, tz_u64 count, tz_u64 stored_row, tz_u32 kind, tz_u32 size,        \
         tz_u32 words, tz_u32 stride, tz_u32 bits, tz_u32 swap, tz_u32 little_endian
 #define TZ_STORE_OF_ARGUMENTS(how)                                                                 \
     TZ_EXTRACT_LAYOUT_OF_ARGUMENTS(how.layout);                                                    \
     how.row_bytes = stored_row;                                                                    \
-    how.put.kind = way, how.put.size = size, how.put.count = words, how.put.stride = stride;       \
+    how.put.kind = kind, how.put.size = size, how.put.count = words, how.put.stride = stride;      \
     how.put.bits = bits, how.put.swap = swap, how.put.little_endian = little_endian
 
 #ifdef TZ_HAS_SINGLE_ITEM_KERNELS
@@ -225,11 +226,12 @@ TZ_KERNEL(tz_kernel_store_rows_work_group)
 }
 
 #define TZ_INSPECT_ARGUMENTS                                                                       \
-    TZ_EXTRACT_LAYOUT_ARGUMENTS, tz_u64 seen, tz_u32 flags, tz_u32 size, tz_u32 parts,             \
+    TZ_EXTRACT_LAYOUT_ARGUMENTS, tz_u64 seen, tz_u32 flags, tz_u32 size, tz_u32 sample_words,      \
         tz_u32 words, tz_u32 bits, tz_u32 below, tz_u64 value, tz_u64 second
 #define TZ_INSPECT_OF_ARGUMENTS(layout, how)                                                       \
     TZ_EXTRACT_LAYOUT_OF_ARGUMENTS(layout);                                                        \
-    how.flags = flags, how.size = size, how.words = parts, how.bits = bits, how.below = below;     \
+    how.flags = flags, how.size = size, how.words = sample_words, how.bits = bits,                 \
+    how.below = below;                                                                             \
     how.count = how.rows = 0u, how.row_bytes = plain_row;                                          \
     how.value[0] = value, how.value[1] = second
 

@@ -66,12 +66,12 @@ enum {
     TZ_OVERVIEW_SPAN_ROWS,     /* new rows of a span; filters have more than 1 */
     TZ_OVERVIEW_SPAN_ITEMS,
     TZ_OVERVIEW_WORK_GROUPS,
-    TZ_OVERVIEW_SEAM, /* first old row of the second part */
+    TZ_OVERVIEW_SEAM, /* first old row of the second row range */
     TZ_OVERVIEW_PIXELS,
     TZ_OVERVIEW_SECOND_PIXELS = TZ_OVERVIEW_PIXELS + TZ_OVERVIEW_LOCATION_WORDS,
     TZ_OVERVIEW_HAS_MASK =
         TZ_OVERVIEW_SECOND_PIXELS +
-        TZ_OVERVIEW_LOCATION_WORDS, /* bit 0: the first part has one; bit 1: the second */
+        TZ_OVERVIEW_LOCATION_WORDS, /* bit 0: of the first row range; bit 1: of the second */
     TZ_OVERVIEW_MASK,
     TZ_OVERVIEW_SECOND_MASK = TZ_OVERVIEW_MASK + TZ_OVERVIEW_LOCATION_WORDS,
     TZ_OVERVIEW_OUT = TZ_OVERVIEW_SECOND_MASK + TZ_OVERVIEW_LOCATION_WORDS,
@@ -135,14 +135,14 @@ TZ_FN tz_overview_span tz_overview_span_of(const tz_overview_job *job, tz_u64 nu
     const tz_u32 across = tz_overview_span_count(width, length);
     const tz_u32 down = tz_overview_span_count(rows, height);
     const tz_u32 plane = (tz_u32)(number / across / down);
-    const tz_u32 parts = tz_overview_word(job, TZ_OVERVIEW_COMPONENTS);
+    const tz_u32 components = tz_overview_word(job, TZ_OVERVIEW_COMPONENTS);
     tz_overview_span span;
-    span.band = plane / parts;
-    span.component = plane % parts;
+    span.band = plane / components;
+    span.component = plane % components;
     span.row = (tz_u32)(number / across % down) * height;
-    span.rows = rows - span.row < height ? rows - span.row : height;
+    span.rows = tz_kernel_min(rows - span.row, height);
     span.first = (tz_u32)(number % across) * length;
-    span.end = width - span.first < length ? width : span.first + length;
+    span.end = span.first + tz_kernel_min(width - span.first, length);
     return span;
 }
 

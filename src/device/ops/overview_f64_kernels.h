@@ -12,9 +12,9 @@
 #define TZ_DEVICE_OPS_OVERVIEW_F64_KERNELS_H
 
 #include "device/ops/overview_half_kernels.h"
-#include "kernels/component_value.h"
 #include "kernels/mode_median.h"
 #include "kernels/weighted_mean.h"
+#include "kernels/wide.h"
 
 #if !defined(__OPENCL_VERSION__) && !defined(__CUDACC__)
 #include <math.h>

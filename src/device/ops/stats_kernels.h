@@ -24,23 +24,25 @@ TZ_FN void tz_write_stats(TZ_GLOBAL tz_u8 *to, const tz_stats *tile_stats)
 
 #ifdef TZ_KERNEL
 #define TZ_STATS_ARGUMENTS                                                                         \
-    TZ_EXTRACT_LAYOUT_ARGUMENTS, tz_u64 stats, tz_u32 samples, tz_u32 part, tz_u32 has_nodata,     \
-        tz_u32 nodata_kind, tz_u32 has_mask, tz_u64 nodata, tz_u64 mask_row, tz_u64 mask_column
+    TZ_EXTRACT_LAYOUT_ARGUMENTS, tz_u64 stats, tz_u32 samples, tz_u32 component,                   \
+        tz_u32 has_nodata, tz_u32 nodata_kind, tz_u32 has_mask, tz_u64 nodata, tz_u64 mask_row,    \
+        tz_u64 mask_column
 
-/* Work-group number n has sample n % samples of tile n / samples. Complex samples (part 0) have no
- * statistics: they count no rows. */
+/* Work-group number n has sample n % samples of tile n / samples. Complex samples (component 0)
+ * have no statistics: their tiles count as tiles without rows. */
 #define TZ_STATS_OF_ARGUMENTS(entry, layout, from, tile, flags)                                    \
     tz_extract_layout layout;                                                                      \
     tz_stats_source from;                                                                          \
     const TZ_GLOBAL tz_u8 *entry = slab + table + TZ_WORK_GROUP / samples * TZ_EXTRACT_TILE_BYTES; \
-    const tz_u32 bytes = part ? tz_component_bytes(part) : 0u;                                     \
+    const tz_u32 bytes = component ? tz_component_bytes(component) : 0u;                           \
     TZ_EXTRACT_LAYOUT_OF_ARGUMENTS(layout);                                                        \
     const TZ_GLOBAL tz_u8 *tile =                                                                  \
         slab + tz_extract_row_offset(entry, &layout, TZ_WORK_GROUP / samples * height) +           \
         TZ_WORK_GROUP % samples * bytes;                                                           \
-    const TZ_GLOBAL tz_u8 *flags = mask + (has_mask ? tz_extract_valid(entry) : 0u);               \
-    from.row_bytes = plain_row, from.step = samples * bytes, from.part = part;                     \
-    from.width = tz_extract_width(entry), from.rows = part ? tz_extract_height(entry) : 0u;        \
+    const TZ_GLOBAL tz_u8 *flags = mask + (has_mask ? tz_load_u64(entry + TZ_EXTRACT_VALID) : 0u); \
+    from.row_bytes = plain_row, from.step = samples * bytes, from.component = component;           \
+    from.width = tz_load_u32(entry + TZ_EXTRACT_WIDTH),                                            \
+    from.rows = component ? tz_load_u32(entry + TZ_EXTRACT_HEIGHT) : 0u;                           \
     from.has_nodata = has_nodata, from.nodata_kind = nodata_kind, from.has_mask = has_mask,        \
     from.nodata = nodata;                                                                          \
     from.mask_row = (tz_i64)mask_row, from.mask_column = (tz_i64)mask_column

@@ -14,7 +14,7 @@
 #include "kernels/adler32.h"
 #include "kernels/copy_share.h"
 #include "kernels/lz4.h"
-#include "kernels/scan.h"
+#include "kernels/work_items.h"
 #include "kernels/zlib_frame.h"
 #include "kernels/zstd_frame.h"
 

@@ -53,9 +53,7 @@ TZ_FN void tz_vendor_zlib_frame_work_group(const tz_vendor_encoded_tile *encoded
         if (item == 0u) {
             encoded->out[0] = (tz_u8)encoded->head;
             encoded->out[1] = (tz_u8)(encoded->head >> 8);
-            for (tz_u32 i = 0u; i < 4u; i++)
-                encoded->out[TZ_ZLIB_HEADER_BYTES + encoded->made + i] =
-                    (tz_u8)(sum >> (24u - 8u * i));
+            tz_zlib_put_checksum(encoded->out + TZ_ZLIB_HEADER_BYTES + encoded->made, sum);
         }
     }
 }

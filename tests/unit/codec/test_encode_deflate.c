@@ -3,7 +3,7 @@
  * every machine, and which tiles are left to ordinary encoders. */
 #include "codec/deflate_fast.h"
 #include "codec/xxhash32.h"
-#include "kernels/huffman_code.h"
+#include "kernels/deflate_symbols.h"
 #include "support/codec/encode_run.h"
 
 enum { FRAME = 6 }; /* bytes that zlib's frame adds */

@@ -12,7 +12,7 @@
 /* By one item and by a group, into the room of the bound and after it nothing. */
 static void same_stream(const uint8_t *rows, uint32_t size)
 {
-    const uint32_t bound = TZ_ZLIB_FRAME + (uint32_t)tz_deflate_raw_bound(size);
+    const uint32_t bound = TZ_ZLIB_FRAME_BYTES + (uint32_t)tz_deflate_raw_bound(size);
     uint8_t *in = run_alloc(size), *item = run_alloc(bound), *group = run_alloc(bound);
     tz_deflate_scratch *work = malloc(sizeof *work);
     tz_deflate_shared *together = malloc(sizeof *together);
