@@ -137,6 +137,7 @@ TZ_FN void tz_deflate_put_run(tz_bit_writer *writer, const TZ_LOCAL tz_u32 *code
     tz_put_bits(writer, rest.bits, rest.count);
 }
 
+/* Writes the symbols of a block, segment by segment as they were counted, and its end. */
 TZ_FN_HOT_LOOP void tz_deflate_put_symbols(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at,
                                            const TZ_GLOBAL tz_u8 *end, tz_u32 first,
                                            const TZ_LOCAL tz_u32 *codes)
@@ -160,6 +161,8 @@ TZ_FN_HOT_LOOP void tz_deflate_put_symbols(tz_bit_writer *writer, const TZ_GLOBA
     *writer = own;
 }
 
+/* Writes stored blocks: each has a header of 3 bits, zeros up to a whole byte, its size and the
+ * complement of its size. */
 TZ_FN void tz_deflate_put_stored(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at, tz_u32 size,
                                  tz_u32 last)
 {
@@ -175,6 +178,7 @@ TZ_FN void tz_deflate_put_stored(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *a
     }
 }
 
+/* Counts, plans and writes a block. */
 TZ_FN void tz_deflate_put_block(tz_bit_writer *writer, const TZ_GLOBAL tz_u8 *at, tz_u32 size,
                                 tz_u32 first, tz_u32 last, TZ_LOCAL tz_deflate_scratch *scratch)
 {

@@ -339,6 +339,8 @@ TZ_FN tz_u32 tz_deflate_code_length(const TZ_LOCAL tz_length_list *list,
     return at < list->literals ? lengths[at] : 1u;
 }
 
+/* Makes the list of the lengths of both codes, which are one sequence in the header: a run of equal
+ * lengths may continue from symbols to distances. */
 TZ_FN void tz_deflate_make_length_list(TZ_LOCAL tz_length_list *list, const TZ_LOCAL tz_u8 *lengths,
                                        TZ_LOCAL tz_huffman_scratch *scratch)
 {
@@ -393,6 +395,7 @@ TZ_FN tz_deflate_bits tz_deflate_header_field(const TZ_LOCAL tz_length_list *lis
     return made;
 }
 
+/* The bits of all fields of a header. */
 TZ_FN tz_u64 tz_deflate_header_size(const TZ_LOCAL tz_length_list *list)
 {
     tz_u64 bits = TZ_DEFLATE_HEADER_BITS + TZ_DEFLATE_PRECODE_LENGTH_BITS * list->used;

@@ -342,6 +342,8 @@ TZ_FN tz_u32 tz_inflate_read_codes(tz_inflate_decoder *decoder)
     return TZ_DECODE_OK;
 }
 
+/* Makes the tables of the fixed codes (RFC 1951, section 3.2.6). They serve all fixed blocks until
+ * a dynamic block replaces them. */
 TZ_FN void tz_inflate_make_fixed_codes(tz_inflate_decoder *decoder)
 {
     TZ_SCRATCH_SPACE tz_u16 *code_lengths = decoder->scratch + TZ_INFLATE_CODE_LENGTHS_AT;

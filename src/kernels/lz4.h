@@ -71,6 +71,8 @@ TZ_FN int tz_lz4_extend_length(tz_lz4_decoder *decoder, tz_u32 *length)
     return 1;
 }
 
+/* Reads the literals of a sequence. They end the block, or must be followed by enough bytes for a
+ * match and the last literals. */
 TZ_FN tz_u32 tz_lz4_read_literals(tz_lz4_decoder *decoder, tz_u32 length, tz_lz4_sequence *sequence)
 {
     if (length == 15u && !tz_lz4_extend_length(decoder, &length))
@@ -89,6 +91,7 @@ TZ_FN tz_u32 tz_lz4_read_literals(tz_lz4_decoder *decoder, tz_u32 length, tz_lz4
     return TZ_DECODE_OK;
 }
 
+/* Reads the match of a sequence: its distance in two bytes, then the rest of its length. */
 TZ_FN tz_u32 tz_lz4_read_match(tz_lz4_decoder *decoder, tz_u32 length, tz_lz4_sequence *sequence)
 {
     if (decoder->end - decoder->at < 2u)
@@ -113,6 +116,7 @@ TZ_FN tz_u32 tz_lz4_read_match(tz_lz4_decoder *decoder, tz_u32 length, tz_lz4_se
     return TZ_DECODE_OK;
 }
 
+/* Passes over the checksum of a block, which was compared when the block began. */
 TZ_FN void tz_lz4_end_block(tz_lz4_decoder *decoder)
 {
     decoder->at += decoder->flags & TZ_LZ4_BLOCK_CHECKSUMS ? 4u : 0u;

@@ -11,6 +11,7 @@
 #define TZ_HASH_ACCUMULATORS 4u
 #define TZ_HASH_BLOCK        32u /* bytes: a word for each accumulator */
 
+/* Multiplies by an odd constant, which loses no bits, and folds the high half into the low half. */
 TZ_FN tz_u64 tz_hash_mix(tz_u64 hash, tz_u64 word)
 {
     hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;

@@ -35,6 +35,7 @@ typedef struct tz_stats {
 
 /* ---- blocks ---- */
 
+/* The accumulators of a block. A work-item of a work-group uses only the first of its own. */
 typedef struct tz_accumulators {
     tz_f64 sums[TZ_STATS_ACCUMULATORS];
     tz_f64 squares[TZ_STATS_ACCUMULATORS];

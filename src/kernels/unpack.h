@@ -25,6 +25,7 @@ TZ_FN tz_i32 tz_sign_extend(tz_u32 sample, tz_u32 bits)
     return (tz_i32)((sample ^ sign) - sign);
 }
 
+/* Unpacks count samples from number `first` on to words, and the same for samples with a sign. */
 #define TZ_UNPACK(name, type)                                                                      \
     TZ_FN void tz_unpack_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 first,    \
                                 tz_u64 count, tz_u32 bits)                                         \
@@ -64,6 +65,7 @@ TZ_FN tz_u32 tz_f24_to_f32_bits(tz_u32 sample)
     return sign | (exponent + 64u) << 23 | mantissa << 7;
 }
 
+/* Swaps the bytes of count samples; out may be row. */
 #define TZ_SWAP_ROW(name, type)                                                                    \
     TZ_FN void tz_swap_row_##name(const TZ_GLOBAL tz_u8 *row, TZ_GLOBAL tz_u8 *out, tz_u64 count)  \
     {                                                                                              \

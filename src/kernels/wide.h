@@ -14,6 +14,7 @@
 #define TZ_WIDE_U64 1u
 #define TZ_WIDE_F64 2u
 
+/* The kind that holds all values of a type. */
 TZ_FN tz_u32 tz_component_kind(tz_u32 component)
 {
     return component >= TZ_COMPONENT_F16 ? TZ_WIDE_F64 : component & 1u ? TZ_WIDE_U64 : TZ_WIDE_I64;
@@ -75,6 +76,7 @@ TZ_FN tz_u32 tz_wide_equals(tz_u64 value, tz_u32 kind, tz_u64 other, tz_u32 othe
 
 /* ---- raw and wide ---- */
 
+/* The number of a component, from its bits. */
 TZ_FN tz_u64 tz_wide_of_raw(tz_u64 raw, tz_u32 component)
 {
     switch (component) {

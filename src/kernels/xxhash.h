@@ -67,28 +67,10 @@ TZ_FN tz_u64 tz_xxhash64_round(tz_u64 accumulator, tz_u64 word)
     return tz_xxhash64_rotate(accumulator + word * TZ_XXHASH64_2, 31u) * TZ_XXHASH64_1;
 }
 
+/* Adds an accumulator to the hash after the last whole block. */
 TZ_FN tz_u64 tz_xxhash64_merge(tz_u64 hash, tz_u64 accumulator)
 {
     return (hash ^ tz_xxhash64_round(0u, accumulator)) * TZ_XXHASH64_1 + TZ_XXHASH64_4;
-}
-
-/* The hash, from that of all whole blocks of 32 bytes and the bytes after them. */
-TZ_FN tz_u64 tz_xxhash64_tail(tz_u64 hash, const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
-{
-    tz_u32 at = 0u;
-    for (; size - at >= 8u; at += 8u)
-        hash = tz_xxhash64_rotate(hash ^ tz_xxhash64_round(0u, tz_kernel_le64(bytes + at)), 27u) *
-                   TZ_XXHASH64_1 +
-               TZ_XXHASH64_4;
-    for (; size - at >= 4u; at += 4u)
-        hash = tz_xxhash64_rotate(hash ^ tz_kernel_le32(bytes + at) * TZ_XXHASH64_1, 23u) *
-                   TZ_XXHASH64_2 +
-               TZ_XXHASH64_3;
-    for (; at < size; at++)
-        hash = tz_xxhash64_rotate(hash ^ bytes[at] * TZ_XXHASH64_5, 11u) * TZ_XXHASH64_1;
-    hash = (hash ^ hash >> 33) * TZ_XXHASH64_2;
-    hash = (hash ^ hash >> 29) * TZ_XXHASH64_3;
-    return hash ^ hash >> 32;
 }
 
 TZ_FN_LARGE tz_u64 tz_kernel_xxhash64(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
@@ -110,7 +92,20 @@ TZ_FN_LARGE tz_u64 tz_kernel_xxhash64(const TZ_GLOBAL tz_u8 *bytes, tz_u32 size)
         hash = tz_xxhash64_merge(hash, c);
         hash = tz_xxhash64_merge(hash, d);
     }
-    return tz_xxhash64_tail(hash + size, bytes + at, size - at);
+    hash += size;
+    for (; size - at >= 8u; at += 8u)
+        hash = tz_xxhash64_rotate(hash ^ tz_xxhash64_round(0u, tz_kernel_le64(bytes + at)), 27u) *
+                   TZ_XXHASH64_1 +
+               TZ_XXHASH64_4;
+    for (; size - at >= 4u; at += 4u)
+        hash = tz_xxhash64_rotate(hash ^ tz_kernel_le32(bytes + at) * TZ_XXHASH64_1, 23u) *
+                   TZ_XXHASH64_2 +
+               TZ_XXHASH64_3;
+    for (; at < size; at++)
+        hash = tz_xxhash64_rotate(hash ^ bytes[at] * TZ_XXHASH64_5, 11u) * TZ_XXHASH64_1;
+    hash = (hash ^ hash >> 33) * TZ_XXHASH64_2;
+    hash = (hash ^ hash >> 29) * TZ_XXHASH64_3;
+    return hash ^ hash >> 32;
 }
 
 #endif

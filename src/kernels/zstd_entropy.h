@@ -121,6 +121,7 @@ TZ_FN tz_u32 tz_zstd_peek_forward(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz_u32
 #define TZ_ZSTD_MAX_SYMBOLS 53u
 #define TZ_ZSTD_MIN_LOG     5u
 
+/* The number of symbols of a kind. */
 TZ_FN tz_u32 tz_zstd_symbol_count(tz_u32 kind)
 {
     return kind == TZ_ZSTD_LITERALS  ? 36u
@@ -298,6 +299,7 @@ TZ_FN tz_u32 tz_zstd_read_value(tz_zstd_bits *bits, const TZ_GLOBAL tz_u32 *tabl
     return table[2u * state] + tz_zstd_read_bits(bits, table[2u * state + 1u] >> 24);
 }
 
+/* The state that follows, chosen by bits that must be in hold. */
 TZ_FN tz_u32 tz_zstd_next_state(tz_zstd_bits *bits, const TZ_GLOBAL tz_u32 *table, tz_u32 state)
 {
     const tz_u32 word = table[2u * state + 1u];

@@ -123,9 +123,8 @@ TZ_FN tz_u32 tz_zstd_stored_literals(tz_zstd_decoder *decoder)
     const tz_u32 left = decoder->end - decoder->at;
     const tz_u32 single = head[0] & 3u;
     const tz_u32 form = head[0] >> 2 & 3u;
-    const tz_u32 head_size = form == 1u   ? 2u
-                             : form == 3u ? 3u
-                                          : 1u; /* a block has at least 3 bytes */
+    /* At most 3 bytes, which every compressed block has. */
+    const tz_u32 head_size = form == 1u ? 2u : form == 3u ? 3u : 1u;
     const tz_u32 size = tz_zstd_load_le(head, head_size) >> (head_size == 1u ? 3u : 4u);
     const tz_u32 stored = single ? 1u : size;
     if (left - head_size < stored)
@@ -234,6 +233,7 @@ TZ_FN_LARGE tz_u32 tz_zstd_read_table(const TZ_GLOBAL tz_u8 *in, tz_u32 size, tz
     return TZ_DECODE_OK;
 }
 
+/* Reads the modes of all three kinds and their tables, in the order of the kinds. */
 TZ_FN tz_u32 tz_zstd_read_tables(tz_zstd_decoder *decoder)
 {
     if (decoder->at == decoder->end)

@@ -15,7 +15,7 @@
 
 /* ---- predictors ---- */
 
-/* tz_unpredict_entry, by bytes */
+/* tz_unpredict_entry of convert_tiles.h, by bytes */
 #define TZ_UNPREDICT_ENTRY_BYTES 40u
 #define TZ_UNPREDICT_OFFSET      0u
 #define TZ_UNPREDICT_ROW_COUNT   8u
@@ -26,9 +26,17 @@
 #define TZ_UNPREDICT_PREDICTOR   23u
 #define TZ_UNPREDICT_SWAP        24u
 
-/* Reverts the predictor of one row. */
-TZ_FN void tz_unpredict_entry_row(TZ_GLOBAL tz_u8 *row, const TZ_GLOBAL tz_u8 *entry)
+/* A work-group has an entry, and each work-item reverts the predictor of one of its rows. Of
+ * predictor 3 only the differences are reverted: the bytes stay in planes, and TZ_SAMPLE_PLANES
+ * joins them when samples are read. */
+TZ_FN void tz_unpredict_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 work_group,
+                                  tz_u32 work_item)
 {
+    const TZ_GLOBAL tz_u8 *entry = slab + table + work_group * TZ_UNPREDICT_ENTRY_BYTES;
+    const tz_u64 row_bytes = tz_load_u32(entry + TZ_UNPREDICT_ROW_BYTES);
+    TZ_GLOBAL tz_u8 *row = slab + tz_load_u64(entry + TZ_UNPREDICT_OFFSET) + work_item * row_bytes;
+    if (work_item >= tz_load_u32(entry + TZ_UNPREDICT_ROW_COUNT))
+        return;
     const tz_u64 count = tz_load_u32(entry + TZ_UNPREDICT_SAMPLES);
     const tz_u32 stride = tz_load_u16(entry + TZ_UNPREDICT_STRIDE);
     const tz_u32 width = entry[TZ_UNPREDICT_WIDTH];
@@ -45,19 +53,10 @@ TZ_FN void tz_unpredict_entry_row(TZ_GLOBAL tz_u8 *row, const TZ_GLOBAL tz_u8 *e
         tz_unpredict2_u64(row, row, count, stride, swap);
 }
 
-/* A work-group has an entry, and each work-item one of its rows. */
-TZ_FN void tz_unpredict_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 group, tz_u32 item)
-{
-    const TZ_GLOBAL tz_u8 *entry = slab + table + group * TZ_UNPREDICT_ENTRY_BYTES;
-    const tz_u64 row_bytes = tz_load_u32(entry + TZ_UNPREDICT_ROW_BYTES);
-    if (item < tz_load_u32(entry + TZ_UNPREDICT_ROW_COUNT))
-        tz_unpredict_entry_row(slab + tz_load_u64(entry + TZ_UNPREDICT_OFFSET) + item * row_bytes,
-                               entry);
-}
-
 /* ---- formats and entries ---- */
 
-/* tz_convert_format, by words of 8 bytes */
+/* tz_convert_format, by words of 8 bytes. The first seven are a tz_sample_form. Formats are shared
+ * by the entries of a batch, which have only an index. */
 #define TZ_RULE_FORM           0u
 #define TZ_RULE_BITS           1u
 #define TZ_RULE_SWAP           2u
@@ -81,7 +80,7 @@ TZ_FN void tz_unpredict_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 gr
 #define TZ_STEP_TO_NAN  8u  /* samples that are nodata become NaN */
 #define TZ_STEP_DOUBLES 16u /* needs double precision */
 
-/* tz_convert_entry, by bytes */
+/* tz_convert_entry of convert_tiles.h, by bytes */
 #define TZ_CONVERT_ENTRY_BYTES       96u
 #define TZ_CONVERT_ENTRY_FROM        0u
 #define TZ_CONVERT_ENTRY_FROM_ROW    8u
@@ -104,12 +103,15 @@ TZ_FN void tz_unpredict_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 gr
 #define TZ_CONVERT_ENTRY_IS_INVALID 4u
 #define TZ_CONVERT_ENTRY_NO_STATUS  0xffffffffffffffffULL
 
+/* A format. */
 typedef struct tz_convert_rule {
     tz_sample_form form;
     tz_u32 to, to_components, steps, nodata_kind, copy;
     tz_u64 scale, offset, nodata;
 } tz_convert_rule;
 
+/* An entry with its format: a rectangle of one band, which a work-group converts. Strides and
+ * offsets are in bytes but for first and step, which count samples. */
 typedef struct tz_convert_job {
     tz_convert_rule rule;
     const TZ_GLOBAL tz_u8 *slab;
@@ -169,26 +171,28 @@ TZ_FN tz_convert_job tz_convert_job_at(const TZ_GLOBAL tz_u8 *slab, TZ_GLOBAL tz
     return job;
 }
 
+/* The offset of a pixel in a raster or mask. Strides may be negative. */
 TZ_FN tz_i64 tz_convert_offset(tz_i64 first, tz_i64 row, tz_i64 column, tz_u32 y, tz_u32 x)
 {
     return first + (tz_i64)y * row + (tz_i64)x * column;
 }
 
-/* Visits every items-th position of a rectangle, without a division for each. */
+/* Visits every work_items-th position of a rectangle, row by row, so that neighbouring work-items
+ * have neighbouring pixels. Two divisions at the start replace one for each position. */
 typedef struct tz_convert_walk {
     tz_u32 y, x;
     tz_u32 down, across;
     tz_u32 columns;
 } tz_convert_walk;
 
-TZ_FN tz_convert_walk tz_convert_walk_from(tz_u32 item, tz_u32 items, tz_u32 columns)
+TZ_FN tz_convert_walk tz_convert_walk_from(tz_u32 work_item, tz_u32 work_items, tz_u32 columns)
 {
     tz_convert_walk walk;
     walk.columns = columns;
-    walk.y = item / columns;
-    walk.x = item % columns;
-    walk.down = items / columns;
-    walk.across = items % columns;
+    walk.y = work_item / columns;
+    walk.x = work_item % columns;
+    walk.down = work_items / columns;
+    walk.across = work_items % columns;
     return walk;
 }
 
@@ -247,7 +251,7 @@ TZ_FN void tz_copy_bytes(TZ_GLOBAL tz_u8 *to, const TZ_GLOBAL tz_u8 *from, tz_u3
 }
 
 /* Copies rows without gaps: neighbouring work-items copy neighbouring units. */
-TZ_FN void tz_convert_copy_rows(const tz_convert_job *job, tz_u32 item, tz_u32 items)
+TZ_FN void tz_convert_copy_rows(const tz_convert_job *job, tz_u32 work_item, tz_u32 work_items)
 {
     const tz_u32 size = job->columns * job->rule.copy;
     const TZ_GLOBAL tz_u8 *from = job->slab + job->from + job->first * job->rule.copy;
@@ -255,7 +259,7 @@ TZ_FN void tz_convert_copy_rows(const tz_convert_job *job, tz_u32 item, tz_u32 i
     const tz_u32 unit =
         tz_copy_unit_size(TZ_ADDRESS(from) | TZ_ADDRESS(to) | job->from_row | (tz_u64)job->to_row);
     const tz_u32 units = (size + unit - 1u) / unit;
-    tz_convert_walk walk = tz_convert_walk_from(item, items, units);
+    tz_convert_walk walk = tz_convert_walk_from(work_item, work_items, units);
     for (; walk.y < job->rows; tz_convert_walk_next(&walk)) {
         const tz_u32 at = walk.x * unit;
         tz_copy_bytes(to + (tz_i64)walk.y * job->to_row + at, from + walk.y * job->from_row + at,
@@ -264,14 +268,14 @@ TZ_FN void tz_convert_copy_rows(const tz_convert_job *job, tz_u32 item, tz_u32 i
 }
 
 /* Copies pixels that have gaps between them or a mask. */
-TZ_FN void tz_convert_copy_pixels(const tz_convert_job *job, tz_u32 item, tz_u32 items)
+TZ_FN void tz_convert_copy_pixels(const tz_convert_job *job, tz_u32 work_item, tz_u32 work_items)
 {
     const tz_u32 copy = job->rule.copy;
     const TZ_GLOBAL tz_u8 *from = job->slab + job->from + job->first * copy;
     const tz_u32 unit = tz_copy_unit_size(copy | TZ_ADDRESS(from) | job->from_row |
                                           (TZ_ADDRESS(job->into) + (tz_u64)job->to) |
                                           (tz_u64)job->to_row | (tz_u64)job->to_column);
-    tz_convert_walk walk = tz_convert_walk_from(item, items, job->columns);
+    tz_convert_walk walk = tz_convert_walk_from(work_item, work_items, job->columns);
     for (; walk.y < job->rows; tz_convert_walk_next(&walk)) {
         const tz_u32 y = walk.y;
         const tz_u32 x = walk.x;
@@ -322,6 +326,7 @@ TZ_FN tz_u64 tz_convert_second(const tz_convert_rule *rule, const TZ_GLOBAL tz_u
     return tz_raw_of_wide(tz_wide_of_raw(raw, component), tz_component_kind(component), rule->to);
 }
 
+/* Converts one pixel of a band and sets its mask. Nodata is compared as stored, before scaling. */
 TZ_FN void tz_convert_sample(const tz_convert_job *job, tz_u32 y, tz_u32 x)
 {
     const tz_convert_rule *rule = &job->rule;
@@ -347,12 +352,14 @@ TZ_FN void tz_convert_sample(const tz_convert_job *job, tz_u32 y, tz_u32 x)
     }
 }
 
-/* A work-group has an entry; its work-items share the pixels. */
+/* A work-group has an entry; its work-items share the pixels. Nothing is stored if the tile could
+ * not be decoded: the CPU then converts it. Pixels that are only copied still take the first loop
+ * if nodata must be found for the mask. */
 TZ_FN void tz_convert_work_item(const TZ_GLOBAL tz_u8 *slab, TZ_GLOBAL tz_u8 *into,
-                                TZ_GLOBAL tz_u8 *mask, tz_u64 formats, tz_u64 table, tz_u64 group,
-                                tz_u32 item, tz_u32 items)
+                                TZ_GLOBAL tz_u8 *mask, tz_u64 formats, tz_u64 table,
+                                tz_u64 work_group, tz_u32 work_item, tz_u32 work_items)
 {
-    const TZ_GLOBAL tz_u8 *entry = slab + table + group * TZ_CONVERT_ENTRY_BYTES;
+    const TZ_GLOBAL tz_u8 *entry = slab + table + work_group * TZ_CONVERT_ENTRY_BYTES;
     const tz_u64 status = tz_load_u64(entry + TZ_CONVERT_ENTRY_STATUS);
     const tz_convert_job job = tz_convert_job_at(slab, into, mask, formats, entry);
     if (job.rows == 0u || job.columns == 0u ||
@@ -360,14 +367,14 @@ TZ_FN void tz_convert_work_item(const TZ_GLOBAL tz_u8 *slab, TZ_GLOBAL tz_u8 *in
         return;
     const tz_u32 has_mask = job.flags & TZ_CONVERT_ENTRY_HAS_MASK;
     if (!job.rule.copy || (has_mask && (job.rule.steps & TZ_STEP_NODATA))) {
-        tz_convert_walk walk = tz_convert_walk_from(item, items, job.columns);
+        tz_convert_walk walk = tz_convert_walk_from(work_item, work_items, job.columns);
         for (; walk.y < job.rows; tz_convert_walk_next(&walk))
             tz_convert_sample(&job, walk.y, walk.x);
     } else if (job.flags == TZ_CONVERT_ENTRY_HAS_INTO && job.step == 1u &&
                job.to_column == (tz_i64)job.rule.copy) {
-        tz_convert_copy_rows(&job, item, items);
+        tz_convert_copy_rows(&job, work_item, work_items);
     } else {
-        tz_convert_copy_pixels(&job, item, items);
+        tz_convert_copy_pixels(&job, work_item, work_items);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Kernels for Deflate: the tables of codes lie in shared memory, and copies of matches are queued,
- * so that all work-items of a group share them. */
+ * so that all work-items of a work-group share them. */
 #ifndef TZ_DEVICE_OPS_DECODE_INFLATE_KERNELS_H
 #define TZ_DEVICE_OPS_DECODE_INFLATE_KERNELS_H
 

@@ -33,9 +33,9 @@ typedef struct tz_decode_task {
     tz_u32 size;
 } tz_decode_task;
 
-TZ_FN tz_decode_task tz_decode_task_at(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 group)
+TZ_FN tz_decode_task tz_decode_task_at(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 work_group)
 {
-    const TZ_GLOBAL tz_u8 *entry = slab + table + group * TZ_DECODE_ENTRY_BYTES;
+    const TZ_GLOBAL tz_u8 *entry = slab + table + work_group * TZ_DECODE_ENTRY_BYTES;
     tz_decode_task task;
     task.in = slab + tz_load_u64(entry + TZ_DECODE_FROM);
     task.out = slab + tz_load_u64(entry + TZ_DECODE_TO);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kernels for PackBits: runs and literals are copied by all work-items of a group. */
+ * Kernels for PackBits: runs and literals are copied by all work-items of a work-group. */
 #ifndef TZ_DEVICE_OPS_DECODE_PACKBITS_KERNELS_H
 #define TZ_DEVICE_OPS_DECODE_PACKBITS_KERNELS_H
 

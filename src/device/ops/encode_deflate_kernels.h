@@ -15,7 +15,7 @@ typedef union tz_encode_deflate_scratch {
     tz_deflate_scratch deflate;
 } tz_encode_deflate_scratch;
 
-/* One work-item does all of it. */
+/* One work-item estimates and encodes. */
 TZ_FN void tz_encode_deflate_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes,
                                        tz_u64 number, TZ_LOCAL tz_encode_deflate_scratch *scratch)
 {
@@ -39,8 +39,8 @@ typedef struct tz_encode_deflate_group_scratch {
     tz_u32 answer[2];
 } tz_encode_deflate_group_scratch;
 
-/* All work-items of a group share the tile. They all reach the encoder, which has barriers: for a
- * tile that is left its input is empty. */
+/* All work-items of a work-group share the tile. They all reach the encoder, which has barriers:
+ * for a tile that is left its input is empty. */
 TZ_FN void tz_encode_deflate_work_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes,
                                         tz_u64 number,
                                         TZ_LOCAL tz_encode_deflate_group_scratch *scratch)
@@ -53,8 +53,8 @@ TZ_FN void tz_encode_deflate_work_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_
     size = tz_deflate_tile_work_group(in, size, slab + tile.to, &scratch->one.deflate);
     if (is_left)
         size = tile.size | TZ_ENCODE_LEFT_TO_CPU;
-    for (TZ_EACH_WORK_ITEM(item)) {
-        if (item == 0u)
+    for (TZ_EACH_WORK_ITEM(work_item)) {
+        if (work_item == 0u)
             tz_encode_set_size(slab, sizes, number, size);
     }
 }

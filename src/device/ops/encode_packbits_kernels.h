@@ -7,7 +7,7 @@
 #include "kernels/kernel_entry.h"
 #include "kernels/packbits_encode.h"
 
-/* One work-item does all of it. */
+/* One work-item encodes the tile. */
 TZ_FN void tz_encode_packbits_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes,
                                         tz_u32 row_bytes, tz_u64 number)
 {
@@ -17,15 +17,15 @@ TZ_FN void tz_encode_packbits_work_item(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_
         tz_packbits_encode_tile(slab + tile.from, tile.size, row_bytes, slab + tile.to));
 }
 
-/* All work-items of a group share the tile. sums: TZ_SCAN_WORDS. */
+/* All work-items of a work-group share the tile. sums: TZ_SCAN_WORDS. */
 TZ_FN void tz_encode_packbits_work_group(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 sizes,
                                          tz_u32 row_bytes, tz_u64 number, TZ_LOCAL tz_u64 *sums)
 {
     const tz_encode_tile tile = tz_encode_tile_of(slab, table, number);
     const tz_u32 made = tz_packbits_encode_tile_work_group(slab + tile.from, tile.size, row_bytes,
                                                            slab + tile.to, sums);
-    for (TZ_EACH_WORK_ITEM(item)) {
-        if (item == 0u)
+    for (TZ_EACH_WORK_ITEM(work_item)) {
+        if (work_item == 0u)
             tz_encode_set_size(slab, sizes, number, made);
     }
 }

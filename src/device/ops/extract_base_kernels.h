@@ -40,7 +40,8 @@ TZ_FN tz_u32 tz_extract_has_row(const TZ_GLOBAL tz_u8 *entry, const tz_extract_l
     return !layout->is_cropped || row % layout->height < tz_load_u32(entry + TZ_EXTRACT_HEIGHT);
 }
 
-/* The arguments that all kernels have, and the layout of them. */
+/* The arguments that all kernels have, and their layout. Kernels take numbers, since a struct would
+ * need the same padding in every compiler. */
 #define TZ_EXTRACT_LAYOUT_ARGUMENTS                                                                \
     tz_u64 table, tz_u64 scratch, tz_u64 plain_row, tz_u32 height, tz_u32 is_cropped
 #define TZ_EXTRACT_LAYOUT_OF_ARGUMENTS(layout)                                                     \

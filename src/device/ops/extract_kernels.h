@@ -24,10 +24,11 @@ typedef struct tz_extract_spec {
     tz_extract_shape shape; /* without the width, which tiles have */
     tz_i64 row_stride;
     tz_u64 bits; /* offset of discard_bits */
-    tz_adjustment treatment;
+    tz_adjustment adjustment;
 } tz_extract_spec;
 
-/* Extracts one row. Rows below the image repeat its last row. */
+/* Extracts the share of a work-item of one row, of words of 1, 2, 4 or 8 bytes. Rows below the
+ * image repeat its last row. */
 #define TZ_EXTRACT_ONE(name)                                                                       \
     TZ_FN void tz_extract_one_##name(const TZ_GLOBAL tz_u8 *rows, TZ_GLOBAL tz_u8 *slab,           \
                                      const tz_extract_spec *how, tz_u64 row, tz_u32 row_item,      \
@@ -43,7 +44,7 @@ typedef struct tz_extract_spec {
             tz_extract_shape shape = how->shape;                                                   \
             shape.width = tz_load_u32(entry + TZ_EXTRACT_WIDTH);                                   \
             tz_extract_row_##name(from, slab + tz_extract_row_offset(entry, &how->layout, row),    \
-                                  &shape, &how->treatment,                                         \
+                                  &shape, &how->adjustment,                                        \
                                   slab + how->bits + tz_load_u32(entry + TZ_EXTRACT_PLANE),        \
                                   row_item, row_items);                                            \
         }                                                                                          \
@@ -61,12 +62,14 @@ typedef struct tz_extract_store_spec {
     tz_row_encoding put;
 } tz_extract_store_spec;
 
+/* Stored rows may be shorter than rows of samples: packed bits. */
 TZ_FN tz_u64 tz_stored_row_offset(const TZ_GLOBAL tz_u8 *entry, const tz_extract_store_spec *how,
                                   tz_u64 row)
 {
     return tz_load_u64(entry + TZ_EXTRACT_TO) + row % how->layout.height * how->row_bytes;
 }
 
+/* Encodes one row, by one work-item. */
 TZ_FN void tz_store_one(TZ_GLOBAL tz_u8 *slab, const tz_extract_store_spec *how, tz_u64 row)
 {
     const TZ_GLOBAL tz_u8 *entry =
@@ -76,6 +79,8 @@ TZ_FN void tz_store_one(TZ_GLOBAL tz_u8 *slab, const tz_extract_store_spec *how,
                       slab + tz_stored_row_offset(entry, how, row), &how->put);
 }
 
+/* The same by a work-group. All work-items reach the barriers: a row that the strip does not have
+ * is a row of 0 words. */
 TZ_FN void tz_store_one_work_group(TZ_GLOBAL tz_u8 *slab, const tz_extract_store_spec *how,
                                    tz_u64 row, TZ_LOCAL tz_u64 *shared)
 {
@@ -101,6 +106,7 @@ TZ_FN tz_inspection tz_inspection_of(const TZ_GLOBAL tz_u8 *entry, const tz_insp
     return own;
 }
 
+/* Writes a tz_extract_result. */
 TZ_FN void tz_write_extract_result(TZ_GLOBAL tz_u8 *to, const tz_inspected *seen, tz_u32 flags)
 {
     tz_store_u64(to, seen->hash);
@@ -119,6 +125,7 @@ typedef struct tz_words_at {
     tz_i64 column_stride;
 } tz_words_at;
 
+/* The offset of a row; rows of all bands are numbered through. */
 TZ_FN tz_u64 tz_words_row(const tz_words_at *at, tz_u64 row, tz_u32 height)
 {
     return at->offset + (tz_u64)((tz_i64)(row / height) * at->band_stride) +
@@ -149,15 +156,15 @@ TZ_KERNEL(tz_kernel_copy_rows)
  tz_u64 from_row, tz_u64 from_column, tz_u64 to_offset, tz_u64 to_band, tz_u64 to_row,
  tz_u64 to_column, tz_u64 count, tz_u32 height, tz_u32 width, tz_u32 size, tz_u32 row_items)
 {
-    const tz_u64 item = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;
+    const tz_u64 number = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;
     tz_words_at from_at, to_at;
     from_at.offset = from_offset, from_at.band_stride = (tz_i64)from_band;
     from_at.row_stride = (tz_i64)from_row, from_at.column_stride = (tz_i64)from_column;
     to_at.offset = to_offset, to_at.band_stride = (tz_i64)to_band;
     to_at.row_stride = (tz_i64)to_row, to_at.column_stride = (tz_i64)to_column;
-    if (item / row_items < count)
-        tz_copy_words(from, &from_at, to, &to_at, item / row_items, height, width, size,
-                      (tz_u32)(item % row_items), row_items);
+    if (number / row_items < count)
+        tz_copy_words(from, &from_at, to, &to_at, number / row_items, height, width, size,
+                      (tz_u32)(number % row_items), row_items);
 }
 
 /* row_items is 1 or the size of a work-group. */
@@ -168,7 +175,7 @@ TZ_KERNEL(tz_kernel_copy_rows)
      tz_u32 samples, tz_u32 sample_words, tz_u32 flags, tz_u32 sample, tz_u64 nan_value,           \
      tz_u64 nodata, tz_u64 bits, tz_u32 row_items)                                                 \
     {                                                                                              \
-        const tz_u64 item = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;                                    \
+        const tz_u64 number = TZ_WORK_GROUP * 64u + TZ_WORK_ITEM;                                  \
         tz_extract_spec how;                                                                       \
         TZ_EXTRACT_LAYOUT_OF_ARGUMENTS(how.layout);                                                \
         how.shape.band_stride = (tz_i64)band_stride;                                               \
@@ -179,13 +186,13 @@ TZ_KERNEL(tz_kernel_copy_rows)
         how.shape.padded = width;                                                                  \
         how.row_stride = (tz_i64)row_stride;                                                       \
         how.bits = bits;                                                                           \
-        how.treatment.flags = flags;                                                               \
-        how.treatment.sample = sample;                                                             \
-        how.treatment.nan = nan_value;                                                             \
-        how.treatment.nodata = nodata;                                                             \
-        if (item / row_items < count)                                                              \
-            tz_extract_one_##name(rows, slab, &how, item / row_items, (tz_u32)(item % row_items),  \
-                                  row_items);                                                      \
+        how.adjustment.flags = flags;                                                              \
+        how.adjustment.sample = sample;                                                            \
+        how.adjustment.nan = nan_value;                                                            \
+        how.adjustment.nodata = nodata;                                                            \
+        if (number / row_items < count)                                                            \
+            tz_extract_one_##name(rows, slab, &how, number / row_items,                            \
+                                  (tz_u32)(number % row_items), row_items);                        \
     }
 TZ_EXTRACT_KERNEL(u8)
 TZ_EXTRACT_KERNEL(u16)
@@ -236,7 +243,7 @@ TZ_KERNEL(tz_kernel_store_rows_work_group)
     how.value[0] = value, how.value[1] = second
 
 #ifdef TZ_HAS_SINGLE_ITEM_KERNELS
-/* Work-item 0 of a group for each tile. words: of a pixel. */
+/* Work-item 0 of a work-group for each tile. words: of a pixel. */
 TZ_KERNEL(tz_kernel_inspect)
 (TZ_GLOBAL tz_u8 *slab, TZ_INSPECT_ARGUMENTS)
 {

@@ -396,7 +396,7 @@ static void put_samples(uint64_t *words, const tz_overview_params *how)
         words[TZ_OVERVIEW_HAS_NODATA] = half.has_nodata;
         words[TZ_OVERVIEW_HALF_NODATA] =
             is_float ? tz_bits_of_f32(half.nodata_real) : (uint32_t)half.nodata;
-        words[TZ_OVERVIEW_HALF_BESIDE] =
+        words[TZ_OVERVIEW_HALF_NEIGHBOUR] =
             is_float ? tz_bits_of_f32(half.neighbour_real) : (uint32_t)half.neighbour;
         words[TZ_OVERVIEW_HALF_NONE] = tz_bits_of_f32(half.none_real);
     }

@@ -51,7 +51,7 @@ enum {
     TZ_OVERVIEW_METHOD,
     TZ_OVERVIEW_HAS_NODATA, /* tz_average_2x2_params */
     TZ_OVERVIEW_HALF_NODATA,
-    TZ_OVERVIEW_HALF_BESIDE,
+    TZ_OVERVIEW_HALF_NEIGHBOUR,
     TZ_OVERVIEW_HALF_NONE,
     TZ_OVERVIEW_WIDTH, /* of the new level */
     TZ_OVERVIEW_FIRST, /* first new row */
@@ -79,7 +79,8 @@ enum {
     TZ_OVERVIEW_JOB_WORDS = TZ_OVERVIEW_OUT_MASK + TZ_OVERVIEW_LOCATION_WORDS
 };
 
-/* The arguments of a kernel. */
+/* The arguments of a kernel: the builder's memory and its words, the old rows, which lie in two
+ * buffers if the run crosses the end of the first, and the new rows. */
 typedef struct tz_overview_job {
     TZ_GLOBAL tz_u8 *own;
     const TZ_GLOBAL tz_u64 *words;
@@ -112,11 +113,13 @@ typedef struct tz_overview_span {
     tz_u32 end;
 } tz_overview_span;
 
+/* Spans of `unit` pixels along one axis; the last one may be shorter. */
 TZ_FN tz_u32 tz_overview_span_count(tz_u32 all, tz_u32 unit)
 {
     return (all - 1u) / unit + 1u;
 }
 
+/* The number of spans of a run. */
 TZ_FN tz_u64 tz_overview_spans(const tz_overview_job *job)
 {
     const tz_u32 width = tz_overview_word(job, TZ_OVERVIEW_WIDTH);
@@ -126,6 +129,7 @@ TZ_FN tz_u64 tz_overview_spans(const tz_overview_job *job)
            job->words[TZ_OVERVIEW_PLANES];
 }
 
+/* Spans are numbered across, then down, then plane by plane. */
 TZ_FN tz_overview_span tz_overview_span_of(const tz_overview_job *job, tz_u64 number)
 {
     const tz_u32 width = tz_overview_word(job, TZ_OVERVIEW_WIDTH);
@@ -159,6 +163,7 @@ TZ_FN int tz_overview_is_alpha(const tz_overview_job *job, const tz_overview_spa
 
 /* ---- taps ---- */
 
+/* The old pixels of a new one, along one axis. */
 typedef struct tz_taps {
     tz_u32 first;
     tz_u32 count;
@@ -200,6 +205,8 @@ typedef struct tz_overview_in_row {
     int has_alpha, has_mask; /* which pixels are valid depends on them */
 } tz_overview_in_row;
 
+/* Rows from the seam on lie in the second buffer. The mask plane reads samples of band 0, which it
+ * does not use. */
 TZ_FN tz_overview_in_row tz_overview_in_row_of(const tz_overview_job *job,
                                                const tz_overview_span *span, tz_u32 row)
 {
@@ -240,6 +247,7 @@ TZ_FN int tz_overview_in_is_valid(const tz_overview_in_row *line, tz_u32 column)
 
 /* ---- new pixels ---- */
 
+/* The component of a new pixel that the span makes. */
 TZ_FN TZ_GLOBAL tz_u8 *tz_overview_out_at(const tz_overview_job *job, const tz_overview_span *span,
                                           tz_u32 column)
 {
@@ -248,17 +256,17 @@ TZ_FN TZ_GLOBAL tz_u8 *tz_overview_out_at(const tz_overview_job *job, const tz_o
 }
 
 TZ_FN void tz_overview_set_mask(const tz_overview_job *job, const tz_overview_span *span,
-                                tz_u32 column, int is_left)
+                                tz_u32 column, int is_valid)
 {
     job->out_mask[tz_overview_offset(job, TZ_OVERVIEW_OUT_MASK, 0u, span->row, column)] =
-        is_left ? 255u : 0u;
+        is_valid ? 255u : 0u;
 }
 
 /* ---- kernels ---- */
 
-/* tz_overview_name makes the new pixels of a span that belong to one of the `items` work-items that
- * share it. `area` is different for all work-items that run at the same time: it is the number of
- * their scratch area. */
+/* tz_overview_name makes the new pixels of a span that belong to one of the `work_items` work-items
+ * that share it. `area` is different for all work-items that run at the same time: it is the number
+ * of their scratch area. */
 #ifdef TZ_KERNEL
 #define TZ_OVERVIEW_KERNEL(name)                                                                   \
     TZ_KERNEL_BOUNDED(tz_kernel_overview_##name, 6)                                                \
@@ -270,13 +278,13 @@ TZ_FN void tz_overview_set_mask(const tz_overview_job *job, const tz_overview_sp
                                      first,      second,                                           \
                                      first_mask, second_mask,                                      \
                                      out,        out_mask};                                        \
-        const tz_u32 items = tz_overview_word(&job, TZ_OVERVIEW_SPAN_ITEMS);                       \
+        const tz_u32 work_items = tz_overview_word(&job, TZ_OVERVIEW_SPAN_ITEMS);                  \
         const tz_u64 spans = tz_overview_spans(&job);                                              \
-        if (TZ_WORK_ITEM < items) {                                                                \
+        if (TZ_WORK_ITEM < work_items) {                                                           \
             for (tz_u64 i = TZ_WORK_GROUP; i < spans; i += job.words[TZ_OVERVIEW_WORK_GROUPS]) {   \
                 const tz_overview_span span = tz_overview_span_of(&job, i);                        \
-                tz_overview_##name(&job, &span, TZ_WORK_ITEM, items,                               \
-                                   (tz_u32)TZ_WORK_GROUP *items + TZ_WORK_ITEM);                   \
+                tz_overview_##name(&job, &span, TZ_WORK_ITEM, work_items,                          \
+                                   (tz_u32)TZ_WORK_GROUP *work_items + TZ_WORK_ITEM);              \
             }                                                                                      \
         }                                                                                          \
     }

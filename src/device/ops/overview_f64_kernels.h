@@ -30,13 +30,13 @@ enum { TZ_METHOD_BILINEAR = 3, TZ_METHOD_RMS = 7, TZ_METHOD_MODE = 8, TZ_METHOD_
 /* ---- averages of two by two floats ---- */
 
 TZ_FN tz_u32 tz_half_of_f32(const tz_half_rule *rule, tz_u32 a, tz_u32 b, tz_u32 c, tz_u32 d,
-                            tz_u32 left)
+                            tz_u32 valid)
 {
     return tz_bits_of_f32(tz_average_2x2_f32(
         tz_f32_of_bits(a), tz_f32_of_bits(b), tz_f32_of_bits(c), tz_f32_of_bits(d),
-        rule->is_alpha ? TZ_AVERAGE_2X2_ALL : left, rule->has_nodata,
-        tz_f32_of_bits((tz_u32)rule->nodata), tz_f32_of_bits((tz_u32)rule->beside),
-        tz_f32_of_bits((tz_u32)(left == 0u ? rule->nodata : rule->none))));
+        rule->is_alpha ? TZ_AVERAGE_2X2_ALL : valid, rule->has_nodata,
+        tz_f32_of_bits((tz_u32)rule->nodata), tz_f32_of_bits((tz_u32)rule->neighbour),
+        tz_f32_of_bits((tz_u32)(valid == 0u ? rule->nodata : rule->none))));
 }
 TZ_OVERVIEW_HALF_ROWS(f32, u32)
 
@@ -45,11 +45,11 @@ TZ_OVERVIEW_HALF_ROWS(f32, u32)
 /* The way to read samples of a plane. */
 typedef struct tz_overview_in_plane {
     tz_u32 type;
-    int is_plain;  /* none of the members below applies */
-    int is_mask;   /* samples are 255 for valid pixels */
-    int is_pair;   /* complex samples */
-    int is_second; /* the second component is wanted */
-    int is_tested; /* samples may be invalid; false for alpha */
+    int is_unchecked; /* none of the members below applies */
+    int is_mask;      /* samples are 255 for valid pixels */
+    int is_pair;      /* complex samples */
+    int is_second;    /* the second component is wanted */
+    int is_tested;    /* samples may be invalid; false for alpha */
     tz_u32 test;
     tz_u64 nodata;
 } tz_overview_in_plane;
@@ -66,8 +66,9 @@ TZ_FN tz_overview_in_plane tz_overview_in_plane_of(const tz_overview_job *job,
     plane.test =
         plane.is_tested ? tz_overview_word(job, TZ_OVERVIEW_TEST) : (tz_u32)TZ_NODATA_TEST_NEVER;
     plane.nodata = job->words[TZ_OVERVIEW_NODATA];
-    plane.is_plain = !plane.is_mask && !plane.is_pair && plane.test == TZ_NODATA_TEST_NEVER &&
-                     job->words[TZ_OVERVIEW_ALPHA] == 0u && job->words[TZ_OVERVIEW_HAS_MASK] == 0u;
+    plane.is_unchecked = !plane.is_mask && !plane.is_pair && plane.test == TZ_NODATA_TEST_NEVER &&
+                         job->words[TZ_OVERVIEW_ALPHA] == 0u &&
+                         job->words[TZ_OVERVIEW_HAS_MASK] == 0u;
     return plane;
 }
 
@@ -77,7 +78,7 @@ TZ_FN tz_f64 tz_overview_in_value(const tz_overview_in_plane *plane, const tz_ov
                                   tz_u32 column)
 {
     const TZ_GLOBAL tz_u8 *at = line->samples + (tz_i64)column * line->step;
-    if (plane->is_plain)
+    if (plane->is_unchecked)
         return tz_component_value(plane->type, at);
     if (plane->is_tested && !tz_overview_in_is_valid(line, column))
         return TZ_OVERVIEW_NAN;
@@ -126,6 +127,8 @@ TZ_FN tz_overview_in_row tz_overview_in_row_at(const tz_overview_job *job,
 
 /* ---- new samples ---- */
 
+/* Stores a value: clamped, cast, and moved to its neighbour if it happens to equal nodata. NaN is
+ * stored as the value for missing samples. */
 TZ_FN void tz_overview_set_sample(const tz_overview_job *job, const tz_overview_span *span,
                                   const tz_overview_in_plane *plane, tz_u32 column, tz_f64 value)
 {
@@ -191,7 +194,8 @@ TZ_FN tz_f64 tz_tap_weight(const tz_taps *taps, tz_u32 k)
     return tz_f64_of_bits(taps->weights[(tz_u64)k * taps->stride]);
 }
 
-/* Average, root mean square and Gauss. */
+/* Average, root mean square and Gauss. Each row is summed on its own and then added with its
+ * weight, in the order of doc/numerics.md. */
 TZ_FN tz_f64 tz_overview_value_mean(const tz_overview_job *job, const tz_overview_in_rows *rows,
                                     tz_u32 column, tz_u32 area)
 {
@@ -217,6 +221,7 @@ TZ_FN tz_f64 tz_overview_value_mean(const tz_overview_job *job, const tz_overvie
     return is_rms ? sqrt(mean) : mean;
 }
 
+/* Minimum and maximum. */
 TZ_FN tz_f64 tz_overview_value_extreme(const tz_overview_job *job, const tz_overview_in_rows *rows,
                                        tz_u32 column, tz_u32 area)
 {
@@ -267,12 +272,13 @@ TZ_FN tz_f64 tz_overview_value_choice(const tz_overview_job *job, const tz_overv
 /* `rows` are read, and `plane` is written; they differ in the second pass, which reads the mask.
  * Returns if a value was NaN. */
 #define TZ_OVERVIEW_METHOD_BY(name, by, type)                                                      \
-    TZ_FN int tz_overview_pass_##name(                                                             \
-        const tz_overview_job *job, const tz_overview_span *span, const tz_overview_in_rows *rows, \
-        const tz_overview_in_plane *plane, tz_u32 first, tz_u32 items, tz_u32 area, tz_u32 pass)   \
+    TZ_FN int tz_overview_pass_##name(const tz_overview_job *job, const tz_overview_span *span,    \
+                                      const tz_overview_in_rows *rows,                             \
+                                      const tz_overview_in_plane *plane, tz_u32 first,             \
+                                      tz_u32 work_items, tz_u32 area, tz_u32 pass)                 \
     {                                                                                              \
         int has_nan = 0;                                                                           \
-        for (tz_u32 x = first; x < span->end; x += items) {                                        \
+        for (tz_u32 x = first; x < span->end; x += work_items) {                                   \
             const tz_f64 value = tz_overview_value_##by(job, rows, x, area);                       \
             has_nan |= value != value;                                                             \
             tz_overview_set_pixel(job, span, plane, x, value, pass);                               \
@@ -280,7 +286,7 @@ TZ_FN tz_f64 tz_overview_value_choice(const tz_overview_job *job, const tz_overv
         return has_nan;                                                                            \
     }                                                                                              \
     TZ_FN void tz_overview_##name(const tz_overview_job *job, const tz_overview_span *span,        \
-                                  tz_u32 item, tz_u32 items, tz_u32 area)                          \
+                                  tz_u32 work_item, tz_u32 work_items, tz_u32 area)                \
     {                                                                                              \
         const tz_overview_in_plane plane = tz_overview_in_plane_of(job, span, type);               \
         const tz_u32 passes = tz_overview_passes(job, span);                                       \
@@ -288,8 +294,8 @@ TZ_FN tz_f64 tz_overview_value_choice(const tz_overview_job *job, const tz_overv
         int goes_on = 1;                                                                           \
         for (tz_u32 pass = 0; pass < passes && goes_on; pass++) {                                  \
             const tz_overview_in_rows rows = tz_overview_in_rows_of(job, &looked_at, type);        \
-            goes_on = tz_overview_pass_##name(job, span, &rows, &plane, span->first + item, items, \
-                                              area, pass);                                         \
+            goes_on = tz_overview_pass_##name(job, span, &rows, &plane, span->first + work_item,   \
+                                              work_items, area, pass);                             \
             looked_at.band = tz_overview_word(job, TZ_OVERVIEW_BANDS);                             \
         }                                                                                          \
     }
@@ -313,13 +319,13 @@ typedef struct tz_filtered {
 } tz_filtered;
 
 TZ_FN tz_filtered tz_filtered_of(const tz_overview_job *job, const tz_overview_span *span,
-                                 tz_u32 group)
+                                 tz_u32 work_group)
 {
     const tz_taps last = tz_taps_down(job, span->row + span->rows - 1u);
     tz_filtered out;
     out.stride = job->words[TZ_OVERVIEW_SCRATCH_AREAS];
     out.values = (TZ_GLOBAL tz_f64 *)(job->own + job->words[TZ_OVERVIEW_SCRATCH]) +
-                 (tz_u64)group * job->words[TZ_OVERVIEW_SPAN];
+                 (tz_u64)work_group * job->words[TZ_OVERVIEW_SPAN];
     out.first = tz_taps_down(job, span->row).first;
     out.end = last.first + last.count;
     out.negative = tz_overview_word(job, TZ_OVERVIEW_METHOD) != (tz_u32)TZ_METHOD_BILINEAR;
@@ -328,14 +334,14 @@ TZ_FN tz_filtered tz_filtered_of(const tz_overview_job *job, const tz_overview_s
 
 /* Filters all old rows across, in the plane of looked_at. */
 TZ_FN void tz_filter_across(const tz_overview_job *job, const tz_overview_span *looked_at,
-                            const tz_filtered *to, tz_u32 item, tz_u32 items)
+                            const tz_filtered *to, tz_u32 work_item, tz_u32 work_items)
 {
     const tz_overview_in_plane plane =
         tz_overview_in_plane_of(job, looked_at, tz_overview_word(job, TZ_OVERVIEW_TYPE));
     for (tz_u32 row = to->first; row < to->end; row++) {
         const tz_overview_in_row line = tz_overview_in_row_of(job, looked_at, row);
         TZ_GLOBAL tz_f64 *out = to->values + (row - to->first) * to->stride;
-        for (tz_u32 x = looked_at->first + item; x < looked_at->end; x += items) {
+        for (tz_u32 x = looked_at->first + work_item; x < looked_at->end; x += work_items) {
             const tz_taps across = tz_taps_across(job, x);
             tz_filter_state f = {0.0, 0.0, 0u, 0u};
             for (tz_u32 n = 0; n < across.count; n++)
@@ -347,6 +353,7 @@ TZ_FN void tz_filter_across(const tz_overview_job *job, const tz_overview_span *
     }
 }
 
+/* Filters one column of filtered rows down, to the value of a new pixel. */
 TZ_FN tz_f64 tz_filter_down(const tz_filtered *from, const tz_taps *down, tz_u32 column)
 {
     const TZ_GLOBAL tz_f64 *values = from->values + (down->first - from->first) * from->stride;
@@ -358,7 +365,8 @@ TZ_FN tz_f64 tz_filter_down(const tz_filtered *from, const tz_taps *down, tz_u32
 
 /* Filters down, for all new rows of the span. Returns if a value was NaN. */
 TZ_FN int tz_overview_filter_pass(const tz_overview_job *job, const tz_overview_span *span,
-                                  const tz_filtered *from, tz_u32 item, tz_u32 items, tz_u32 pass)
+                                  const tz_filtered *from, tz_u32 work_item, tz_u32 work_items,
+                                  tz_u32 pass)
 {
     const tz_overview_in_plane plane =
         tz_overview_in_plane_of(job, span, tz_overview_word(job, TZ_OVERVIEW_TYPE));
@@ -366,7 +374,7 @@ TZ_FN int tz_overview_filter_pass(const tz_overview_job *job, const tz_overview_
     int has_nan = 0;
     for (at.row = span->row; at.row < span->row + span->rows; at.row++) {
         const tz_taps down = tz_taps_down(job, at.row);
-        for (tz_u32 x = span->first + item; x < span->end; x += items) {
+        for (tz_u32 x = span->first + work_item; x < span->end; x += work_items) {
             const tz_f64 value = tz_filter_down(from, &down, x - span->first);
             has_nan |= value != value;
             tz_overview_set_pixel(job, &at, &plane, x, value, pass);
@@ -376,16 +384,16 @@ TZ_FN int tz_overview_filter_pass(const tz_overview_job *job, const tz_overview_
 }
 
 /* A work-item keeps its columns from the old rows to the new ones, so that no barrier is needed. */
-TZ_FN void tz_overview_filter(const tz_overview_job *job, const tz_overview_span *span, tz_u32 item,
-                              tz_u32 items, tz_u32 area)
+TZ_FN void tz_overview_filter(const tz_overview_job *job, const tz_overview_span *span,
+                              tz_u32 work_item, tz_u32 work_items, tz_u32 area)
 {
-    const tz_filtered filtered = tz_filtered_of(job, span, area / items);
+    const tz_filtered filtered = tz_filtered_of(job, span, area / work_items);
     const tz_u32 passes = tz_overview_passes(job, span);
     tz_overview_span looked_at = *span;
     int goes_on = 1;
     for (tz_u32 pass = 0; pass < passes && goes_on; pass++) {
-        tz_filter_across(job, &looked_at, &filtered, item, items);
-        goes_on = tz_overview_filter_pass(job, span, &filtered, item, items, pass);
+        tz_filter_across(job, &looked_at, &filtered, work_item, work_items);
+        goes_on = tz_overview_filter_pass(job, span, &filtered, work_item, work_items, pass);
         looked_at.band = tz_overview_word(job, TZ_OVERVIEW_BANDS);
     }
 }

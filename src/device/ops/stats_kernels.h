@@ -12,6 +12,7 @@
 
 #define TZ_STATS_ENTRY_BYTES 48u /* tz_stats */
 
+/* Writes a tz_stats as the host reads it. */
 TZ_FN void tz_write_stats(TZ_GLOBAL tz_u8 *to, const tz_stats *tile_stats)
 {
     tz_store_u64(to, tile_stats->valid);
@@ -48,7 +49,7 @@ TZ_FN void tz_write_stats(TZ_GLOBAL tz_u8 *to, const tz_stats *tile_stats)
     from.mask_row = (tz_i64)mask_row, from.mask_column = (tz_i64)mask_column
 
 #ifdef TZ_HAS_SINGLE_ITEM_KERNELS
-/* Work-item 0 of a group for each sample of a tile. */
+/* Work-item 0 of a work-group for each sample of a tile. */
 TZ_KERNEL_BOUNDED(tz_kernel_stats, 8)
 (const TZ_GLOBAL tz_u8 *mask, TZ_GLOBAL tz_u8 *slab, TZ_STATS_ARGUMENTS)
 {

@@ -29,6 +29,7 @@ TZ_FN tz_u32 tz_vendor_head_bytes(tz_u32 kind)
 #define TZ_VENDOR_STATUSES   5u /* of 4 bytes */
 #define TZ_VENDOR_ARRAYS     6u
 
+/* The offset of an array, which begins at a multiple of 64 bytes. */
 TZ_FN tz_u64 tz_vendor_array(tz_u64 scratch, tz_u64 count, tz_u32 which)
 {
     return scratch + which * ((8u * count + 63u) / 64u * 64u);

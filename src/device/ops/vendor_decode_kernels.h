@@ -3,9 +3,10 @@
  * list the chunks of all tiles. After it a kernel compares each result with its tile, and writes
  * the table for the kernel of the codec, in which finished tiles are marked.
  *
- * Only a tile with the plainest kind of frame is for the library: a single frame, with a single
+ * Only a tile with the simplest kind of frame is for the library: a single frame, with a single
  * block in LZ4. In place of any other tile the library gets a valid chunk of one byte, since chunks
- * must not be empty. */
+ * must not be empty. Libraries do not report damage in the same way as the codecs: a tile that they
+ * fail on, or whose checksum differs, is decoded again by the kernel. */
 #ifndef TZ_DEVICE_OPS_VENDOR_DECODE_KERNELS_H
 #define TZ_DEVICE_OPS_VENDOR_DECODE_KERNELS_H
 
@@ -43,18 +44,18 @@ TZ_FN void tz_vendor_arrange(TZ_GLOBAL tz_u8 *slab, tz_u64 table, tz_u64 offsets
 {
     tz_u64 start = copies;
     for (tz_u64 first = 0u; first < count; first += TZ_WORK_GROUP_SIZE) {
-        for (TZ_EACH_WORK_ITEM(item)) {
-            sums[item] = 0u;
-            if (first + item < count)
-                sums[item] =
-                    tz_vendor_copy_bytes(tz_decode_task_at(slab, table, first + item).in_size);
+        for (TZ_EACH_WORK_ITEM(work_item)) {
+            sums[work_item] = 0u;
+            if (first + work_item < count)
+                sums[work_item] =
+                    tz_vendor_copy_bytes(tz_decode_task_at(slab, table, first + work_item).in_size);
         }
         TZ_SYNC;
         tz_scan_work_group(sums);
-        for (TZ_EACH_WORK_ITEM(item)) {
-            if (first + item < count)
-                tz_store_u64(slab + offsets + 8u * (first + item),
-                             start + tz_scan_before(sums, item));
+        for (TZ_EACH_WORK_ITEM(work_item)) {
+            if (first + work_item < count)
+                tz_store_u64(slab + offsets + 8u * (first + work_item),
+                             start + tz_scan_before(sums, work_item));
         }
         start += sums[TZ_WORK_GROUP_SIZE - 1u];
         TZ_SYNC;
@@ -123,8 +124,8 @@ TZ_FN int tz_vendor_checksum_matches(const tz_decode_task *task, tz_u32 kind,
         return tz_adler32_work_group(task->out, task->size, words) == tz_zlib_checksum(sum);
     if (!(task->in[4] & (kind == TZ_VENDOR_ZSTD ? TZ_ZSTD_CHECKSUM : TZ_LZ4_CONTENT_CHECKSUM)))
         return 1;
-    for (TZ_EACH_WORK_ITEM(item)) {
-        if (item == 0u)
+    for (TZ_EACH_WORK_ITEM(work_item)) {
+        if (work_item == 0u)
             words[0] = kind == TZ_VENDOR_ZSTD ? (tz_u32)tz_kernel_xxhash64(task->out, task->size)
                                               : tz_kernel_xxhash32(task->out, task->size);
     }
@@ -158,16 +159,16 @@ TZ_KERNEL(tz_kernel_vendor_decode_list)
     if (TZ_WORK_ITEM == 0u)
         answer[0] = (tz_u32)tz_vendor_accepts(&task, kind, alignment, sized);
     TZ_SYNC;
-    const tz_u32 is_plain = answer[0];
+    const tz_u32 is_accepted = answer[0];
     const tz_u32 before = tz_vendor_head_bytes(kind);
-    const tz_u32 size = is_plain ? tz_vendor_in_size(&task, kind) : 0u;
-    if (is_plain && copied)
+    const tz_u32 size = is_accepted ? tz_vendor_in_size(&task, kind) : 0u;
+    if (is_accepted && copied)
         tz_copy_share(copy, task.in + before, size, TZ_WORK_ITEM, TZ_WORK_GROUP_SIZE);
-    if (TZ_WORK_ITEM == 0u && is_plain)
+    if (TZ_WORK_ITEM == 0u && is_accepted)
         tz_vendor_set_entry(slab, scratch, count, TZ_WORK_GROUP,
                             tz_vendor_address(copied ? copy : task.in + before), size,
                             tz_vendor_address(task.out), task.size);
-    if (TZ_WORK_ITEM == 0u && !is_plain)
+    if (TZ_WORK_ITEM == 0u && !is_accepted)
         tz_vendor_set_entry(slab, scratch, count, TZ_WORK_GROUP, tz_vendor_address(spare),
                             tz_vendor_spare_size(kind), tz_vendor_address(spare + TZ_VENDOR_SPARE),
                             1u);

@@ -49,8 +49,8 @@ TZ_FN void tz_vendor_zlib_frame_work_group(const tz_vendor_encoded_tile *encoded
                                            TZ_LOCAL tz_u32 *words)
 {
     const tz_u32 sum = tz_adler32_work_group(encoded->in, encoded->size, words);
-    for (TZ_EACH_WORK_ITEM(item)) {
-        if (item == 0u) {
+    for (TZ_EACH_WORK_ITEM(work_item)) {
+        if (work_item == 0u) {
             encoded->out[0] = (tz_u8)encoded->head;
             encoded->out[1] = (tz_u8)(encoded->head >> 8);
             tz_zlib_put_checksum(encoded->out + TZ_ZLIB_HEADER_BYTES + encoded->made, sum);
@@ -62,10 +62,10 @@ TZ_FN void tz_vendor_zlib_frame_work_group(const tz_vendor_encoded_tile *encoded
 TZ_FN void tz_vendor_lz4_frame_work_group(const tz_vendor_encoded_tile *encoded, tz_u32 is_stored)
 {
     TZ_GLOBAL tz_u8 *block = encoded->out + TZ_LZ4_HEADER + TZ_LZ4_BLOCK_HEADER;
-    for (TZ_EACH_WORK_ITEM(item)) {
+    for (TZ_EACH_WORK_ITEM(work_item)) {
         if (is_stored)
-            tz_copy_share(block, encoded->in, encoded->size, item, TZ_WORK_GROUP_SIZE);
-        if (item == 0u) {
+            tz_copy_share(block, encoded->in, encoded->size, work_item, TZ_WORK_GROUP_SIZE);
+        if (work_item == 0u) {
             tz_lz4_put_header(encoded->out, encoded->size);
             tz_lz4_put_u32(encoded->out + TZ_LZ4_HEADER,
                            is_stored ? encoded->made | TZ_LZ4_STORED : encoded->made);
