@@ -171,6 +171,8 @@ TZ_FN void tz_zstd_fill_queue(tz_zstd_decoder *decoder, TZ_LOCAL tz_u32 *shared)
     tz_copy_queue_begin(shared, decoder->made);
     shared[TZ_ZSTD_STREAMS] = 0u;
     if (decoder->stage == TZ_ZSTD_STAGE_NO_BLOCK) {
+        for (tz_u32 i = 0u; i < 3u; i++) /* all work-items load them, also after an error */
+            shared[TZ_ZSTD_SOURCE + i] = 0u;
         status = tz_zstd_next_block(decoder, &over);
         if (status == TZ_DECODE_OK && !over) {
             decoder->stage = TZ_ZSTD_STAGE_LITERALS;
