@@ -51,7 +51,7 @@ static tz_result set_planes(tz_planned_request *planned, tz_arena *arena, const 
 {
     const uint32_t wanted = planned->to_mask ? 1 : planned->band_count;
     planned->plane_count = 1;
-    if (planned->layer.tables.planar != 2)
+    if (planned->layer.tables.planar != TZ_PLANAR_SEPARATE)
         return TZ_OK;
     uint32_t *planes = tz_arena_array(arena, wanted, sizeof *planes);
     if (!planes)
@@ -172,7 +172,7 @@ static tz_result set_tile_format(tz_planned_request *planned, const tz_context *
     const tz_level_tables *tables = &planned->layer.tables;
     const tz_container *container = &planned->file->containers[tables->container];
     const tz_info *info = &planned->file->info;
-    const bool by_band = tables->planar == 2;
+    const bool by_band = tables->planar == TZ_PLANAR_SEPARATE;
     const uint16_t samples = by_band ? 1 : level->samples;
     const bool ends_with_alpha =
         info->extra_sample_count > 0 && info->extra_samples[info->extra_sample_count - 1] == 2;
