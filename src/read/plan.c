@@ -287,7 +287,7 @@ bool tz_device_is_gpu(const tz_device *device)
     return device && strcmp(tz_device_get_info(device)->driver, "cpu") != 0;
 }
 
-/* The memory is checked twice: with what the requests alone need, before the lists of a wave are
+/* The memory is checked twice: with the needs of the requests alone, before the lists of a wave are
  * allocated, and with fetches and batches, after all waves were counted. */
 tz_result tz_plan_make(tz_plan *plan, const tz_read_request *requests, size_t count,
                        const tz_read_options *how, tz_error *err)

@@ -251,7 +251,7 @@ static bool wants_bytes(const tz_plan *plan, size_t i)
            !tz_route_stays_on_host(plan->gpu->requests[i].route);
 }
 
-/* A descriptor is what the device opens a file by; sources that are not local have none. */
+/* The device opens a file by its descriptor; sources that are not local have none. */
 static bool is_local(const tz_plan *plan, size_t i)
 {
     return tz_source_descriptor(tz_planned_request_source(&plan->requests[i])) >= 0;

@@ -140,7 +140,7 @@ static tz_convert_entry *add_rect_entries(const tz_gpu_run *run, const tz_gpu_sl
     return out;
 }
 
-/* ---- decoding and predictors ---- */
+/* ---- tables ---- */
 
 static bool is_gpu_decoded(const tz_gpu_tile_read *tile_read)
 {
@@ -148,8 +148,8 @@ static bool is_gpu_decoded(const tz_gpu_tile_read *tile_read)
 }
 
 /* Two passes over the tile reads. The first counts entries, so that those of one codec, and those
- * of one pair of memories, follow each other in the second: first_status and pair_ends are where
- * the next entry of each goes. Statuses are numbered as the entries of decodes are. */
+ * of one pair of memories, follow each other in the second. pair_ends has the position of the next
+ * entry of each pair, and so its end when all are written. Statuses are numbered as decodes are. */
 void tz_gpu_fill_tables(const tz_gpu_run *run, tz_gpu_slot *slot)
 {
     const tz_plan *plan = run->plan;

@@ -497,8 +497,8 @@ static void mask_failed_on_gpu(void *user, const tz_planned_request *request,
               window.width, window.height, false);
 }
 
-/* Fills what no tile has stored, after all waves: the rows above and below the level and the
- * columns beside it, pair after pair, then the masks of tiles that failed. */
+/* Fills the pixels that no tile has stored, after all waves: the rows above and below the level and
+ * the columns beside it, pair after pair, then the masks of tiles that failed. */
 static tz_result fill_untiled(tz_gpu_run *run)
 {
     const tz_plan *plan = run->plan;
@@ -532,8 +532,8 @@ static tz_result fill_untiled(tz_gpu_run *run)
 /* ---- the whole plan ---- */
 
 /* Runs all waves. Batches go to the slots in turn; a slot's batch is finished before the next one
- * begins in it, and all of them before the lists of the wave change. The report takes over what was
- * counted, and from the planned one what only planning knows. */
+ * begins in it, and all of them before the lists of the wave change. The report has the counts of
+ * the run; device, reason and memory are those of the plan. */
 static tz_result run_on_gpu(tz_gpu_run *run)
 {
     tz_plan *plan = run->plan;
