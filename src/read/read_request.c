@@ -35,7 +35,7 @@ tz_result tz_fail_memory_limit(const tz_context *ctx, const char *subject, const
 
 /* ---- buffers ---- */
 
-/* Checks a buffer before its strides are known. It is in host or in device memory, never in both. */
+/* Checks a buffer before its strides are known. It is in host or in device memory, never both. */
 static tz_result check_buffer(const tz_buffer *buffer, uint32_t bands, const tz_context *ctx)
 {
     if (!tz_buffer_exists(buffer))

@@ -118,18 +118,6 @@ static uint64_t row_memory_bytes(const row_needs *max_needs, tz_resampling metho
     return bytes < UINT64_MAX - more ? bytes + more : UINT64_MAX;
 }
 
-/* Bytes of a block's pixels and its table of columns; UINT64_MAX: more than there can be. */
-static uint64_t block_bytes(const block *b, const tz_axis_map *across, const tz_read_options *how)
-{
-    const uint64_t each = sample_size(b->request) + needs_valid(b->request, how);
-    uint64_t bytes;
-    if (!tz_mul((uint64_t)b->source_window.width * b->source_window.height,
-                each * b->request->band_count, &bytes) ||
-        !tz_add(bytes, tz_axis_bytes(across, b->width), &bytes))
-        return UINT64_MAX;
-    return bytes;
-}
-
 /* ---- one row ---- */
 
 /* A band of a block, for its rows. */
@@ -454,6 +442,7 @@ static tz_result add_block(block_batch *ba, const tz_read_request *request, uint
     const tz_axis_map across = map_across(request, method);
     const tz_axis_map down = map_down(request, method);
     const bool by_row = method == TZ_RESAMPLE_NEAREST && down.scale >= 2;
+    const uint64_t each = sample_size(request) + needs_valid(request, ba->how);
     row_needs needs;
     uint64_t bytes;
     *b = (block){.request = request, .column = column, .row = row};
@@ -472,7 +461,11 @@ static tz_result add_block(block_batch *ba, const tz_read_request *request, uint
                                        .down = (uint32_t)tz_axis_max_samples(&down, 1)},
                             .size = sample_size(request),
                             .down = tz_axis_bytes(&down, 1)};
-        bytes = block_bytes(b, &across, ba->how);
+        /* the block's samples and its table of columns */
+        if (!tz_mul((uint64_t)b->source_window.width * b->source_window.height,
+                    each * request->band_count, &bytes) ||
+            !tz_add(bytes, tz_axis_bytes(&across, b->width), &bytes))
+            bytes = UINT64_MAX; /* more than there can be */
         const uint64_t thread_bytes = row_memory_bytes(&needs, method);
         if (bytes <= (b->height > 1 ? ba->budget : memory / 2) && thread_bytes <= memory / 4)
             break;
