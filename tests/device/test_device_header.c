@@ -21,6 +21,7 @@ static void test_constants(void **state)
 #ifdef HAVE_CL
 #define CHECK(name, value) assert_int_equal((int64_t)(CL_##name), (int64_t)(value));
     TZ_CL_CONSTANTS(CHECK)
+    CHECK(DEVICE_TYPE_ALL, TZ_CL_DEVICE_TYPE_ALL)
     TZ_CL_ERRORS(CHECK)
 #undef CHECK
 #else

@@ -31,7 +31,6 @@ typedef struct _cl_event *tz_cl_event;
     X(PLATFORM_NAME, 0x0902)                                                                       \
     X(DEVICE_TYPE_CPU, 1 << 1)                                                                     \
     X(DEVICE_TYPE_GPU, 1 << 2)                                                                     \
-    X(DEVICE_TYPE_ALL, 0xffffffff)                                                                 \
     X(DEVICE_TYPE, 0x1000)                                                                         \
     X(DEVICE_MAX_COMPUTE_UNITS, 0x1002)                                                            \
     X(DEVICE_MAX_CLOCK_FREQUENCY, 0x100C)                                                          \
@@ -62,9 +61,12 @@ typedef struct _cl_event *tz_cl_event;
     X(EVENT_COMMAND_EXECUTION_STATUS, 0x11d3)                                                      \
     X(COMPLETE, 0)
 
-#define TZ_CL_CONSTANT(name, value) static const int64_t TZ_CL_##name = value;
-TZ_CL_CONSTANTS(TZ_CL_CONSTANT)
+#define TZ_CL_CONSTANT(name, value) TZ_CL_##name = (value),
+enum { TZ_CL_CONSTANTS(TZ_CL_CONSTANT) };
 #undef TZ_CL_CONSTANT
+
+/* Not a constant of an enum, whose type is int. */
+#define TZ_CL_DEVICE_TYPE_ALL 0xffffffffu
 
 /* X(result, name without cl, arguments) */
 #define TZ_CL_FUNCTIONS(X)                                                                         \

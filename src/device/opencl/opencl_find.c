@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "device/device_text.h"
 #include "device/dynlib.h"
+#include "device/kernel_list.h"
 #include "device/opencl/cl_errors.h"
 #include "device/opencl/opencl_internal.h"
 
@@ -42,7 +43,7 @@ const char *tz_cl_error_text(int32_t code)
     }
 }
 
-tz_result tz_cl_fail(const tz_context *ctx, const char *function, int32_t code)
+tz_result tz_cl_fail(const char *function, int32_t code, const tz_context *ctx)
 {
     const bool memory =
         code == TZ_CL_MEM_OBJECT_ALLOCATION_FAILURE || code == TZ_CL_OUT_OF_HOST_MEMORY;
@@ -50,15 +51,21 @@ tz_result tz_cl_fail(const tz_context *ctx, const char *function, int32_t code)
                    "%s: %s (%d)", function, tz_cl_error_text(code), (int)code);
 }
 
-tz_result tz_cl_fail_memory(const tz_context *ctx, const char *function, int32_t code,
-                            uint64_t size)
+/* CL_OUT_OF_RESOURCES has many causes; of an allocation it says that the device is full. */
+tz_result tz_cl_fail_memory(const char *function, int32_t code, uint64_t size,
+                            const tz_context *ctx)
 {
     if (code != TZ_CL_OUT_OF_RESOURCES && code != TZ_CL_INVALID_BUFFER_SIZE &&
         code != TZ_CL_MEM_OBJECT_ALLOCATION_FAILURE && code != TZ_CL_OUT_OF_HOST_MEMORY)
-        return tz_cl_fail(ctx, function, code);
+        return tz_cl_fail(function, code, ctx);
     return tz_fail(ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE, tz_no_location(),
                    "no %llu bytes of device memory: %s: %s (%d)", (unsigned long long)size,
                    function, tz_cl_error_text(code), (int)code);
+}
+
+tz_result tz_cl_check(const char *function, int32_t code, const tz_context *ctx)
+{
+    return code == TZ_CL_SUCCESS ? TZ_OK : tz_cl_fail(function, code, ctx);
 }
 
 /* ---- the library ---- */
@@ -89,8 +96,8 @@ static tz_result find_platform_devices(const tz_cl_api *api, tz_cl_platform plat
 {
     tz_cl_device devices[TZ_CL_MAX_DEVICES];
     uint32_t count = 0;
-    const int32_t code = api->GetDeviceIDs(platform, (uint64_t)TZ_CL_DEVICE_TYPE_ALL,
-                                           TZ_CL_MAX_DEVICES, devices, &count);
+    const int32_t code =
+        api->GetDeviceIDs(platform, TZ_CL_DEVICE_TYPE_ALL, TZ_CL_MAX_DEVICES, devices, &count);
     if (code == TZ_CL_DEVICE_NOT_FOUND || (code == TZ_CL_SUCCESS && count == 0)) {
         tz_device_text(out->reason, sizeof out->reason, "a platform has no device");
         return TZ_OK;
@@ -133,58 +140,37 @@ tz_result tz_cl_find_devices(const tz_cl_api *api, tz_cl_candidates *out, const 
 
 /* ---- describing ---- */
 
-/* Copies a text that a driver has answered. Its length is not trusted. */
-static void copy_answer(char *out, size_t size, char text[MAX_ANSWER], size_t length)
+/* Copies a text that a driver has answered, if it has (code). Its length is not trusted. */
+static void copy_answer(char *out, size_t size, int32_t code, char text[MAX_ANSWER], size_t length)
 {
+    if (code != TZ_CL_SUCCESS)
+        return;
     text[tz_min_size(length, MAX_ANSWER - 1)] = '\0';
     tz_device_text(out, size, text);
 }
 
-static void query_text(const tz_cl_api *api, tz_cl_device device, int64_t what, char *out,
+static void query_text(const tz_cl_api *api, tz_cl_device device, uint32_t what, char *out,
                        size_t size)
 {
     char text[MAX_ANSWER];
     size_t length = 0;
-    if (api->GetDeviceInfo(device, (uint32_t)what, sizeof text, text, &length) == TZ_CL_SUCCESS)
-        copy_answer(out, size, text, length);
+    const int32_t code = api->GetDeviceInfo(device, what, sizeof text, text, &length);
+    copy_answer(out, size, code, text, length);
 }
 
-/* Returns a number of size bytes, 4 or 8, as the standard says for each property. */
-static uint64_t query_number(const tz_cl_api *api, tz_cl_device device, int64_t what, size_t size)
+/* Numbers of a property, with 4 or 8 bytes as the standard says for each; 0: not answered. */
+static uint64_t query_u64(const tz_cl_api *api, tz_cl_device device, uint32_t what)
 {
-    union {
-        uint32_t u32;
-        uint64_t u64;
-    } value = {.u64 = 0};
-    if (api->GetDeviceInfo(device, (uint32_t)what, size, &value, NULL) != TZ_CL_SUCCESS)
-        return 0;
-    return size == sizeof value.u32 ? value.u32 : value.u64;
+    uint64_t value = 0;
+    return api->GetDeviceInfo(device, what, sizeof value, &value, NULL) == TZ_CL_SUCCESS ? value
+                                                                                         : 0;
 }
 
-static uint64_t query_u64(const tz_cl_api *api, tz_cl_device device, int64_t what)
+static uint32_t query_u32(const tz_cl_api *api, tz_cl_device device, uint32_t what)
 {
-    return query_number(api, device, what, sizeof(uint64_t));
-}
-
-static uint32_t query_u32(const tz_cl_api *api, tz_cl_device device, int64_t what)
-{
-    return (uint32_t)query_number(api, device, what, sizeof(uint32_t));
-}
-
-static void describe_opencl_limits(const tz_cl_api *api, tz_cl_device device,
-                                   tz_device_limits *limits)
-{
-    const uint64_t group =
-        query_number(api, device, TZ_CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
-    limits->memory = query_u64(api, device, TZ_CL_DEVICE_GLOBAL_MEM_SIZE);
-    limits->max_allocation = query_u64(api, device, TZ_CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    limits->alignment = query_u32(api, device, TZ_CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8; /* bits */
-    limits->local_memory = query_u64(api, device, TZ_CL_DEVICE_LOCAL_MEM_SIZE);
-    limits->max_group = (uint32_t)tz_min(group, UINT32_MAX);
-    limits->compute_units = query_u32(api, device, TZ_CL_DEVICE_MAX_COMPUTE_UNITS);
-    limits->clock_mhz = query_u32(api, device, TZ_CL_DEVICE_MAX_CLOCK_FREQUENCY);
-    limits->fp64 = query_u64(api, device, TZ_CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
-    limits->unified_memory = query_u32(api, device, TZ_CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+    uint32_t value = 0;
+    return api->GetDeviceInfo(device, what, sizeof value, &value, NULL) == TZ_CL_SUCCESS ? value
+                                                                                         : 0;
 }
 
 /* Reads "OpenCL 1.2 ..." and later; the standard fixes the form. */
@@ -199,7 +185,8 @@ static bool version_is_enough(const char *version)
     return major > 1 || (major == 1 && minor >= 2);
 }
 
-/* Returns NULL, or the reason why the kernels cannot run. */
+/* Returns NULL, or the reason why the kernels cannot run. They read and write little-endian words,
+ * and have one size of work-group. */
 static const char *find_opencl_fault(const tz_cl_api *api, tz_cl_device device,
                                      const tz_device_info *info)
 {
@@ -226,19 +213,34 @@ void tz_cl_describe(const tz_cl_api *api, const tz_cl_candidate *candidate, size
     size_t length = 0;
     snprintf(info->id, sizeof info->id, "opencl:%zu", index);
     tz_device_text(info->driver, sizeof info->driver, "opencl");
-    if (api->GetPlatformInfo(candidate->platform, (uint32_t)TZ_CL_PLATFORM_NAME, sizeof text, text,
-                             &length) == TZ_CL_SUCCESS)
-        copy_answer(info->platform, sizeof info->platform, text, length);
+    const int32_t code =
+        api->GetPlatformInfo(candidate->platform, TZ_CL_PLATFORM_NAME, sizeof text, text, &length);
+    copy_answer(info->platform, sizeof info->platform, code, text, length);
     query_text(api, device, TZ_CL_DEVICE_NAME, info->name, sizeof info->name);
     query_text(api, device, TZ_CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
     query_text(api, device, TZ_CL_DEVICE_VERSION, info->api_version, sizeof info->api_version);
     query_text(api, device, TZ_CL_DRIVER_VERSION, info->driver_version,
                sizeof info->driver_version);
     const uint64_t type = query_u64(api, device, TZ_CL_DEVICE_TYPE);
-    info->type = type & (uint64_t)TZ_CL_DEVICE_TYPE_GPU   ? TZ_DEVICE_GPU
-                 : type & (uint64_t)TZ_CL_DEVICE_TYPE_CPU ? TZ_DEVICE_CPU
-                                                          : TZ_DEVICE_OTHER;
-    describe_opencl_limits(api, device, &info->limits);
+    info->type = type & TZ_CL_DEVICE_TYPE_GPU   ? TZ_DEVICE_GPU
+                 : type & TZ_CL_DEVICE_TYPE_CPU ? TZ_DEVICE_CPU
+                                                : TZ_DEVICE_OTHER;
+
+    /* A size_t of the host, as the standard has it. */
+    size_t group = 0;
+    if (api->GetDeviceInfo(device, TZ_CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL) !=
+        TZ_CL_SUCCESS)
+        group = 0;
+    info->limits = (tz_device_limits){
+        .memory = query_u64(api, device, TZ_CL_DEVICE_GLOBAL_MEM_SIZE),
+        .max_allocation = query_u64(api, device, TZ_CL_DEVICE_MAX_MEM_ALLOC_SIZE),
+        .alignment = query_u32(api, device, TZ_CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8, /* bits */
+        .local_memory = query_u64(api, device, TZ_CL_DEVICE_LOCAL_MEM_SIZE),
+        .max_group = (uint32_t)tz_min(group, UINT32_MAX),
+        .compute_units = query_u32(api, device, TZ_CL_DEVICE_MAX_COMPUTE_UNITS),
+        .clock_mhz = query_u32(api, device, TZ_CL_DEVICE_MAX_CLOCK_FREQUENCY),
+        .fp64 = query_u64(api, device, TZ_CL_DEVICE_DOUBLE_FP_CONFIG) != 0,
+        .unified_memory = query_u32(api, device, TZ_CL_DEVICE_HOST_UNIFIED_MEMORY) != 0};
     const char *fault = find_opencl_fault(api, device, info);
     info->usable = !fault;
     tz_device_text(info->reason, sizeof info->reason, fault ? fault : "");
