@@ -40,11 +40,8 @@ static tz_result check_codestream(const tz_codestream_batch *batch, uint64_t ind
     if (codestream->at % codestream->sample_bytes != 0 || codestream->at < end)
         return fail_codestream(batch, tz_expecting(location, end, codestream->at),
                                "the samples of codestreams overlap, or begin within a sample", err);
-    if (!tz_memory_holds(batch->slab, codestream->at, size))
-        return fail_codestream(
-            batch, tz_expecting(location, batch->slab->size, tz_add_capped(codestream->at, size)),
-            "the samples of the codestream are not within the slab", err);
-    return TZ_OK;
+    return tz_check_range(batch->slab, location, codestream->at, size,
+                          "the samples of the codestream are not within the slab", err);
 }
 
 /* *total becomes the bytes of all samples. */

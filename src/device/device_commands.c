@@ -31,6 +31,25 @@ bool tz_memory_holds_words(const tz_device_memory *memory, const tz_strided *wor
            tz_memory_holds(memory, (uint64_t)words->first, after);
 }
 
+tz_result tz_check_range(const tz_device_memory *memory, tz_location location, uint64_t offset,
+                         uint64_t size, const char *text, tz_error *err)
+{
+    if (tz_memory_holds(memory, offset, size))
+        return TZ_OK;
+    return tz_call_fail_argument(memory->device,
+                                 tz_expecting(location, memory->size, tz_add_capped(offset, size)),
+                                 text, err);
+}
+
+tz_result tz_check_array(const tz_device_memory *memory, uint64_t offset, uint64_t count,
+                         uint64_t size, uint64_t alignment, const char *text, tz_error *err)
+{
+    if (offset % alignment != 0)
+        return tz_call_fail_argument(memory->device, tz_at_offset(offset), text, err);
+    return tz_check_range(memory, tz_at_offset(offset), offset, tz_mul_capped(count, size), text,
+                          err);
+}
+
 bool tz_buffer_is_within(const tz_buffer *buffer)
 {
     const tz_strided words = {
@@ -54,23 +73,14 @@ tz_result tz_device_wait_for_stream(tz_device *device, tz_error *err)
     return tz_call_end(&call, device->driver->wait_for_stream(device->state, &call.ctx), err);
 }
 
-static tz_result check_copy_range(const tz_device_memory *memory, uint64_t offset, uint64_t size,
-                                  tz_error *err)
-{
-    if (tz_memory_holds(memory, offset, size))
-        return TZ_OK;
-    return tz_call_fail_argument(
-        memory->device,
-        tz_expecting(tz_at_offset(offset), memory->size, tz_add_capped(offset, size)),
-        "a copy goes past the end of device memory", err);
-}
+static const char copy_past_end[] = "a copy goes past the end of device memory";
 
 tz_result tz_device_upload(uint32_t queue, tz_device_memory *to, uint64_t offset, const void *from,
                            uint64_t size, tz_error *err)
 {
     tz_call call;
     tz_device *device = to->device;
-    TZ_TRY(check_copy_range(to, offset, size, err));
+    TZ_TRY(tz_check_range(to, tz_at_offset(offset), offset, size, copy_past_end, err));
     if (size == 0)
         return TZ_OK;
     TZ_TRY(tz_call_begin(&call, device, TZ_CALL_UPLOAD, queue, size, err));
@@ -84,7 +94,7 @@ tz_result tz_device_download(uint32_t queue, void *to, const tz_device_memory *f
 {
     tz_call call;
     tz_device *device = from->device;
-    TZ_TRY(check_copy_range(from, offset, size, err));
+    TZ_TRY(tz_check_range(from, tz_at_offset(offset), offset, size, copy_past_end, err));
     if (size == 0)
         return TZ_OK;
     TZ_TRY(tz_call_begin(&call, device, TZ_CALL_DOWNLOAD, queue, size, err));

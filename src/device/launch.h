@@ -22,24 +22,31 @@
         .kind = TZ_ARGUMENT_U64, .value.u64 = (v)                                                  \
     }
 
-/* The initialiser of a tz_launch with an array of arguments. */
-#define TZ_LAUNCH_OF(number, count, list)                                                          \
-    {                                                                                              \
-        .kernel = (number), .work_groups = (count), .arguments = (list),                           \
-        .argument_count = sizeof(list) / sizeof((list)[0])                                         \
-    }
+/* Launches a kernel with its arguments, which follow err: TZ_MEMORY, TZ_U32 and TZ_U64 in the order
+ * of kernel_list.h. A work_groups of 0 launches nothing. */
+#define TZ_LAUNCH(device, queue, number, count, err, ...)                                          \
+    tz_device_launch(                                                                              \
+        (device), (queue),                                                                         \
+        &(const tz_launch){.kernel = (number),                                                     \
+                           .work_groups = (count),                                                 \
+                           .arguments = (const tz_argument[]){__VA_ARGS__},                        \
+                           .argument_count =                                                       \
+                               sizeof((const tz_argument[]){__VA_ARGS__}) / sizeof(tz_argument)},  \
+        (err))
 
 static inline bool tz_memory_holds(const tz_device_memory *memory, uint64_t offset, uint64_t size)
 {
     return offset <= memory->size && size <= memory->size - offset;
 }
 
-/* An array of count elements of size bytes, at a multiple of alignment. */
-static inline bool tz_memory_holds_array(const tz_device_memory *memory, uint64_t offset,
-                                         uint64_t count, uint64_t size, uint64_t alignment)
-{
-    return offset % alignment == 0 && tz_memory_holds(memory, offset, tz_mul_capped(count, size));
-}
+/* Checks that the bytes lie within device memory. Otherwise TZ_ERR_ARG with the text, and with the
+ * size of the memory and the end of the bytes as the expected and the found number. */
+tz_result tz_check_range(const tz_device_memory *memory, tz_location location, uint64_t offset,
+                         uint64_t size, const char *text, tz_error *err);
+/* The same for an array of count elements of size bytes, which begins at a multiple of alignment.
+ */
+tz_result tz_check_array(const tz_device_memory *memory, uint64_t offset, uint64_t count,
+                         uint64_t size, uint64_t alignment, const char *text, tz_error *err);
 
 /* The location of errors in entry number `tile` of a batch. */
 static inline tz_location tz_location_of_tile(uint64_t offset, uint64_t tile)

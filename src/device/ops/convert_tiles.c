@@ -67,25 +67,18 @@ static tz_result check_unpredict_entry(const tz_unpredict_batch *batch, uint64_t
         return tz_call_fail_argument(batch->slab->device, location,
                                      "no predictor has rows of such a shape", err);
     const uint64_t size = (uint64_t)entry->rows * entry->row_bytes;
-    if (!tz_memory_holds(batch->slab, entry->offset, size))
-        return tz_call_fail_argument(
-            batch->slab->device,
-            tz_expecting(location, batch->slab->size, tz_add_capped(entry->offset, size)),
-            "the rows are not within the slab", err);
-    return TZ_OK;
+    return tz_check_range(batch->slab, location, entry->offset, size,
+                          "the rows are not within the slab", err);
 }
 
 tz_result tz_unpredict_launch(const tz_unpredict_batch *batch, uint32_t queue, tz_error *err)
 {
-    tz_device *device = batch->slab->device;
-    if (!tz_memory_holds_array(batch->slab, batch->table, batch->count, sizeof *batch->entries, 8))
-        return tz_call_fail_argument(device, tz_at_offset(batch->table),
-                                     "the table is not within the slab", err);
+    TZ_TRY(tz_check_array(batch->slab, batch->table, batch->count, sizeof *batch->entries, 8,
+                          "the table is not within the slab", err));
     for (uint64_t i = 0; i < batch->count; i++)
         TZ_TRY(check_unpredict_entry(batch, i, err));
-    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table)};
-    const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_UNPREDICT, batch->count, arguments);
-    return tz_device_launch(device, queue, &launch, err);
+    return TZ_LAUNCH(batch->slab->device, queue, TZ_KERNEL_UNPREDICT, batch->count, err,
+                     TZ_MEMORY(batch->slab), TZ_U64(batch->table));
 }
 
 /* ---- formats ---- */
@@ -241,7 +234,8 @@ static tz_result check_convert_entry(const tz_convert_batch *batch, uint64_t ind
     if (entry->format >= batch->format_count)
         return fail_convert(batch, tz_expecting(location, batch->format_count, entry->format),
                             "there is no such format", err);
-    if (entry->status != TZ_NONE && !tz_memory_holds_array(batch->slab, entry->status, 1, 4, 4))
+    if (entry->status != TZ_NONE &&
+        (entry->status % 4 != 0 || !tz_memory_holds(batch->slab, entry->status, 4)))
         return fail_convert(batch, location, "the status is not within the slab", err);
     if (entry->rows == 0 || entry->columns == 0)
         return TZ_OK;
@@ -271,19 +265,16 @@ static tz_result check_convert_entry(const tz_convert_batch *batch, uint64_t ind
 
 tz_result tz_convert_launch(const tz_convert_batch *batch, uint32_t queue, tz_error *err)
 {
-    if (!tz_memory_holds_array(batch->slab, batch->formats, batch->format_count,
-                               sizeof *batch->format_table, 8))
-        return fail_convert(batch, tz_at_offset(batch->formats),
-                            "the formats are not within the slab", err);
-    if (!tz_memory_holds_array(batch->slab, batch->table, batch->count, sizeof *batch->entries, 8))
-        return fail_convert(batch, tz_at_offset(batch->table), "the table is not within the slab",
-                            err);
+    TZ_TRY(tz_check_array(batch->slab, batch->formats, batch->format_count,
+                          sizeof *batch->format_table, 8, "the formats are not within the slab",
+                          err));
+    TZ_TRY(tz_check_array(batch->slab, batch->table, batch->count, sizeof *batch->entries, 8,
+                          "the table is not within the slab", err));
     for (uint64_t i = 0; i < batch->count; i++)
         TZ_TRY(check_convert_entry(batch, i, err));
-    const tz_argument arguments[] = {TZ_MEMORY(batch->slab),
-                                     TZ_MEMORY(batch->into ? batch->into : batch->slab),
-                                     TZ_MEMORY(batch->mask ? batch->mask : batch->slab),
-                                     TZ_U64(batch->formats), TZ_U64(batch->table)};
-    const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_CONVERT, batch->count, arguments);
-    return tz_device_launch(batch->slab->device, queue, &launch, err);
+    /* A kernel has memory for every argument, also for those that no entry uses. */
+    return TZ_LAUNCH(batch->slab->device, queue, TZ_KERNEL_CONVERT, batch->count, err,
+                     TZ_MEMORY(batch->slab), TZ_MEMORY(batch->into ? batch->into : batch->slab),
+                     TZ_MEMORY(batch->mask ? batch->mask : batch->slab), TZ_U64(batch->formats),
+                     TZ_U64(batch->table));
 }

@@ -173,21 +173,14 @@ static tz_result check_stored_tile(const tz_decode_batch *batch, uint64_t index,
 {
     const tz_decode_entry *tile = &batch->tiles[index];
     const tz_location from = tz_location_of_tile(tile->from, index);
-    const tz_location to = tz_location_of_tile(tile->to, index);
     const uint64_t max_bytes = tz_max(tile->from_size, tile->to_size);
     if (max_bytes > TZ_DECODE_MAX_BYTES)
         return fail_decode(batch, tz_expecting(from, TZ_DECODE_MAX_BYTES, max_bytes),
                            "the tile is too large for kernels", err);
-    if (!tz_memory_holds(batch->slab, tile->from, tile->from_size))
-        return fail_decode(
-            batch,
-            tz_expecting(from, batch->slab->size, tz_add_capped(tile->from, tile->from_size)),
-            "the stored bytes are not within the slab", err);
-    if (!tz_memory_holds(batch->slab, tile->to, tile->to_size))
-        return fail_decode(
-            batch, tz_expecting(to, batch->slab->size, tz_add_capped(tile->to, tile->to_size)),
-            "the tile is not within the slab", err);
-    return TZ_OK;
+    TZ_TRY(tz_check_range(batch->slab, from, tile->from, tile->from_size,
+                          "the stored bytes are not within the slab", err));
+    return tz_check_range(batch->slab, tz_location_of_tile(tile->to, index), tile->to,
+                          tile->to_size, "the tile is not within the slab", err);
 }
 
 /* A kernel must not write what it or another group still reads. Comparing every pair of tiles would
@@ -264,28 +257,18 @@ static tz_result launch_vendor_decoder(const tz_vendor_decoder *library, tz_deco
         .statuses = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_STATUSES),
         .temp = b->scratch + l.temp,
         .temp_bytes = l.temp_bytes};
-    if (copies_input(library)) {
-        const tz_argument arguments[] = {TZ_MEMORY(b->slab), TZ_U64(b->table), TZ_U64(b->scratch),
-                                         TZ_U64(b->count), TZ_U64(b->scratch + l.copies)};
-        const tz_launch arrange = TZ_LAUNCH_OF(TZ_KERNEL_VENDOR_DECODE_ARRANGE, 1, arguments);
-        TZ_TRY(tz_device_launch(device, queue, &arrange, err));
-    }
-    const tz_argument list_arguments[] = {TZ_MEMORY(b->slab),
-                                          TZ_U64(b->table),
-                                          TZ_U64(b->scratch),
-                                          TZ_U64(b->count),
-                                          TZ_U32(kind),
-                                          TZ_U32(library->output_alignment),
-                                          TZ_U32(copies_input(library)),
-                                          TZ_U32(library->needs_size)};
-    const tz_launch list = TZ_LAUNCH_OF(TZ_KERNEL_VENDOR_DECODE_LIST, b->count, list_arguments);
-    TZ_TRY(tz_device_launch(device, queue, &list, err));
+    if (copies_input(library))
+        TZ_TRY(TZ_LAUNCH(device, queue, TZ_KERNEL_VENDOR_DECODE_ARRANGE, 1, err, TZ_MEMORY(b->slab),
+                         TZ_U64(b->table), TZ_U64(b->scratch), TZ_U64(b->count),
+                         TZ_U64(b->scratch + l.copies)));
+    TZ_TRY(TZ_LAUNCH(device, queue, TZ_KERNEL_VENDOR_DECODE_LIST, b->count, err, TZ_MEMORY(b->slab),
+                     TZ_U64(b->table), TZ_U64(b->scratch), TZ_U64(b->count), TZ_U32(kind),
+                     TZ_U32(library->output_alignment), TZ_U32(copies_input(library)),
+                     TZ_U32(library->needs_size)));
     TZ_TRY(tz_device_vendor_decode(queue, &vendor_batch, err));
-    const tz_argument check_arguments[] = {TZ_MEMORY(b->slab),  TZ_U64(b->table),
-                                           TZ_U64(b->scratch),  TZ_U64(b->count),
-                                           TZ_U64(b->statuses), TZ_U32(kind)};
-    const tz_launch check = TZ_LAUNCH_OF(TZ_KERNEL_VENDOR_DECODE_CHECK, b->count, check_arguments);
-    TZ_TRY(tz_device_launch(device, queue, &check, err));
+    TZ_TRY(TZ_LAUNCH(device, queue, TZ_KERNEL_VENDOR_DECODE_CHECK, b->count, err,
+                     TZ_MEMORY(b->slab), TZ_U64(b->table), TZ_U64(b->scratch), TZ_U64(b->count),
+                     TZ_U64(b->statuses), TZ_U32(kind)));
     b->table = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_TABLE);
     b->scratch = vendor_batch.temp;
     return TZ_OK;
@@ -341,9 +324,7 @@ tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_deco
     }
     TZ_TRY(check_ranges(batch, &need, err));
     TZ_TRY(try_vendor_decoder(&left, &need, queue, done, err));
-    const tz_argument arguments[] = {TZ_MEMORY(left.slab), TZ_U64(left.table),
-                                     TZ_U64(left.statuses), TZ_U64(left.scratch)};
-    const tz_launch launch = TZ_LAUNCH_OF(
-        tz_kernel_for(device, kernels->work_item, kernels->work_group), left.count, arguments);
-    return tz_device_launch(device, queue, &launch, err);
+    return TZ_LAUNCH(device, queue, tz_kernel_for(device, kernels->work_item, kernels->work_group),
+                     left.count, err, TZ_MEMORY(left.slab), TZ_U64(left.table),
+                     TZ_U64(left.statuses), TZ_U64(left.scratch));
 }

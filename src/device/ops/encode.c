@@ -79,17 +79,19 @@ static tz_result check_encode_tile(const tz_encode_batch *batch, uint64_t number
 {
     const tz_encode_entry *tile = &batch->tiles[number];
     const tz_location location = tz_location_of_tile(tile->from, number);
-    if (tile->size > TZ_ENCODE_MAX_TILE_BYTES ||
-        !tz_memory_holds(batch->slab, tile->from, tile->size))
-        return fail_encode(batch, location, "the tile is not within the slab", err);
-    if (tile->skip != TZ_NONE && !tz_memory_holds(batch->slab, tile->skip, sizeof(uint32_t)))
-        return fail_encode(batch, location, "the flag to skip the tile is not within the slab",
-                           err);
+    if (tile->size > TZ_ENCODE_MAX_TILE_BYTES)
+        return fail_encode(batch, tz_expecting(location, TZ_ENCODE_MAX_TILE_BYTES, tile->size),
+                           "the tile is too large for kernels", err);
+    TZ_TRY(tz_check_range(batch->slab, location, tile->from, tile->size,
+                          "the tile is not within the slab", err));
+    if (tile->skip != TZ_NONE)
+        TZ_TRY(tz_check_range(batch->slab, location, tile->skip, sizeof(uint32_t),
+                              "the flag to skip the tile is not within the slab", err));
     if (batch->compression == TZ_COMPRESSION_NONE)
         return TZ_OK;
     if (batch->library)
         return check_vendor_tile(batch, tile, location, err);
-    if (!tz_memory_holds_array(batch->slab, tile->to, 1, tile->capacity, 8))
+    if (tile->to % 8 != 0 || !tz_memory_holds(batch->slab, tile->to, tile->capacity))
         return fail_encode(batch, location, "the room of the tile is not within the slab", err);
     uint64_t bound;
     if (batch->compression == TZ_COMPRESSION_PACKBITS) {
@@ -111,12 +113,10 @@ tz_result tz_encode_check(const tz_encode_batch *batch, tz_error *err)
                                          : has_encoder_kernels(batch->compression);
     if (!is_known || (batch->compression == TZ_COMPRESSION_PACKBITS && batch->row_bytes == 0))
         return fail_encode(batch, tz_no_location(), "devices do not encode such tiles", err);
-    if (!tz_memory_holds_array(batch->slab, batch->table, batch->count, sizeof *batch->tiles, 8))
-        return fail_encode(batch, tz_at_offset(batch->table), "the table is not within the slab",
-                           err);
-    if (!tz_memory_holds_array(batch->slab, batch->sizes, batch->count, sizeof(uint32_t), 8))
-        return fail_encode(batch, tz_at_offset(batch->sizes), "the sizes are not within the slab",
-                           err);
+    TZ_TRY(tz_check_array(batch->slab, batch->table, batch->count, sizeof *batch->tiles, 8,
+                          "the table is not within the slab", err));
+    TZ_TRY(tz_check_array(batch->slab, batch->sizes, batch->count, sizeof(uint32_t), 8,
+                          "the sizes are not within the slab", err));
     for (uint64_t i = 0; i < batch->count; i++)
         TZ_TRY(check_encode_tile(batch, i, err));
     return TZ_OK;
@@ -128,28 +128,21 @@ tz_result tz_encode_launch(const tz_encode_batch *batch, uint32_t queue, tz_erro
 {
     tz_device *device = batch->slab->device;
     TZ_TRY(tz_encode_check(batch, err));
-    if (batch->compression == TZ_COMPRESSION_NONE) {
-        /* only the sizes are written: one work-item for each tile */
-        const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
-                                         TZ_U64(batch->sizes), TZ_U64(batch->count)};
-        const tz_launch launch = TZ_LAUNCH_OF(
-            TZ_KERNEL_ENCODE_NONE, tz_ceil_div(batch->count, TZ_WORK_GROUP_ITEMS), arguments);
-        return tz_device_launch(device, queue, &launch, err);
-    }
-    if (batch->compression == TZ_COMPRESSION_PACKBITS) {
-        const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
-                                         TZ_U64(batch->sizes), TZ_U32(batch->row_bytes)};
-        const uint32_t kernel = tz_kernel_for(device, TZ_KERNEL_ENCODE_PACKBITS_WORK_ITEM,
-                                              TZ_KERNEL_ENCODE_PACKBITS_WORK_GROUP);
-        const tz_launch launch = TZ_LAUNCH_OF(kernel, batch->count, arguments);
-        return tz_device_launch(device, queue, &launch, err);
-    }
-    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
-                                     TZ_U64(batch->sizes)};
-    const uint32_t kernel =
-        tz_kernel_for(device, TZ_KERNEL_DEFLATE_WORK_ITEM, TZ_KERNEL_DEFLATE_WORK_GROUP);
-    const tz_launch launch = TZ_LAUNCH_OF(kernel, batch->count, arguments);
-    return tz_device_launch(device, queue, &launch, err);
+    if (batch->compression == TZ_COMPRESSION_NONE) /* only sizes: one work-item for each tile */
+        return TZ_LAUNCH(device, queue, TZ_KERNEL_ENCODE_NONE,
+                         tz_ceil_div(batch->count, TZ_WORK_GROUP_ITEMS), err,
+                         TZ_MEMORY(batch->slab), TZ_U64(batch->table), TZ_U64(batch->sizes),
+                         TZ_U64(batch->count));
+    if (batch->compression == TZ_COMPRESSION_PACKBITS)
+        return TZ_LAUNCH(device, queue,
+                         tz_kernel_for(device, TZ_KERNEL_ENCODE_PACKBITS_WORK_ITEM,
+                                       TZ_KERNEL_ENCODE_PACKBITS_WORK_GROUP),
+                         batch->count, err, TZ_MEMORY(batch->slab), TZ_U64(batch->table),
+                         TZ_U64(batch->sizes), TZ_U32(batch->row_bytes));
+    return TZ_LAUNCH(
+        device, queue,
+        tz_kernel_for(device, TZ_KERNEL_DEFLATE_WORK_ITEM, TZ_KERNEL_DEFLATE_WORK_GROUP),
+        batch->count, err, TZ_MEMORY(batch->slab), TZ_U64(batch->table), TZ_U64(batch->sizes));
 }
 
 /* ---- compaction ---- */
@@ -170,34 +163,22 @@ uint64_t tz_compact_capacity(const tz_compact_batch *batch)
     return capacity;
 }
 
-static tz_result check_compact_batch(const tz_compact_batch *batch, tz_error *err)
-{
-    const tz_encode_batch *tiles = batch->tiles;
-    TZ_TRY(tz_encode_check(tiles, err));
-    if (!tz_memory_holds_array(tiles->slab, batch->offsets, tz_add_capped(tiles->count, 1),
-                               sizeof(uint64_t), 8))
-        return fail_encode(tiles, tz_at_offset(batch->offsets),
-                           "the offsets are not within the slab", err);
-    if (!tz_memory_holds(tiles->slab, batch->to, batch->capacity))
-        return fail_encode(tiles, tz_at_offset(batch->to),
-                           "the room for all tiles is not within the slab", err);
-    const uint64_t capacity = tz_compact_capacity(batch);
-    if (batch->capacity < capacity)
-        return fail_encode(tiles, tz_expecting(tz_at_offset(batch->to), capacity, batch->capacity),
-                           "the tiles may need more room", err);
-    return TZ_OK;
-}
-
 tz_result tz_compact_launch(const tz_compact_batch *batch, uint32_t queue, tz_error *err)
 {
     const tz_encode_batch *tiles = batch->tiles;
     tz_device *device = tiles->slab->device;
-    TZ_TRY(check_compact_batch(batch, err));
-    const tz_argument scan_arguments[] = {TZ_MEMORY(tiles->slab), TZ_U64(tiles->sizes),
-                                          TZ_U64(batch->offsets), TZ_U64(tiles->count),
-                                          TZ_U32(batch->before),  TZ_U32(batch->after)};
-    const tz_launch scan = TZ_LAUNCH_OF(TZ_KERNEL_COMPACT_SCAN, 1, scan_arguments);
-    TZ_TRY(tz_device_launch(device, queue, &scan, err));
+    TZ_TRY(tz_encode_check(tiles, err));
+    TZ_TRY(tz_check_array(tiles->slab, batch->offsets, tz_add_capped(tiles->count, 1),
+                          sizeof(uint64_t), 8, "the offsets are not within the slab", err));
+    TZ_TRY(tz_check_range(tiles->slab, tz_at_offset(batch->to), batch->to, batch->capacity,
+                          "the room for all tiles is not within the slab", err));
+    const uint64_t capacity = tz_compact_capacity(batch);
+    if (batch->capacity < capacity)
+        return fail_encode(tiles, tz_expecting(tz_at_offset(batch->to), capacity, batch->capacity),
+                           "the tiles may need more room", err);
+    TZ_TRY(TZ_LAUNCH(device, queue, TZ_KERNEL_COMPACT_SCAN, 1, err, TZ_MEMORY(tiles->slab),
+                     TZ_U64(tiles->sizes), TZ_U64(batch->offsets), TZ_U64(tiles->count),
+                     TZ_U32(batch->before), TZ_U32(batch->after)));
 
     /* The host does not know the sizes yet: every tile has as many groups as the largest may need.
      */
@@ -205,15 +186,9 @@ tz_result tz_compact_launch(const tz_compact_batch *batch, uint32_t queue, tz_er
     for (uint64_t i = 0; i < tiles->count; i++)
         max_bytes = tz_max(max_bytes, max_moved_bytes(tiles, i));
     const uint32_t blocks = (uint32_t)tz_ceil_div(max_bytes, TZ_COMPACT_BLOCK);
-    const tz_argument move_arguments[] = {TZ_MEMORY(tiles->slab),
-                                          TZ_U64(tiles->table),
-                                          TZ_U64(tiles->sizes),
-                                          TZ_U64(batch->offsets),
-                                          TZ_U64(batch->to),
-                                          TZ_U32(blocks),
-                                          TZ_U32(tiles->compression == TZ_COMPRESSION_NONE),
-                                          TZ_U32(tz_row_items_for(device))};
-    const tz_launch move =
-        TZ_LAUNCH_OF(TZ_KERNEL_COMPACT_MOVE, tz_mul_capped(tiles->count, blocks), move_arguments);
-    return tz_device_launch(device, queue, &move, err);
+    return TZ_LAUNCH(device, queue, TZ_KERNEL_COMPACT_MOVE, tz_mul_capped(tiles->count, blocks),
+                     err, TZ_MEMORY(tiles->slab), TZ_U64(tiles->table), TZ_U64(tiles->sizes),
+                     TZ_U64(batch->offsets), TZ_U64(batch->to), TZ_U32(blocks),
+                     TZ_U32(tiles->compression == TZ_COMPRESSION_NONE),
+                     TZ_U32(tz_row_items_for(device)));
 }

@@ -84,16 +84,6 @@ bool tz_device_extracts(const tz_device *device, const tz_extract_batch *batch)
 
 /* ---- checks ---- */
 
-static tz_result check_array(const tz_extract_batch *batch, uint64_t offset, uint64_t size,
-                             const char *text, tz_error *err)
-{
-    if (tz_memory_holds_array(batch->slab, offset, batch->count, size, 8))
-        return TZ_OK;
-    const uint64_t end = tz_add_capped(offset, tz_mul_capped(batch->count, size));
-    return tz_call_fail_argument(
-        batch->slab->device, tz_expecting(tz_at_offset(offset), batch->slab->size, end), text, err);
-}
-
 static tz_result check_extract_tile(const tz_extract_batch *batch, uint64_t index, tz_error *err)
 {
     const tz_device *device = batch->slab->device;
@@ -120,10 +110,8 @@ static tz_result check_extract_tile(const tz_extract_batch *batch, uint64_t inde
 
     const uint32_t height = batch->crop_height ? tile->height : batch->height;
     const uint64_t size = tz_mul_capped(height, tz_row_bytes(&batch->row));
-    if (!tz_memory_holds(batch->slab, tile->to, size))
-        return tz_call_fail_argument(
-            device, tz_expecting(location, batch->slab->size, tz_add_capped(tile->to, size)),
-            "the tile is not within the slab", err);
+    TZ_TRY(tz_check_range(batch->slab, location, tile->to, size, "the tile is not within the slab",
+                          err));
     if (batch->discard_bits &&
         tz_add_capped(tile->plane, batch->row.samples) > batch->discard_count)
         return tz_call_fail_argument(device, location, "there are no discard_bits for the tile",
@@ -148,20 +136,21 @@ static tz_result check_extract_batch(const tz_extract_batch *batch, tz_error *er
         return tz_call_fail_argument(device, tz_no_location(),
                                      "rows of tiles are too long for kernels", err);
 
-    TZ_TRY(check_array(batch, batch->table, sizeof *batch->tiles, "the table is not in the slab",
-                       err));
-    TZ_TRY(check_array(batch, batch->results, sizeof(tz_extract_result),
-                       "the results are not in the slab", err));
+    TZ_TRY(tz_check_array(batch->slab, batch->table, batch->count, sizeof *batch->tiles, 8,
+                          "the table is not in the slab", err));
+    TZ_TRY(tz_check_array(batch->slab, batch->results, batch->count, sizeof(tz_extract_result), 8,
+                          "the results are not in the slab", err));
     if (batch->wants_stats)
-        TZ_TRY(check_array(batch, batch->stats, tz_mul_capped(row->samples, sizeof(tz_stats)),
-                           "the statistics are not in the slab", err));
-    if (batch->discard_bits && !tz_memory_holds(batch->slab, batch->discard, batch->discard_count))
-        return tz_call_fail_argument(device, tz_at_offset(batch->discard),
-                                     "discard_bits are not in the slab", err);
+        TZ_TRY(tz_check_array(batch->slab, batch->stats, batch->count,
+                              tz_mul_capped(row->samples, sizeof(tz_stats)), 8,
+                              "the statistics are not in the slab", err));
+    if (batch->discard_bits)
+        TZ_TRY(tz_check_array(batch->slab, batch->discard, batch->discard_count, 1, 1,
+                              "discard_bits are not in the slab", err));
     const uint64_t scratch = tz_extract_scratch_bytes(batch);
-    if (scratch > 0 && !tz_memory_holds(batch->slab, batch->scratch, scratch))
-        return tz_call_fail_argument(device, tz_at_offset(batch->scratch),
-                                     "the scratch is not in the slab", err);
+    if (scratch > 0)
+        TZ_TRY(tz_check_array(batch->slab, batch->scratch, 1, scratch, 1,
+                              "the scratch is not in the slab", err));
     for (uint64_t i = 0; i < batch->count; i++)
         TZ_TRY(check_extract_tile(batch, i, err));
     return TZ_OK;
@@ -211,25 +200,14 @@ static tz_result launch_extract(const tz_extract_batch *batch, const plain_rows 
             how.nodata = tz_load_raw(sample, word_bytes(row));
         }
     }
-    const tz_argument arguments[] = {TZ_MEMORY(batch->rows),
-                                     TZ_MEMORY(batch->slab),
-                                     ROWS_ARGUMENTS(batch, rows),
-                                     TZ_U64(rows->count),
-                                     TZ_U64((uint64_t)batch->band_stride),
-                                     TZ_U64((uint64_t)batch->row_stride),
-                                     TZ_U64((uint64_t)batch->column_stride),
-                                     TZ_U32(row->width),
-                                     TZ_U32(row->samples),
-                                     TZ_U32(words_per_sample(row)),
-                                     TZ_U32(how.flags),
-                                     TZ_U32(how.sample),
-                                     TZ_U64(how.nan),
-                                     TZ_U64(how.nodata),
-                                     TZ_U64(batch->discard_bits ? batch->discard : 0),
-                                     TZ_U32(rows->row_items)};
-    const tz_launch launch = TZ_LAUNCH_OF(kernels[tz_word_index(word_bytes(row))],
-                                          row_work_groups(rows->count, rows->row_items), arguments);
-    return tz_device_launch(batch->slab->device, queue, &launch, err);
+    return TZ_LAUNCH(batch->slab->device, queue, kernels[tz_word_index(word_bytes(row))],
+                     row_work_groups(rows->count, rows->row_items), err, TZ_MEMORY(batch->rows),
+                     TZ_MEMORY(batch->slab), ROWS_ARGUMENTS(batch, rows), TZ_U64(rows->count),
+                     TZ_U64((uint64_t)batch->band_stride), TZ_U64((uint64_t)batch->row_stride),
+                     TZ_U64((uint64_t)batch->column_stride), TZ_U32(row->width),
+                     TZ_U32(row->samples), TZ_U32(words_per_sample(row)), TZ_U32(how.flags),
+                     TZ_U32(how.sample), TZ_U64(how.nan), TZ_U64(how.nodata),
+                     TZ_U64(batch->discard_bits ? batch->discard : 0), TZ_U32(rows->row_items));
 }
 
 /* A tile is empty when all its samples equal nodata, or 0 without a nodata value. */
@@ -255,21 +233,12 @@ static tz_result launch_inspect(const tz_extract_batch *batch, const plain_rows 
         how.flags |= TZ_INSPECT_FIT;
         how.below = row->sample_format == 2 ? 1u << (row->bits - 1) : 0;
     }
-    const tz_argument arguments[] = {TZ_MEMORY(batch->slab),
-                                     ROWS_ARGUMENTS(batch, rows),
-                                     TZ_U64(batch->results),
-                                     TZ_U32(how.flags),
-                                     TZ_U32(how.size),
-                                     TZ_U32(how.words),
-                                     TZ_U32(row->samples * how.words),
-                                     TZ_U32(how.bits),
-                                     TZ_U32(how.below),
-                                     TZ_U64(how.value[0]),
-                                     TZ_U64(how.value[1])};
-    const tz_launch launch =
-        TZ_LAUNCH_OF(tz_kernel_for(device, TZ_KERNEL_INSPECT, TZ_KERNEL_INSPECT_WORK_GROUP),
-                     batch->count, arguments);
-    return tz_device_launch(device, queue, &launch, err);
+    return TZ_LAUNCH(device, queue,
+                     tz_kernel_for(device, TZ_KERNEL_INSPECT, TZ_KERNEL_INSPECT_WORK_GROUP),
+                     batch->count, err, TZ_MEMORY(batch->slab), ROWS_ARGUMENTS(batch, rows),
+                     TZ_U64(batch->results), TZ_U32(how.flags), TZ_U32(how.size), TZ_U32(how.words),
+                     TZ_U32(row->samples * how.words), TZ_U32(how.bits), TZ_U32(how.below),
+                     TZ_U64(how.value[0]), TZ_U64(how.value[1]));
 }
 
 static tz_result launch_stats(const tz_extract_batch *batch, const plain_rows *rows, uint32_t queue,
@@ -279,22 +248,15 @@ static tz_result launch_stats(const tz_extract_batch *batch, const plain_rows *r
     const tz_dtype dtype = batch->row.dtype;
     uint32_t nodata_kind;
     const uint64_t nodata = tz_nodata_wide(&batch->nodata, &nodata_kind);
-    const tz_argument arguments[] = {TZ_MEMORY(batch->mask ? batch->mask : batch->slab),
-                                     TZ_MEMORY(batch->slab),
-                                     ROWS_ARGUMENTS(batch, rows),
-                                     TZ_U64(batch->stats),
-                                     TZ_U32(batch->row.samples),
-                                     TZ_U32(dtype <= TZ_DTYPE_FLOAT64 ? (uint32_t)dtype : 0),
-                                     TZ_U32(batch->nodata.kind != TZ_NODATA_NONE),
-                                     TZ_U32(nodata_kind),
-                                     TZ_U32(batch->mask != NULL),
-                                     TZ_U64(nodata),
-                                     TZ_U64((uint64_t)batch->mask_row_stride),
-                                     TZ_U64((uint64_t)batch->mask_column_stride)};
-    const tz_launch launch =
-        TZ_LAUNCH_OF(tz_kernel_for(device, TZ_KERNEL_STATS, TZ_KERNEL_STATS_WORK_GROUP),
-                     tz_mul_capped(batch->count, batch->row.samples), arguments);
-    return tz_device_launch(device, queue, &launch, err);
+    return TZ_LAUNCH(
+        device, queue, tz_kernel_for(device, TZ_KERNEL_STATS, TZ_KERNEL_STATS_WORK_GROUP),
+        tz_mul_capped(batch->count, batch->row.samples), err,
+        TZ_MEMORY(batch->mask ? batch->mask : batch->slab), TZ_MEMORY(batch->slab),
+        ROWS_ARGUMENTS(batch, rows), TZ_U64(batch->stats), TZ_U32(batch->row.samples),
+        TZ_U32(dtype <= TZ_DTYPE_FLOAT64 ? (uint32_t)dtype : 0),
+        TZ_U32(batch->nodata.kind != TZ_NODATA_NONE), TZ_U32(nodata_kind),
+        TZ_U32(batch->mask != NULL), TZ_U64(nodata), TZ_U64((uint64_t)batch->mask_row_stride),
+        TZ_U64((uint64_t)batch->mask_column_stride));
 }
 
 /* Makes the same choices as tz_store_row. Rows that are stored as they are need no launch. */
@@ -324,16 +286,12 @@ static tz_result launch_store(const tz_extract_batch *batch, const plain_rows *r
     }
     if (put.kind == TZ_ROW_AS_IS)
         return TZ_OK;
-    const tz_argument arguments[] = {TZ_MEMORY(batch->slab),   ROWS_ARGUMENTS(batch, rows),
-                                     TZ_U64(rows->count),      TZ_U64(tz_row_bytes(row)),
-                                     TZ_U32(put.kind),         TZ_U32(put.size),
-                                     TZ_U32(put.count),        TZ_U32(put.stride),
-                                     TZ_U32(put.bits),         TZ_U32(put.swap),
-                                     TZ_U32(put.little_endian)};
-    const tz_launch launch =
-        TZ_LAUNCH_OF(tz_kernel_for(device, TZ_KERNEL_STORE_ROWS, TZ_KERNEL_STORE_ROWS_WORK_GROUP),
-                     row_work_groups(rows->count, rows->row_items), arguments);
-    return tz_device_launch(device, queue, &launch, err);
+    return TZ_LAUNCH(device, queue,
+                     tz_kernel_for(device, TZ_KERNEL_STORE_ROWS, TZ_KERNEL_STORE_ROWS_WORK_GROUP),
+                     row_work_groups(rows->count, rows->row_items), err, TZ_MEMORY(batch->slab),
+                     ROWS_ARGUMENTS(batch, rows), TZ_U64(rows->count), TZ_U64(tz_row_bytes(row)),
+                     TZ_U32(put.kind), TZ_U32(put.size), TZ_U32(put.count), TZ_U32(put.stride),
+                     TZ_U32(put.bits), TZ_U32(put.swap), TZ_U32(put.little_endian));
 }
 
 tz_result tz_extract_launch(const tz_extract_batch *batch, uint32_t queue, tz_error *err)
@@ -393,22 +351,11 @@ tz_result tz_copy_rows_launch(const tz_buffer *from, const tz_buffer *to, uint32
                                      "rows are too long for kernels", err);
     const uint64_t rows = tz_mul_capped(bands, from->height);
     const uint32_t row_items = tz_row_items_for(device);
-    const tz_argument arguments[] = {TZ_MEMORY(from->memory),
-                                     TZ_MEMORY(to->memory),
-                                     TZ_U64(from->offset),
-                                     TZ_U64((uint64_t)from->band_stride),
-                                     TZ_U64((uint64_t)from->row_stride),
-                                     TZ_U64((uint64_t)from_step),
-                                     TZ_U64(to->offset),
-                                     TZ_U64((uint64_t)to->band_stride),
-                                     TZ_U64((uint64_t)to->row_stride),
-                                     TZ_U64((uint64_t)to_step),
-                                     TZ_U64(rows),
-                                     TZ_U32(from->height),
-                                     TZ_U32((uint32_t)width),
-                                     TZ_U32(size),
-                                     TZ_U32(row_items)};
-    const tz_launch launch =
-        TZ_LAUNCH_OF(TZ_KERNEL_COPY_ROWS, row_work_groups(rows, row_items), arguments);
-    return tz_device_launch(device, queue, &launch, err);
+    return TZ_LAUNCH(device, queue, TZ_KERNEL_COPY_ROWS, row_work_groups(rows, row_items), err,
+                     TZ_MEMORY(from->memory), TZ_MEMORY(to->memory), TZ_U64(from->offset),
+                     TZ_U64((uint64_t)from->band_stride), TZ_U64((uint64_t)from->row_stride),
+                     TZ_U64((uint64_t)from_step), TZ_U64(to->offset),
+                     TZ_U64((uint64_t)to->band_stride), TZ_U64((uint64_t)to->row_stride),
+                     TZ_U64((uint64_t)to_step), TZ_U64(rows), TZ_U32(from->height),
+                     TZ_U32((uint32_t)width), TZ_U32(size), TZ_U32(row_items));
 }

@@ -227,11 +227,9 @@ tz_result tz_overview_builder_make(tz_overview_builder **out, const tz_overview_
         return tz_call_fail_argument(memory->device, tz_no_location(),
                                      "an overview builder of no rows", err);
     const builder_layout layout = builder_layout_of(how, rows);
-    if (!tz_memory_holds_array(memory, offset, 1, layout.total, 64))
-        return tz_call_fail_argument(
-            memory->device,
-            tz_expecting(tz_at_offset(offset), memory->size, tz_add_capped(offset, layout.total)),
-            "the overview builder is not within its memory, or not at a multiple of 64", err);
+    TZ_TRY(tz_check_array(
+        memory, offset, 1, layout.total, 64,
+        "the overview builder is not within its memory, or not at a multiple of 64", err));
     tz_overview_builder *builder = tz_alloc_zeroed(1, sizeof *builder);
     if (!builder)
         return fail_builder_nomem(memory->device, sizeof *builder, err);
@@ -556,17 +554,14 @@ tz_result tz_overview_builder_run(tz_overview_builder *builder, const tz_overvie
     upload->queue = queue;
     TZ_TRY(tz_device_upload(queue, builder->memory, at, upload->words, size, err));
 
-    const tz_argument arguments[] = {
-        TZ_MEMORY(builder->memory),
+    const tz_result result = TZ_LAUNCH(
+        device, queue, overview_kernel_of(&builder->how), groups, err, TZ_MEMORY(builder->memory),
         TZ_MEMORY(memory_or_own(builder, &parts[0].pixels, parts[0].pixels.height > 0)),
         TZ_MEMORY(memory_or_own(builder, &parts[1].pixels, parts[1].pixels.height > 0)),
         TZ_MEMORY(memory_or_own(builder, &parts[0].mask, has_mask(builder, &parts[0]))),
         TZ_MEMORY(memory_or_own(builder, &parts[1].mask, has_mask(builder, &parts[1]))),
-        TZ_MEMORY(pixels->memory),
-        TZ_MEMORY(memory_or_own(builder, mask, mask && mask->memory)),
-        TZ_U64(at)};
-    const tz_launch launch = TZ_LAUNCH_OF(overview_kernel_of(&builder->how), groups, arguments);
-    const tz_result result = tz_device_launch(device, queue, &launch, err);
+        TZ_MEMORY(pixels->memory), TZ_MEMORY(memory_or_own(builder, mask, mask && mask->memory)),
+        TZ_U64(at));
 
     /* The event is recorded also after a launch that failed: the upload is in flight. Without an
      * event only a sync says when the words are free. */

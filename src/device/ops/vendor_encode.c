@@ -19,24 +19,47 @@
 
 /* ---- the library ---- */
 
-static bool is_for_libraries(uint16_t compression)
+/* Finds the library and the views of its tiles. False with the reason, which is empty for tiles
+ * that no library encodes. */
+static bool plan_vendor_encode(const tz_device *device, uint64_t size, tz_vendor_encode_plan *plan,
+                               char *reason, size_t reason_size)
 {
-    return compression == TZ_COMPRESSION_DEFLATE || compression == TZ_COMPRESSION_OLD_DEFLATE ||
-           compression == TZ_COMPRESSION_ZSTD || compression == TZ_COMPRESSION_LZ4;
-}
-
-/* Limits that the library itself does not know of. */
-static bool accepts_tiles(const tz_vendor_encode_plan *library, char *reason, size_t reason_size)
-{
-    const tz_vendor_encoder *encoder = &library->encoder;
-    if (library->compression == TZ_COMPRESSION_LZ4 && library->max_tile > TZ_LZ4_MAX_BLOCK) {
-        tz_device_textf(reason, reason_size,
-                        "tiles have %u bytes, and a block of LZ4 at most %u: the library makes one",
-                        library->max_tile, TZ_LZ4_MAX_BLOCK);
+    const uint16_t compression = plan->compression;
+    const tz_vendor_encoder *encoder = &plan->encoder;
+    const bool has_libraries =
+        compression == TZ_COMPRESSION_DEFLATE || compression == TZ_COMPRESSION_OLD_DEFLATE ||
+        compression == TZ_COMPRESSION_ZSTD || compression == TZ_COMPRESSION_LZ4;
+    tz_device_text(reason, reason_size, "");
+    if (!has_libraries || size == 0 || size > TZ_ENCODE_MAX_TILE_BYTES)
+        return false;
+    plan->max_tile = (uint32_t)size;
+    if (tz_device_is_cpu(device) ||
+        !tz_device_find_vendor_encoder(device, compression, plan->level, size, &plan->encoder)) {
+        if (encoder->name[0] != '\0')
+            tz_device_textf(reason, reason_size, "%s encodes up to %llu bytes, and tiles have %u",
+                            encoder->name, (unsigned long long)encoder->max_tile, plan->max_tile);
+        else
+            tz_device_text(reason, reason_size,
+                           encoder->reason[0]
+                               ? encoder->reason
+                               : "there is no library of the vendor that encodes it");
         return false;
     }
-    if (encoder->input_alignment > TZ_ENCODE_VIEW_ALIGN ||
-        encoder->output_alignment > TZ_ENCODE_VIEW_ALIGN) {
+    const uint32_t kind = tz_vendor_kind(compression);
+    const uint32_t header = tz_vendor_head_bytes(kind);
+    plan->lead = (TZ_ENCODE_VIEW_ALIGN - header % TZ_ENCODE_VIEW_ALIGN) % TZ_ENCODE_VIEW_ALIGN;
+    plan->view = tz_add_capped(encoder->capacity,
+                               (uint64_t)plan->lead + header + tz_vendor_tail_bytes(kind));
+    plan->view = tz_add_capped(plan->view, TZ_ENCODE_VIEW_ALIGN - 1) / TZ_ENCODE_VIEW_ALIGN *
+                 TZ_ENCODE_VIEW_ALIGN;
+    /* limits that the library itself does not know of */
+    if (compression == TZ_COMPRESSION_LZ4 && plan->max_tile > TZ_LZ4_MAX_BLOCK) {
+        tz_device_textf(reason, reason_size,
+                        "tiles have %u bytes, and a block of LZ4 at most %u: the library makes one",
+                        plan->max_tile, TZ_LZ4_MAX_BLOCK);
+        return false;
+    }
+    if (tz_max(encoder->input_alignment, encoder->output_alignment) > TZ_ENCODE_VIEW_ALIGN) {
         tz_device_textf(reason, reason_size, "%s wants tiles at multiples of more than %u",
                         encoder->name, TZ_ENCODE_VIEW_ALIGN);
         return false;
@@ -48,33 +71,9 @@ bool tz_vendor_encode_find(const tz_device *device, const tz_tile_format *format
                            const tz_encode_options *choice, tz_vendor_encode_plan *out,
                            char *reason, size_t reason_size)
 {
-    const uint64_t size = tz_tile_bytes(format);
     *out = (tz_vendor_encode_plan){.compression = format->compression, .level = choice->level};
-    tz_device_text(reason, reason_size, "");
-    if (!is_for_libraries(format->compression) || size == 0 || size > TZ_ENCODE_MAX_TILE_BYTES)
-        return false;
-    out->max_tile = (uint32_t)size;
-    if (!tz_device_is_cpu(device) &&
-        tz_device_find_vendor_encoder(device, format->compression, choice->level, size,
-                                      &out->encoder)) {
-        const uint32_t kind = tz_vendor_kind(format->compression);
-        const uint32_t header = tz_vendor_head_bytes(kind);
-        out->lead = (TZ_ENCODE_VIEW_ALIGN - header % TZ_ENCODE_VIEW_ALIGN) % TZ_ENCODE_VIEW_ALIGN;
-        out->view = tz_add_capped(out->encoder.capacity,
-                                  (uint64_t)out->lead + header + tz_vendor_tail_bytes(kind));
-        out->view = tz_add_capped(out->view, TZ_ENCODE_VIEW_ALIGN - 1) / TZ_ENCODE_VIEW_ALIGN *
-                    TZ_ENCODE_VIEW_ALIGN;
-        if (accepts_tiles(out, reason, reason_size))
-            return true;
-    } else if (out->encoder.name[0] != '\0') {
-        tz_device_textf(reason, reason_size, "%s encodes up to %llu bytes, and tiles have %u",
-                        out->encoder.name, (unsigned long long)out->encoder.max_tile,
-                        out->max_tile);
-    } else {
-        const char *why = out->encoder.reason;
-        tz_device_text(reason, reason_size,
-                       why[0] ? why : "there is no library of the vendor that encodes it");
-    }
+    if (plan_vendor_encode(device, tz_tile_bytes(format), out, reason, reason_size))
+        return true;
     *out = (tz_vendor_encode_plan){0};
     return false;
 }
@@ -94,53 +93,11 @@ uint64_t tz_vendor_encode_scratch(const tz_vendor_encode_plan *library, uint64_t
 
 /* ---- launches ---- */
 
-static tz_result launch_list(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
+/* The header of zlib, with the level class that zlib itself would write there. Kernels store it as
+ * a little-endian word of 16 bits. */
+static uint32_t zlib_header_of(int32_t level)
 {
-    const tz_argument arguments[] = {TZ_MEMORY(batch->slab), TZ_U64(batch->table),
-                                     TZ_U64(batch->scratch), TZ_U64(batch->count),
-                                     TZ_U32(tz_vendor_kind(batch->compression))};
-    const tz_launch launch = TZ_LAUNCH_OF(
-        TZ_KERNEL_VENDOR_ENCODE_LIST, tz_ceil_div(batch->count, TZ_WORK_GROUP_ITEMS), arguments);
-    return tz_device_launch(batch->slab->device, queue, &launch, err);
-}
-
-static uint64_t array_of(const tz_encode_batch *batch, uint32_t which)
-{
-    return tz_vendor_array(batch->scratch, batch->count, which);
-}
-
-static tz_result call_vendor_encoder(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
-{
-    const tz_vendor_encode_plan *library = batch->library;
-    const tz_vendor_batch vendor_batch = {.compression = batch->compression,
-                                          .slab = batch->slab,
-                                          .count = batch->count,
-                                          .max_tile = library->max_tile,
-                                          .total = tz_mul_capped(batch->count, library->max_tile),
-                                          .in = array_of(batch, TZ_VENDOR_IN),
-                                          .in_sizes = array_of(batch, TZ_VENDOR_IN_SIZES),
-                                          .out = array_of(batch, TZ_VENDOR_OUT),
-                                          .out_sizes = array_of(batch, TZ_VENDOR_OUT_SIZES),
-                                          .statuses = array_of(batch, TZ_VENDOR_STATUSES),
-                                          .temp = array_of(batch, TZ_VENDOR_ARRAYS),
-                                          .temp_bytes = encoder_temp_bytes(library, batch->count)};
-    return tz_device_vendor_encode(queue, library->level, &vendor_batch, err);
-}
-
-static tz_result launch_frame(const tz_encode_batch *batch, uint32_t queue, tz_error *err)
-{
-    /* the header of zlib, with the level class that zlib itself would write there */
-    const int32_t level = batch->library->level;
-    const uint32_t zlib_header = level < 2    ? 0x0178
-                                 : level < 6  ? 0x5e78
-                                 : level == 6 ? 0x9c78
-                                              : 0xda78;
-    const tz_argument arguments[] = {
-        TZ_MEMORY(batch->slab), TZ_U64(batch->table), TZ_U64(batch->sizes),
-        TZ_U64(batch->scratch), TZ_U64(batch->count), TZ_U32(tz_vendor_kind(batch->compression)),
-        TZ_U32(zlib_header)};
-    const tz_launch launch = TZ_LAUNCH_OF(TZ_KERNEL_VENDOR_ENCODE_FRAME, batch->count, arguments);
-    return tz_device_launch(batch->slab->device, queue, &launch, err);
+    return level < 2 ? 0x0178 : level < 6 ? 0x5e78 : level == 6 ? 0x9c78 : 0xda78;
 }
 
 /* A batch that the library refused is framed all the same: the sizes of its chunks are still 0, so
@@ -148,19 +105,37 @@ static tz_result launch_frame(const tz_encode_batch *batch, uint32_t queue, tz_e
 tz_result tz_vendor_encode_launch(const tz_encode_batch *batch, uint32_t queue,
                                   tz_vendor_encode_report *done, tz_error *err)
 {
+    tz_device *device = batch->slab->device;
+    const tz_vendor_encode_plan *library = batch->library;
+    const uint64_t count = batch->count;
+    const uint32_t kind = tz_vendor_kind(batch->compression);
     tz_error why = {0};
     *done = (tz_vendor_encode_report){.library = ""};
     TZ_TRY(tz_encode_check(batch, err));
-    const uint64_t scratch = tz_vendor_encode_scratch(batch->library, batch->count);
-    if (!tz_memory_holds_array(batch->slab, batch->scratch, 1, scratch, 64))
-        return tz_call_fail_argument(batch->slab->device, tz_at_offset(batch->scratch),
-                                     "the scratch is not within the slab", err);
-    if (batch->count == 0)
+    TZ_TRY(tz_check_array(batch->slab, batch->scratch, 1, tz_vendor_encode_scratch(library, count),
+                          64, "the scratch is not within the slab", err));
+    if (count == 0)
         return TZ_OK;
-    TZ_TRY(launch_list(batch, queue, err));
-    const tz_result result = call_vendor_encoder(batch, queue, &why);
+    TZ_TRY(TZ_LAUNCH(device, queue, TZ_KERNEL_VENDOR_ENCODE_LIST,
+                     tz_ceil_div(count, TZ_WORK_GROUP_ITEMS), err, TZ_MEMORY(batch->slab),
+                     TZ_U64(batch->table), TZ_U64(batch->scratch), TZ_U64(count), TZ_U32(kind)));
+
+    const tz_vendor_batch vendor_batch = {
+        .compression = batch->compression,
+        .slab = batch->slab,
+        .count = count,
+        .max_tile = library->max_tile,
+        .total = tz_mul_capped(count, library->max_tile),
+        .in = tz_vendor_array(batch->scratch, count, TZ_VENDOR_IN),
+        .in_sizes = tz_vendor_array(batch->scratch, count, TZ_VENDOR_IN_SIZES),
+        .out = tz_vendor_array(batch->scratch, count, TZ_VENDOR_OUT),
+        .out_sizes = tz_vendor_array(batch->scratch, count, TZ_VENDOR_OUT_SIZES),
+        .statuses = tz_vendor_array(batch->scratch, count, TZ_VENDOR_STATUSES),
+        .temp = tz_vendor_array(batch->scratch, count, TZ_VENDOR_ARRAYS),
+        .temp_bytes = encoder_temp_bytes(library, count)};
+    const tz_result result = tz_device_vendor_encode(queue, library->level, &vendor_batch, &why);
     if (result == TZ_OK) {
-        tz_device_text(done->library, sizeof done->library, batch->library->encoder.name);
+        tz_device_text(done->library, sizeof done->library, library->encoder.name);
     } else if (result == TZ_ERR_UNSUPPORTED) {
         tz_device_text(done->reason, sizeof done->reason, why.message);
     } else {
@@ -168,5 +143,8 @@ tz_result tz_vendor_encode_launch(const tz_encode_batch *batch, uint32_t queue,
             *err = why;
         return result;
     }
-    return launch_frame(batch, queue, err);
+    return TZ_LAUNCH(device, queue, TZ_KERNEL_VENDOR_ENCODE_FRAME, count, err,
+                     TZ_MEMORY(batch->slab), TZ_U64(batch->table), TZ_U64(batch->sizes),
+                     TZ_U64(batch->scratch), TZ_U64(count), TZ_U32(kind),
+                     TZ_U32(zlib_header_of(library->level)));
 }
