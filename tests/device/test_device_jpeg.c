@@ -393,6 +393,46 @@ static void test_trial(void **state)
     }
 }
 
+/* A library that cannot make its objects, or a context that cannot be entered, has a reason of its
+ * own. The library is not asked again. One that lacks the first way of decoding has the second. */
+static void test_it_cannot_begin(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *function;
+        uint64_t nth, more;
+    } failures[] = {{"nvjpegCreateEx", 1, 1},
+                    {"nvjpegJpegStateCreate", 1, 0},
+                    {"nvjpegJpegStateCreate", 2, 0},
+                    {"cuStreamCreate", 1, 0},
+                    {"cuCtxPushCurrent_v2", 1, 0}};
+    tz_codestream_codec is;
+    job j;
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        tz_device *device = open_with(NVJPEG_FAKE);
+        begin_job(&j, device, 3, GREY);
+        fail_at(failures[i].function, failures[i].nth, ARCH_MISMATCH);
+        cuda->fail_more = failures[i].more;
+        assert_false(find(device, &is));
+        assert_int_equal(cuda->fail_nth, 0);
+        assert_string_equal(is.reason, "nvJPEG: it cannot begin on this device");
+        assert_int_equal(control->live, 0);
+        assert_false(find(device, &is));
+        assert_string_equal(is.reason, "nvJPEG: it cannot begin on this device");
+        assert_int_equal(run_job(&j), TZ_OK);
+        assert_int_equal(check_job(&j), 0);
+        end_job(&j);
+        tz_device_close(device);
+        cuda_fake_reset(cuda);
+    }
+    tz_device *device = open_with(NVJPEG_FAKE);
+    fail_at("nvjpegCreateEx", 1, ARCH_MISMATCH);
+    assert_true(find(device, &is));
+    assert_int_equal(cuda->fail_nth, 0);
+    tz_device_close(device);
+    cuda_fake_reset(cuda);
+}
+
 /* One that repeats chroma, whatever its options say, gets no images with subsampled chroma. */
 static void test_chroma_that_is_repeated(void **state)
 {
@@ -482,11 +522,18 @@ int main(void)
 {
     cuda = cuda_fake_load();
     control = codestreams_fake_load(NVJPEG_FAKE);
-    const struct CMUnitTest tests[] = {JPEG(test_find),          JPEG(test_formats),
-                                       JPEG(test_old_release),   JPEG(test_counts),
-                                       JPEG(test_misfits),       JPEG(test_refusals),
-                                       JPEG(test_it_misbehaves), JPEG(test_the_device_fails),
-                                       JPEG(test_trial),         JPEG(test_chroma_that_is_repeated),
-                                       JPEG(test_threads),       JPEG(test_every_call_fails)};
+    const struct CMUnitTest tests[] = {JPEG(test_find),
+                                       JPEG(test_formats),
+                                       JPEG(test_old_release),
+                                       JPEG(test_counts),
+                                       JPEG(test_misfits),
+                                       JPEG(test_refusals),
+                                       JPEG(test_it_misbehaves),
+                                       JPEG(test_the_device_fails),
+                                       JPEG(test_trial),
+                                       JPEG(test_it_cannot_begin),
+                                       JPEG(test_chroma_that_is_repeated),
+                                       JPEG(test_threads),
+                                       JPEG(test_every_call_fails)};
     return cmocka_run_group_tests(tests, make_streams, free_streams);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The CUDA driver: finding, opening and closing, and its table.
+ * The CUDA driver: finding, opening and closing, copies, kernels and events, and its table.
  *
  * A device has a context, two queues, a stream for memory, and one for work of the caller's that
  * the queues wait for; none of them is CUDA's default stream, which would make every other stream
@@ -16,11 +16,6 @@
 #include "device/cuda/cuda_internal.h"
 #include "device/device_text.h"
 
-static const char *cuda_library_name(const tz_device_options *options)
-{
-    return options->cuda_library ? options->cuda_library : TZ_CU_LIBRARY;
-}
-
 /* ---- finding ---- */
 
 static tz_result find_cuda_devices(const tz_device_options *options, tz_found_devices *found,
@@ -28,9 +23,9 @@ static tz_result find_cuda_devices(const tz_device_options *options, tz_found_de
 {
     tz_cu_api api;
     uint32_t count;
-    tz_device_text(about->library, sizeof about->library, cuda_library_name(options));
-    about->loaded =
-        tz_cu_load(&api, cuda_library_name(options), about->reason, sizeof about->reason);
+    const char *library = options->cuda_library;
+    tz_device_text(about->library, sizeof about->library, library ? library : TZ_CU_LIBRARY);
+    about->loaded = tz_cu_load(&api, library, about->reason, sizeof about->reason);
     if (!about->loaded || !tz_cu_init(&api, &count, about->reason, sizeof about->reason))
         return TZ_OK;
     for (uint32_t i = 0; i < count; i++) {
@@ -66,6 +61,16 @@ bool tz_cu_context_works(const tz_cu_state *s, tz_cu_stream stream)
 
 /* ---- closing ---- */
 
+/* All locks of a state: opening makes and closing destroys all of them, or none. */
+enum { LOCKS = 8 };
+static pthread_mutex_t *lock_of(tz_cu_state *s, unsigned index)
+{
+    pthread_mutex_t *const locks[LOCKS] = {
+        &s->order_lock, &s->modules.lock,     &s->codecs.lock,      &s->j2k.lock,
+        &s->jpeg.lock,  &s->encoders[0].lock, &s->encoders[1].lock, &s->files.lock};
+    return locks[index];
+}
+
 /* Waits first: a stream that is destroyed goes on with its work, which may use freed memory. */
 static void end_stream(const tz_cu_state *s, tz_cu_stream stream)
 {
@@ -87,7 +92,7 @@ static void close_cuda_device(void *state)
 {
     const tz_context quiet = {.ifd = -1};
     tz_cu_state *s = state;
-    tz_cu_files_deinit(&s->files);
+    tz_cu_files_close(&s->files);
     if (s->context && tz_cu_enter(s, &quiet) == TZ_OK) {
         tz_cu_close_encoders(s);
         tz_cu_j2k_close(s);
@@ -107,13 +112,10 @@ static void close_cuda_device(void *state)
     }
     if (s->is_retained)
         (void)s->api.DevicePrimaryCtxRelease(s->device);
-    pthread_mutex_destroy(&s->order_lock);
-    pthread_mutex_destroy(&s->modules.lock);
-    tz_cu_codecs_deinit(&s->codecs);
-    tz_cu_j2k_deinit(&s->j2k);
-    tz_cu_jpeg_deinit(&s->jpeg);
-    for (size_t i = 0; i < TZ_CU_CODESTREAM_LIBRARIES; i++)
-        pthread_mutex_destroy(&s->encoders[i].lock);
+    for (unsigned i = 0; i < LOCKS; i++)
+        pthread_mutex_destroy(lock_of(s, i));
+    for (size_t i = 0; i < TZ_NVIDIA_LIBRARY_COUNT; i++)
+        tz_free(s->library_names[i]);
     tz_free(s);
 }
 
@@ -172,25 +174,12 @@ static tz_result open_context(tz_cu_state *s, const tz_device_options *options,
     return tz_cu_leave(s, result, ctx);
 }
 
-/* Copies the caller's name of a library; NULL stays NULL. */
-static tz_result copy_library_name(char **to, const char *library, const tz_context *ctx)
-{
-    if (!library)
-        return TZ_OK;
-    const size_t size = strlen(library) + 1;
-    *to = tz_alloc(size);
-    if (!*to)
-        return tz_fail_nomem(ctx, size);
-    memcpy(*to, library, size);
-    return TZ_OK;
-}
-
 static tz_result load_and_open(tz_cu_state *s, const tz_device_options *options,
                                tz_device_info *info, const tz_context *ctx)
 {
     uint32_t count;
     char reason[256] = "";
-    if (!tz_cu_load(&s->api, cuda_library_name(options), reason, sizeof reason))
+    if (!tz_cu_load(&s->api, options->cuda_library, reason, sizeof reason))
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "CUDA is not there: %s", reason);
     (void)tz_cu_init(&s->api, &count, reason, sizeof reason);
@@ -201,27 +190,17 @@ static tz_result load_and_open(tz_cu_state *s, const tz_device_options *options,
     if (!info->usable)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "the device cannot be used: %s", info->reason);
-    TZ_TRY(copy_library_name(&s->codecs.library, options->nvcomp_library, ctx));
-    TZ_TRY(copy_library_name(&s->j2k.library, options->nvjpeg2k_library, ctx));
-    TZ_TRY(copy_library_name(&s->jpeg.library, options->nvjpeg_library, ctx));
-    TZ_TRY(copy_library_name(&s->files.library, options->cufile_library, ctx));
-    return open_context(s, options, ctx);
-}
-
-/* Makes all locks or none, so that closing can destroy all of them. */
-static tz_result make_locks(tz_cu_state *s, const tz_context *ctx)
-{
-    pthread_mutex_t *const locks[] = {&s->order_lock,       &s->modules.lock, &s->codecs.lock,
-                                      &s->j2k.lock,         &s->jpeg.lock,    &s->encoders[0].lock,
-                                      &s->encoders[1].lock, &s->files.lock};
-    for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++) {
-        if (pthread_mutex_init(locks[i], NULL) == 0)
+    for (size_t i = 0; i < TZ_NVIDIA_LIBRARY_COUNT; i++) {
+        const char *name = tz_nvidia_library_given(options, i);
+        if (!name)
             continue;
-        while (i > 0)
-            pthread_mutex_destroy(locks[--i]);
-        return tz_fail_nomem(ctx, sizeof s->order_lock);
+        const size_t size = strlen(name) + 1;
+        s->library_names[i] = tz_alloc(size);
+        if (!s->library_names[i])
+            return tz_fail_nomem(ctx, size);
+        memcpy(s->library_names[i], name, size);
     }
-    return TZ_OK;
+    return open_context(s, options, ctx);
 }
 
 static tz_result open_cuda_device(void **state, const tz_device_options *options, uint32_t index,
@@ -230,18 +209,151 @@ static tz_result open_cuda_device(void **state, const tz_device_options *options
     tz_cu_state *s = tz_alloc_zeroed(1, sizeof *s);
     if (!s)
         return tz_fail_nomem(ctx, sizeof *s);
-    s->index = index;
-    tz_result result = make_locks(s, ctx);
-    if (result != TZ_OK) {
+    for (unsigned i = 0; i < LOCKS; i++) {
+        if (pthread_mutex_init(lock_of(s, i), NULL) == 0)
+            continue;
+        while (i > 0)
+            pthread_mutex_destroy(lock_of(s, --i));
         tz_free(s);
-        return result;
+        return tz_fail_nomem(ctx, sizeof s->order_lock);
     }
-    result = load_and_open(s, options, info, ctx);
+    s->index = index;
+    const tz_result result = load_and_open(s, options, info, ctx);
     if (result == TZ_OK)
         *state = s;
     else
         close_cuda_device(s);
     return result;
+}
+
+/* ---- commands: each is put into a queue with the context current ---- */
+
+static tz_result upload_to_device(void *state, uint32_t queue, const tz_device_memory *to,
+                                  uint64_t offset, const void *from, uint64_t size,
+                                  const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    TZ_TRY(tz_cu_enter(s, ctx));
+    const tz_cu_code code =
+        s->api.MemcpyHtoDAsync(tz_cu_address_of(to) + offset, from, (size_t)size, s->queues[queue]);
+    return tz_cu_leave(s, tz_cu_check("cuMemcpyHtoDAsync", code, ctx), ctx);
+}
+
+static tz_result download_from_device(void *state, uint32_t queue, void *to,
+                                      const tz_device_memory *from, uint64_t offset, uint64_t size,
+                                      const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    TZ_TRY(tz_cu_enter(s, ctx));
+    const tz_cu_code code =
+        s->api.MemcpyDtoHAsync(to, tz_cu_address_of(from) + offset, (size_t)size, s->queues[queue]);
+    return tz_cu_leave(s, tz_cu_check("cuMemcpyDtoHAsync", code, ctx), ctx);
+}
+
+/* ---- kernels ---- */
+
+/* Its size is the number of arguments of the kernel that has most. */
+typedef union widest_kinds {
+#define KINDS(number, family, function, kinds) char number[sizeof kinds - 1];
+    TZ_KERNEL_LIST(KINDS)
+#undef KINDS
+} widest_kinds;
+#define MAX_ARGUMENTS sizeof(widest_kinds)
+
+typedef union argument_value {
+    uint32_t u32;
+    uint64_t u64;
+    tz_cu_address address;
+} argument_value;
+
+/* CUDA copies the arguments before it returns: they may be on the stack. A kernel whose family is
+ * not loaded yet is loaded now, which may take a compilation. */
+static tz_result launch_kernel(void *state, uint32_t queue, const tz_launch *launch,
+                               const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    tz_cu_function function;
+    argument_value values[MAX_ARGUMENTS];
+    void *addresses[MAX_ARGUMENTS];
+    for (uint32_t i = 0; i < launch->argument_count; i++) {
+        const tz_argument *argument = &launch->arguments[i];
+        if (argument->kind == TZ_ARGUMENT_U32)
+            values[i].u32 = argument->value.u32;
+        else if (argument->kind == TZ_ARGUMENT_U64)
+            values[i].u64 = argument->value.u64;
+        else
+            values[i].address = tz_cu_address_of(argument->value.memory);
+        addresses[i] = &values[i];
+    }
+    TZ_TRY(tz_cu_enter(s, ctx));
+    tz_result result = tz_cu_find_function(&s->api, &s->modules, launch->kernel, &function, ctx);
+    if (result == TZ_OK)
+        result = tz_cu_check("cuLaunchKernel",
+                             s->api.LaunchKernel(function, (unsigned)launch->work_groups, 1, 1,
+                                                 TZ_WORK_GROUP_ITEMS, 1, 1, 0, s->queues[queue],
+                                                 addresses, NULL),
+                             ctx);
+    return tz_cu_leave(s, result, ctx);
+}
+
+/* ---- events ---- */
+
+/* Timing is switched off, as for all events here: it would make them slower. */
+static tz_result record_event(void *state, uint32_t queue, tz_device_event *event,
+                              const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    tz_cu_event made = NULL;
+    TZ_TRY(tz_cu_enter(s, ctx));
+    tz_result result =
+        tz_cu_check("cuEventCreate", s->api.EventCreate(&made, TZ_CU_EVENT_DISABLE_TIMING), ctx);
+    if (result == TZ_OK) {
+        const tz_cu_code code = s->api.EventRecord(made, s->queues[queue]);
+        if (code == TZ_CU_SUCCESS)
+            event->handle = made;
+        else
+            (void)s->api.EventDestroy(made);
+        result = tz_cu_check("cuEventRecord", code, ctx);
+    }
+    return tz_cu_leave(s, result, ctx);
+}
+
+static tz_result wait_for_event(void *state, uint32_t queue, const tz_device_event *event,
+                                const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    TZ_TRY(tz_cu_enter(s, ctx));
+    const tz_cu_code code = s->api.StreamWaitEvent(s->queues[queue], event->handle, 0);
+    return tz_cu_leave(s, tz_cu_check("cuStreamWaitEvent", code, ctx), ctx);
+}
+
+static tz_result query_event(void *state, const tz_device_event *event, bool *happened,
+                             const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    TZ_TRY(tz_cu_enter(s, ctx));
+    const tz_cu_code code = s->api.EventQuery(event->handle);
+    *happened = code == TZ_CU_SUCCESS;
+    const bool is_answer = *happened || code == TZ_CU_ERROR_NOT_READY;
+    return tz_cu_leave(s, is_answer ? TZ_OK : tz_cu_check("cuEventQuery", code, ctx), ctx);
+}
+
+static void free_cuda_event(void *state, tz_device_event *event)
+{
+    tz_cu_state *s = state;
+    const tz_context quiet = {.ifd = -1};
+    if (tz_cu_enter(s, &quiet) != TZ_OK)
+        return;
+    (void)s->api.EventDestroy(event->handle);
+    (void)tz_cu_leave(s, TZ_OK, &quiet);
+}
+
+static tz_result sync_queue(void *state, uint32_t queue, const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    TZ_TRY(tz_cu_enter(s, ctx));
+    const tz_cu_code code = s->api.StreamSynchronize(s->queues[queue]);
+    return tz_cu_leave(s, tz_cu_check("cuStreamSynchronize", code, ctx), ctx);
 }
 
 const tz_driver tz_driver_cuda = {
@@ -257,9 +369,9 @@ const tz_driver tz_driver_cuda = {
     .native_context = tz_cu_native_context,
     .native_stream = tz_cu_native_stream,
     .wait_for_stream = tz_cu_wait_for_stream,
-    .upload = tz_cu_upload,
-    .download = tz_cu_download,
-    .launch = tz_cu_launch,
+    .upload = upload_to_device,
+    .download = download_from_device,
+    .launch = launch_kernel,
     .find_decoder = tz_cu_find_decoder,
     .decode = tz_cu_decode,
     .find_encoder = tz_cu_find_encoder,
@@ -274,10 +386,10 @@ const tz_driver tz_driver_cuda = {
     .unshare_memory = tz_cu_unshare_memory,
     .begin_reads = tz_cu_begin_reads,
     .end_reads = tz_cu_end_reads,
-    .record = tz_cu_record,
-    .wait = tz_cu_wait,
-    .query = tz_cu_query,
-    .free_event = tz_cu_free_event,
-    .sync = tz_cu_sync,
+    .record = record_event,
+    .wait = wait_for_event,
+    .query = query_event,
+    .free_event = free_cuda_event,
+    .sync = sync_queue,
     .free_memory = tz_cu_free_memory,
 };

@@ -4,13 +4,11 @@
  * current.
  *
  *     cu_api.h, cu_errors.h   declarations of CUDA's driver interface; a test compares them
- *     cuda.c                  finding, opening, closing; the driver's table
- *     cuda_find.c             the library, its errors, descriptions of devices
- *     cuda_memory.c           the pool, pinned and plain memory
- *     cuda_commands.c         copies, kernels, events
- *     cuda_module.c           loading of kernels
- *     cuda_interop.c          contexts, streams and memory of the caller
- *     side_stream.c           streams for libraries whose states do one task at a time
+ *     cuda.c                  finding, opening, closing; copies, kernels, events; the driver's
+ * table cuda_find.c             the library, its errors, descriptions of devices cuda_memory.c the
+ * pool, pinned and plain memory cuda_module.c           loading of kernels cuda_interop.c contexts,
+ * streams and memory of the caller side_stream.c           streams for libraries whose states do
+ * one task at a time
  *
  * NVIDIA's other libraries are in device/nvidia. They use this state; only opening, closing and the
  * table here know them. */
@@ -27,6 +25,7 @@
 #include "device/nvidia/codestreams.h"
 #include "device/nvidia/cufile.h"
 #include "device/nvidia/nvcomp_codecs.h"
+#include "device/nvidia/nvidia_libraries.h"
 #include "device/nvidia/nvjpeg.h"
 #include "device/nvidia/nvjpeg2k.h"
 
@@ -36,7 +35,8 @@ typedef struct tz_cu_state tz_cu_state;
 
 #define TZ_CU_LIBRARY "libcuda.so.1"
 
-/* Loads the driver's library and all functions; false, with the reason, if that fails. */
+/* Loads the driver's library and all functions; false, with the reason, if that fails. The library
+ * is a path or a name; NULL: TZ_CU_LIBRARY. */
 bool tz_cu_load(tz_cu_api *api, const char *library, char *reason, size_t reason_size);
 /* Initialises a library. False, with the reason, if it has no device. */
 bool tz_cu_init(const tz_cu_api *api, uint32_t *device_count, char *reason, size_t reason_size);
@@ -83,6 +83,9 @@ struct tz_cu_state {
     bool is_retained; /* the context is the primary one, not the caller's */
     tz_cu_stream queues[TZ_QUEUES];
     tz_cu_module_set modules;
+
+    /* NVIDIA's libraries by TZ_NVIDIA_*: the caller's names of them; NULL: look for them. */
+    char *library_names[TZ_NVIDIA_LIBRARY_COUNT];
     tz_cu_codecs codecs;
     tz_cu_j2k j2k;
     tz_cu_jpeg jpeg;
@@ -122,6 +125,8 @@ static inline tz_cu_address tz_cu_address_of(const tz_device_memory *memory)
 
 /* Makes s->pool, if the device can have one. threshold: bytes that it keeps; 0: the default. */
 tz_result tz_cu_make_pool(tz_cu_state *s, uint64_t threshold, const tz_context *ctx);
+/* Makes the queues wait for the work that is on another stream now. */
+tz_cu_code tz_cu_queues_wait(tz_cu_state *s, tz_cu_stream stream);
 tz_result tz_cu_alloc(void *state, tz_device_memory *memory, const tz_context *ctx);
 tz_result tz_cu_alloc_pinned(void *state, tz_device_memory *memory, const tz_context *ctx);
 void tz_cu_free(void *state, tz_device_memory *memory);
@@ -137,23 +142,5 @@ tz_result tz_cu_wrap(void *state, tz_device_memory *memory, const tz_context *ct
 void *tz_cu_native_context(void *state);
 void *tz_cu_native_stream(void *state);
 tz_result tz_cu_wait_for_stream(void *state, const tz_context *ctx);
-
-/* ---- cuda_commands.c ---- */
-
-/* Makes the queues wait for the work that is on another stream now. */
-tz_cu_code tz_cu_queues_wait(tz_cu_state *s, tz_cu_stream stream);
-
-tz_result tz_cu_upload(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,
-                       const void *from, uint64_t size, const tz_context *ctx);
-tz_result tz_cu_download(void *state, uint32_t queue, void *to, const tz_device_memory *from,
-                         uint64_t offset, uint64_t size, const tz_context *ctx);
-tz_result tz_cu_launch(void *state, uint32_t queue, const tz_launch *launch, const tz_context *ctx);
-tz_result tz_cu_record(void *state, uint32_t queue, tz_device_event *event, const tz_context *ctx);
-tz_result tz_cu_wait(void *state, uint32_t queue, const tz_device_event *event,
-                     const tz_context *ctx);
-tz_result tz_cu_query(void *state, const tz_device_event *event, bool *happened,
-                      const tz_context *ctx);
-void tz_cu_free_event(void *state, tz_device_event *event);
-tz_result tz_cu_sync(void *state, uint32_t queue, const tz_context *ctx);
 
 #endif

@@ -65,6 +65,18 @@ static void uncount_pool(tz_cu_state *s, uint64_t size)
 
 /* ---- allocating ---- */
 
+/* The lock: between the record and the waits another thread could record the event again, and a
+ * queue would wait for that. */
+tz_cu_code tz_cu_queues_wait(tz_cu_state *s, tz_cu_stream stream)
+{
+    pthread_mutex_lock(&s->order_lock);
+    tz_cu_code code = s->api.EventRecord(s->ready, stream);
+    for (uint32_t i = 0; i < TZ_QUEUES && code == TZ_CU_SUCCESS; i++)
+        code = s->api.StreamWaitEvent(s->queues[i], s->ready, 0);
+    pthread_mutex_unlock(&s->order_lock);
+    return code;
+}
+
 static tz_cu_code allocate_device(const tz_cu_state *s, const tz_device_memory *memory,
                                   tz_cu_address *out)
 {

@@ -26,7 +26,6 @@
 #include "base/pool.h"
 #include "device/cuda/cuda_internal.h"
 #include "device/device_text.h"
-#include "device/nvidia/nvidia_libraries.h"
 
 #define MODULES "/proc/modules"
 
@@ -37,12 +36,10 @@ void tz_cu_set_modules_path(const char *path)
     modules_path = path ? path : MODULES;
 }
 
-void tz_cu_files_deinit(tz_cu_files *files)
+void tz_cu_files_close(tz_cu_files *files)
 {
     if (files->is_open)
         (void)files->api.DriverClose_v2();
-    tz_free(files->library);
-    pthread_mutex_destroy(&files->lock);
 }
 
 const char *tz_cufile_error_name(int32_t err)
@@ -123,8 +120,8 @@ static void find_cufile(tz_cu_state *s)
     tz_error err = {.result = TZ_OK};
     const tz_context ctx = {.err = &err, .ifd = -1};
     char text[sizeof files->reason];
-    if (!tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_CUFILE], files->library, &files->api,
-                        &files->info, text, sizeof text)) {
+    if (!tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_CUFILE], s->library_names[TZ_NVIDIA_CUFILE],
+                        &files->api, &files->info, text, sizeof text)) {
         tz_device_textf(files->reason, sizeof files->reason, "cuFile is not there: %s", text);
         return;
     }

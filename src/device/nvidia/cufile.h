@@ -13,7 +13,6 @@
 
 typedef struct tz_cu_files {
     pthread_mutex_t lock; /* held to look for cuFile */
-    char *library;        /* the caller's name of it; NULL: look for it */
     atomic_bool searched; /* all below is set, also if cuFile was not found */
     tz_dynlib_info info;
     tz_cufile_api api;
@@ -24,7 +23,8 @@ typedef struct tz_cu_files {
     char reason[160];   /* why reads are not direct */
 } tz_cu_files;
 
-void tz_cu_files_deinit(tz_cu_files *files);
+/* Closes cuFile's driver, if this device opened it. */
+void tz_cu_files_close(tz_cu_files *files);
 
 bool tz_cu_find_files(void *state, char *name, size_t name_size, char *reason, size_t reason_size);
 tz_result tz_cu_open_file(void *state, int fd, void **file, const tz_context *ctx);

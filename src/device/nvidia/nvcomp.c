@@ -4,148 +4,20 @@
  * 64 bytes by value and reports a status for each compressed chunk; 6.x asks for the stream when
  * the size of scratch is queried.
  *
- * A release is a row: its range of versions, its symbols, and a table of five functions that
- * translate a tz_nvcomp_batch to its calls. Binding reads the version first and then takes the row,
- * because names alone do not identify a release: 6.x has names of 4.x with other arguments. So a
- * library must have all symbols of the release that it claims to be, and must not have one symbol
- * that only another release has. */
+ * A release is a row: its range of versions and its symbols. Binding reads the version first and
+ * then takes the row, because names alone do not identify a release: 6.x has names of 4.x with
+ * other arguments. So a library must have all symbols of the release that it claims to be, and must
+ * not have one symbol that only another release has. The five calls at the end translate a
+ * tz_nvcomp_batch to the functions of the release, and a status to an error. */
 #include "device/nvidia/nvcomp.h"
 
 #include <dlfcn.h>
 
 #include "device/device_text.h"
 
-struct tz_nvcomp_table {
-    tz_nvcomp_status (*align)(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch, bool compress,
-                              tz_nvcomp_alignments *out);
-    tz_nvcomp_status (*temp_bytes)(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,
-                                   bool compress, tz_cu_stream stream, size_t *out);
-    tz_nvcomp_status (*max_output)(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,
-                                   size_t *out);
-    tz_nvcomp_status (*compress)(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,
-                                 tz_cu_stream stream);
-    tz_nvcomp_status (*decompress)(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,
-                                   tz_cu_stream stream);
-};
-
-static void *pointer_to(uint64_t address)
-{
-    return (void *)(uintptr_t)address;
-}
-
-/* ---- 4.1 and 4.2 ---- */
-
-static tz_nvcomp_options4 options4(const tz_nvcomp_batch *b)
-{
-    return (tz_nvcomp_options4){b->codec == TZ_NVCOMP_DEFLATE ? b->algorithm : 0};
-}
-
-static tz_nvcomp_status align4(const tz_nvcomp *n, const tz_nvcomp_batch *b, bool compress,
-                               tz_nvcomp_alignments *out)
-{
-    /* constants of its headers: 4.x has no function for them */
-    static const tz_nvcomp_alignments decompress[TZ_NVCOMP_CODEC_COUNT] = {
-        [TZ_NVCOMP_DEFLATE] = {4, 1, 1}, [TZ_NVCOMP_ZSTD] = {1, 1, 8}, [TZ_NVCOMP_LZ4] = {1, 1, 1}};
-    if (compress)
-        return n->calls.v4[b->codec].CompressGetRequiredAlignments(options4(b), out);
-    *out = decompress[b->codec];
-    return 0;
-}
-
-static tz_nvcomp_status temp_bytes4(const tz_nvcomp *n, const tz_nvcomp_batch *b, bool compress,
-                                    tz_cu_stream stream, size_t *out)
-{
-    (void)stream;
-    const tz_nvcomp_calls4 *calls = &n->calls.v4[b->codec];
-    return compress
-               ? calls->CompressGetTempSizeEx(b->count, b->max_chunk, options4(b), out, b->total)
-               : calls->DecompressGetTempSizeEx(b->count, b->max_chunk, out, b->total);
-}
-
-static tz_nvcomp_status max_output4(const tz_nvcomp *n, const tz_nvcomp_batch *b, size_t *out)
-{
-    return n->calls.v4[b->codec].CompressGetMaxOutputChunkSize(b->max_chunk, options4(b), out);
-}
-
-static tz_nvcomp_status compress4(const tz_nvcomp *n, const tz_nvcomp_batch *b, tz_cu_stream stream)
-{
-    return n->calls.v4[b->codec].CompressAsync(
-        pointer_to(b->in), pointer_to(b->in_sizes), b->max_chunk, b->count, pointer_to(b->temp),
-        b->temp_bytes, pointer_to(b->out), pointer_to(b->out_sizes), options4(b), stream);
-}
-
-static tz_nvcomp_status decompress4(const tz_nvcomp *n, const tz_nvcomp_batch *b,
-                                    tz_cu_stream stream)
-{
-    return n->calls.v4[b->codec].DecompressAsync(
-        pointer_to(b->in), pointer_to(b->in_sizes), pointer_to(b->capacity),
-        pointer_to(b->out_sizes), b->count, pointer_to(b->temp), b->temp_bytes, pointer_to(b->out),
-        pointer_to(b->statuses), stream);
-}
-
-static const tz_nvcomp_table table_4 = {align4, temp_bytes4, max_output4, compress4, decompress4};
-
-/* ---- 5.x and 6.x: the sizes of scratch are the only difference ---- */
-
-static const tz_nvcomp_options no_options;
-
-static tz_nvcomp_options options5(const tz_nvcomp_batch *b)
-{
-    tz_nvcomp_options options = no_options;
-    if (b->codec == TZ_NVCOMP_DEFLATE)
-        options.words[TZ_NVCOMP_ALGORITHM_WORD] = b->algorithm;
-    return options;
-}
-
-static tz_nvcomp_status align5(const tz_nvcomp *n, const tz_nvcomp_batch *b, bool compress,
-                               tz_nvcomp_alignments *out)
-{
-    const tz_nvcomp_calls5 *calls = &n->calls.v5[b->codec];
-    return compress ? calls->CompressGetRequiredAlignments(options5(b), out)
-                    : calls->DecompressGetRequiredAlignments(no_options, out);
-}
-
-static tz_nvcomp_status temp_bytes5(const tz_nvcomp *n, const tz_nvcomp_batch *b, bool compress,
-                                    tz_cu_stream stream, size_t *out)
-{
-    const tz_nvcomp_calls5 *calls = &n->calls.v5[b->codec];
-    const bool v6 = calls->CompressGetTempSize;
-    if (compress)
-        return v6 ? calls->CompressGetTempSize(b->count, b->max_chunk, options5(b), out, b->total,
-                                               stream)
-                  : calls->CompressGetTempSizeAsync(b->count, b->max_chunk, options5(b), out,
-                                                    b->total);
-    return v6 ? calls->DecompressGetTempSize(b->count, b->max_chunk, no_options, out, b->total,
-                                             stream)
-              : calls->DecompressGetTempSizeAsync(b->count, b->max_chunk, no_options, out,
-                                                  b->total);
-}
-
-static tz_nvcomp_status max_output5(const tz_nvcomp *n, const tz_nvcomp_batch *b, size_t *out)
-{
-    return n->calls.v5[b->codec].CompressGetMaxOutputChunkSize(b->max_chunk, options5(b), out);
-}
-
-static tz_nvcomp_status compress5(const tz_nvcomp *n, const tz_nvcomp_batch *b, tz_cu_stream stream)
-{
-    return n->calls.v5[b->codec].CompressAsync(
-        pointer_to(b->in), pointer_to(b->in_sizes), b->max_chunk, b->count, pointer_to(b->temp),
-        b->temp_bytes, pointer_to(b->out), pointer_to(b->out_sizes), options5(b),
-        pointer_to(b->statuses), stream);
-}
-
-static tz_nvcomp_status decompress5(const tz_nvcomp *n, const tz_nvcomp_batch *b,
-                                    tz_cu_stream stream)
-{
-    return n->calls.v5[b->codec].DecompressAsync(
-        pointer_to(b->in), pointer_to(b->in_sizes), pointer_to(b->capacity),
-        pointer_to(b->out_sizes), b->count, pointer_to(b->temp), b->temp_bytes, pointer_to(b->out),
-        no_options, pointer_to(b->statuses), stream);
-}
-
-static const tz_nvcomp_table table_5 = {align5, temp_bytes5, max_output5, compress5, decompress5};
-
 /* ---- releases ---- */
+
+enum { FIRST_5 = 5000, FIRST_6 = 6000 };
 
 #define SYMBOL_OF(version, CODEC, codec, name)                                                     \
     {"nvcompBatched" #codec #name, offsetof(tz_nvcomp, calls.version[TZ_NVCOMP_##CODEC].name)},
@@ -162,7 +34,6 @@ static const tz_dynlib_symbol symbols_6[] = {TZ_NVCOMP_CODECS(LIST_6)};
 
 typedef struct nvcomp_release {
     uint32_t first, end; /* versions, up to and without end */
-    const tz_nvcomp_table *table;
     const tz_dynlib_symbol *symbols;
     size_t symbol_count;
     const char *others; /* a function that only another release has */
@@ -173,9 +44,9 @@ typedef struct nvcomp_release {
 #define ASYNC         "nvcompBatchedDeflateCompressGetTempSizeAsync"
 #define PLAIN         "nvcompBatchedDeflateCompressGetTempSize"
 static const nvcomp_release releases[] = {
-    {4100, 5000, &table_4, SYMBOLS(symbols_4), ASYNC},
-    {5000, 6000, &table_5, SYMBOLS(symbols_5), PLAIN},
-    {6000, 7000, &table_5, SYMBOLS(symbols_6), EX},
+    {4100, FIRST_5, SYMBOLS(symbols_4), ASYNC},
+    {FIRST_5, FIRST_6, SYMBOLS(symbols_5), PLAIN},
+    {FIRST_6, 7000, SYMBOLS(symbols_6), EX},
 };
 
 bool tz_nvcomp_bind(void *handle, void *functions, uint32_t version[3], char *reason,
@@ -212,11 +83,11 @@ bool tz_nvcomp_bind(void *handle, void *functions, uint32_t version[3], char *re
                         missing ? missing : r->others);
         return false;
     }
-    nvcomp->table = r->table;
+    nvcomp->is_bound = true;
     return true;
 }
 
-/* ---- calls ---- */
+/* ---- statuses and limits ---- */
 
 const char *tz_nvcomp_status_name(tz_nvcomp_status status)
 {
@@ -257,6 +128,7 @@ static tz_result check_nvcomp(tz_nvcomp_status status, const tz_nvcomp_batch *ba
                    (int)status);
 }
 
+/* Limits of its headers. Before 4.2, Deflate compressed chunks of 64 KiB at most. */
 size_t tz_nvcomp_max_chunk(const tz_nvcomp *nvcomp, tz_nvcomp_codec codec, bool compress)
 {
     static const size_t decompressed[] = {[TZ_NVCOMP_DEFLATE] = 0xffffffff,
@@ -272,38 +144,113 @@ size_t tz_nvcomp_max_chunk(const tz_nvcomp *nvcomp, tz_nvcomp_codec codec, bool 
     return compressed[codec];
 }
 
-tz_result tz_nvcomp_align(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch, bool compress,
+/* ---- calls ---- */
+
+static const tz_nvcomp_options no_options;
+
+/* Options of a batch, to compress; Deflate alone has one. Those to decompress are all zeros. */
+static tz_nvcomp_options4 options4(const tz_nvcomp_batch *b)
+{
+    return (tz_nvcomp_options4){b->codec == TZ_NVCOMP_DEFLATE ? b->algorithm : 0};
+}
+
+/* 5.x and 6.x. */
+static tz_nvcomp_options options5(const tz_nvcomp_batch *b)
+{
+    tz_nvcomp_options options = no_options;
+    options.words[TZ_NVCOMP_ALGORITHM_WORD] = options4(b).word;
+    return options;
+}
+
+static void *pointer_to(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+tz_result tz_nvcomp_align(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *b, bool compress,
                           tz_nvcomp_alignments *out, const tz_context *ctx)
 {
+    /* constants of the headers of 4.x, which has no function for them */
+    static const tz_nvcomp_alignments decompress4[TZ_NVCOMP_CODEC_COUNT] = {
+        [TZ_NVCOMP_DEFLATE] = {4, 1, 1}, [TZ_NVCOMP_ZSTD] = {1, 1, 8}, [TZ_NVCOMP_LZ4] = {1, 1, 1}};
+    const tz_nvcomp_calls4 *v4 = &nvcomp->calls.v4[b->codec];
+    const tz_nvcomp_calls5 *v5 = &nvcomp->calls.v5[b->codec];
+    const bool is_4 = nvcomp->version < FIRST_5;
+    if (is_4 && !compress) {
+        *out = decompress4[b->codec];
+        return TZ_OK;
+    }
+    const tz_nvcomp_status status = is_4 ? v4->CompressGetRequiredAlignments(options4(b), out)
+                                    : compress
+                                        ? v5->CompressGetRequiredAlignments(options5(b), out)
+                                        : v5->DecompressGetRequiredAlignments(no_options, out);
     return check_nvcomp(
-        nvcomp->table->align(nvcomp, batch, compress, out), batch,
-        compress ? "CompressGetRequiredAlignments" : "DecompressGetRequiredAlignments", ctx);
+        status, b, compress ? "CompressGetRequiredAlignments" : "DecompressGetRequiredAlignments",
+        ctx);
 }
 
-tz_result tz_nvcomp_temp_bytes(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch, bool compress,
+tz_result tz_nvcomp_temp_bytes(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *b, bool compress,
                                tz_cu_stream stream, size_t *out, const tz_context *ctx)
 {
-    return check_nvcomp(nvcomp->table->temp_bytes(nvcomp, batch, compress, stream, out), batch,
-                        compress ? "CompressGetTempSize" : "DecompressGetTempSize", ctx);
+    const tz_nvcomp_calls4 *v4 = &nvcomp->calls.v4[b->codec];
+    const tz_nvcomp_calls5 *v5 = &nvcomp->calls.v5[b->codec];
+    const size_t count = b->count, chunk = b->max_chunk, total = b->total;
+    tz_nvcomp_status status;
+    if (nvcomp->version < FIRST_5)
+        status = compress ? v4->CompressGetTempSizeEx(count, chunk, options4(b), out, total)
+                          : v4->DecompressGetTempSizeEx(count, chunk, out, total);
+    else if (nvcomp->version < FIRST_6)
+        status = compress ? v5->CompressGetTempSizeAsync(count, chunk, options5(b), out, total)
+                          : v5->DecompressGetTempSizeAsync(count, chunk, no_options, out, total);
+    else
+        status = compress ? v5->CompressGetTempSize(count, chunk, options5(b), out, total, stream)
+                          : v5->DecompressGetTempSize(count, chunk, no_options, out, total, stream);
+    return check_nvcomp(status, b, compress ? "CompressGetTempSize" : "DecompressGetTempSize", ctx);
 }
 
-tz_result tz_nvcomp_max_output(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch, size_t *out,
+tz_result tz_nvcomp_max_output(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *b, size_t *out,
                                const tz_context *ctx)
 {
-    return check_nvcomp(nvcomp->table->max_output(nvcomp, batch, out), batch,
-                        "CompressGetMaxOutputChunkSize", ctx);
+    const tz_nvcomp_calls4 *v4 = &nvcomp->calls.v4[b->codec];
+    const tz_nvcomp_calls5 *v5 = &nvcomp->calls.v5[b->codec];
+    const tz_nvcomp_status status =
+        nvcomp->version < FIRST_5
+            ? v4->CompressGetMaxOutputChunkSize(b->max_chunk, options4(b), out)
+            : v5->CompressGetMaxOutputChunkSize(b->max_chunk, options5(b), out);
+    return check_nvcomp(status, b, "CompressGetMaxOutputChunkSize", ctx);
 }
 
-tz_result tz_nvcomp_compress(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,
-                             tz_cu_stream stream, const tz_context *ctx)
+tz_result tz_nvcomp_compress(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *b, tz_cu_stream stream,
+                             const tz_context *ctx)
 {
-    return check_nvcomp(nvcomp->table->compress(nvcomp, batch, stream), batch, "CompressAsync",
-                        ctx);
+    const tz_nvcomp_calls4 *v4 = &nvcomp->calls.v4[b->codec];
+    const tz_nvcomp_calls5 *v5 = &nvcomp->calls.v5[b->codec];
+    const tz_nvcomp_status status =
+        nvcomp->version < FIRST_5
+            ? v4->CompressAsync(pointer_to(b->in), pointer_to(b->in_sizes), b->max_chunk, b->count,
+                                pointer_to(b->temp), b->temp_bytes, pointer_to(b->out),
+                                pointer_to(b->out_sizes), options4(b), stream)
+            : v5->CompressAsync(pointer_to(b->in), pointer_to(b->in_sizes), b->max_chunk, b->count,
+                                pointer_to(b->temp), b->temp_bytes, pointer_to(b->out),
+                                pointer_to(b->out_sizes), options5(b), pointer_to(b->statuses),
+                                stream);
+    return check_nvcomp(status, b, "CompressAsync", ctx);
 }
 
-tz_result tz_nvcomp_decompress(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *batch,
+tz_result tz_nvcomp_decompress(const tz_nvcomp *nvcomp, const tz_nvcomp_batch *b,
                                tz_cu_stream stream, const tz_context *ctx)
 {
-    return check_nvcomp(nvcomp->table->decompress(nvcomp, batch, stream), batch, "DecompressAsync",
-                        ctx);
+    const tz_nvcomp_calls4 *v4 = &nvcomp->calls.v4[b->codec];
+    const tz_nvcomp_calls5 *v5 = &nvcomp->calls.v5[b->codec];
+    const tz_nvcomp_status status =
+        nvcomp->version < FIRST_5
+            ? v4->DecompressAsync(pointer_to(b->in), pointer_to(b->in_sizes),
+                                  pointer_to(b->capacity), pointer_to(b->out_sizes), b->count,
+                                  pointer_to(b->temp), b->temp_bytes, pointer_to(b->out),
+                                  pointer_to(b->statuses), stream)
+            : v5->DecompressAsync(pointer_to(b->in), pointer_to(b->in_sizes),
+                                  pointer_to(b->capacity), pointer_to(b->out_sizes), b->count,
+                                  pointer_to(b->temp), b->temp_bytes, pointer_to(b->out),
+                                  no_options, pointer_to(b->statuses), stream);
+    return check_nvcomp(status, b, "DecompressAsync", ctx);
 }

@@ -13,11 +13,10 @@
 #include "device/dynlib.h"
 #include "device/nvidia/nvcomp_api.h"
 
-typedef struct tz_nvcomp_table tz_nvcomp_table; /* differences between releases */
 typedef struct tz_nvcomp {
     tz_dynlib_info info;
-    uint32_t version;             /* 5300 is 5.3.0 */
-    const tz_nvcomp_table *table; /* NULL: it is not loaded */
+    uint32_t version; /* 5300 is 5.3.0 */
+    bool is_bound;    /* the functions of this version are set; else nvCOMP cannot be used */
     union {
         tz_nvcomp_calls4 v4[TZ_NVCOMP_CODEC_COUNT];
         tz_nvcomp_calls5 v5[TZ_NVCOMP_CODEC_COUNT];

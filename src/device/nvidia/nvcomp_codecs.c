@@ -14,28 +14,21 @@
 #include "device/nvidia/nvcomp_codecs.h"
 
 #include "base/mem.h"
+#include "codec/codec.h"
 #include "device/cuda/cuda_internal.h"
 #include "device/device_text.h"
-#include "device/nvidia/nvidia_libraries.h"
 #include "device/nvidia/self_test.h"
-
-void tz_cu_codecs_deinit(tz_cu_codecs *codecs)
-{
-    tz_free(codecs->library);
-    pthread_mutex_destroy(&codecs->lock);
-}
 
 /* ---- looking for a codec ---- */
 
 /* Finds nvCOMP's codec for a compression of TIFF; false if it has none. */
 static bool nvcomp_codec_of(uint16_t compression, tz_nvcomp_codec *out)
 {
-    enum { OLD_DEFLATE = 32946 };
     static const struct {
         uint16_t compression;
         tz_nvcomp_codec codec;
     } codecs[] = {{TZ_COMPRESSION_DEFLATE, TZ_NVCOMP_DEFLATE},
-                  {OLD_DEFLATE, TZ_NVCOMP_DEFLATE},
+                  {TZ_COMPRESSION_OLD_DEFLATE, TZ_NVCOMP_DEFLATE},
                   {TZ_COMPRESSION_ZSTD, TZ_NVCOMP_ZSTD},
                   {TZ_COMPRESSION_LZ4, TZ_NVCOMP_LZ4}};
     for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
@@ -122,12 +115,13 @@ static bool find_codec(tz_cu_state *s, uint16_t compression, tz_nvcomp_codec *co
         char reason[256];
         pthread_mutex_lock(&codecs->lock);
         if (!atomic_load_explicit(&codecs->searched, memory_order_relaxed))
-            (void)tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVCOMP], codecs->library,
-                                 &codecs->nvcomp, &codecs->nvcomp.info, reason, sizeof reason);
+            (void)tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVCOMP],
+                                 s->library_names[TZ_NVIDIA_NVCOMP], &codecs->nvcomp,
+                                 &codecs->nvcomp.info, reason, sizeof reason);
         atomic_store_explicit(&codecs->searched, true, memory_order_release);
         pthread_mutex_unlock(&codecs->lock);
     }
-    if (!codecs->nvcomp.table)
+    if (!codecs->nvcomp.is_bound)
         return false;
     atomic_int *state = &codecs->codecs[*codec].state;
     if (atomic_load(state) == TZ_CU_CODEC_UNTESTED) {
@@ -146,7 +140,7 @@ bool tz_cu_find_decoder(void *state, uint16_t compression, tz_vendor_decoder *ou
     tz_nvcomp_codec codec;
     *out = (tz_vendor_decoder){.name = ""};
     const bool works = find_codec(s, compression, &codec);
-    if (nvcomp_codec_of(compression, &codec) && s->codecs.nvcomp.table) {
+    if (nvcomp_codec_of(compression, &codec) && s->codecs.nvcomp.is_bound) {
         pthread_mutex_lock(&s->codecs.lock);
         *out = s->codecs.codecs[codec].decoder;
         pthread_mutex_unlock(&s->codecs.lock);

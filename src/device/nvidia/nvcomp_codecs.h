@@ -20,13 +20,10 @@ typedef struct tz_cu_codec {
 
 typedef struct tz_cu_codecs {
     pthread_mutex_t lock; /* held to load nvCOMP, to test a codec and to switch it off */
-    char *library;        /* the caller's name of it; NULL: look for it */
     atomic_bool searched; /* nvcomp is set, also if it was not found */
     tz_nvcomp nvcomp;
     tz_cu_codec codecs[TZ_NVCOMP_CODEC_COUNT];
 } tz_cu_codecs;
-
-void tz_cu_codecs_deinit(tz_cu_codecs *codecs);
 
 bool tz_cu_find_decoder(void *state, uint16_t compression, tz_vendor_decoder *out);
 tz_result tz_cu_decode(void *state, uint32_t queue, const tz_vendor_batch *batch,

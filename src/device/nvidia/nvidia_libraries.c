@@ -120,14 +120,19 @@ const tz_dynlib tz_nvidia_libraries[TZ_NVIDIA_LIBRARY_COUNT] = {
 
 /* ---- the list ---- */
 
-void tz_nvidia_libraries_find(tz_library_info out[TZ_NVIDIA_LIBRARY_COUNT],
-                              const tz_device_options *options)
+const char *tz_nvidia_library_given(const tz_device_options *options, size_t library)
 {
     const char *const given[TZ_NVIDIA_LIBRARY_COUNT] = {
         [TZ_NVIDIA_NVCOMP] = options->nvcomp_library,
         [TZ_NVIDIA_CUFILE] = options->cufile_library,
         [TZ_NVIDIA_NVJPEG2K] = options->nvjpeg2k_library,
         [TZ_NVIDIA_NVJPEG] = options->nvjpeg_library};
+    return given[library];
+}
+
+void tz_nvidia_libraries_find(tz_library_info out[TZ_NVIDIA_LIBRARY_COUNT],
+                              const tz_device_options *options)
+{
     for (size_t i = 0; i < TZ_NVIDIA_LIBRARY_COUNT; i++) {
         const tz_dynlib *library = &tz_nvidia_libraries[i];
         tz_dynlib_info info;
@@ -137,8 +142,8 @@ void tz_nvidia_libraries_find(tz_library_info out[TZ_NVIDIA_LIBRARY_COUNT],
             tz_nvjpeg2k_api nvjpeg2k;
             tz_nvjpeg_api nvjpeg;
         } unused;
-        out[i].loaded =
-            tz_dynlib_load(library, given[i], &unused, &info, out[i].reason, sizeof out[i].reason);
+        out[i].loaded = tz_dynlib_load(library, tz_nvidia_library_given(options, i), &unused, &info,
+                                       out[i].reason, sizeof out[i].reason);
         tz_device_text(out[i].name, sizeof out[i].name, library->name);
         tz_device_text(out[i].library, sizeof out[i].library, info.path);
         const uint32_t *v = info.version;

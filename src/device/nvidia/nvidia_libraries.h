@@ -29,6 +29,9 @@ enum {
 };
 extern const tz_dynlib tz_nvidia_libraries[TZ_NVIDIA_LIBRARY_COUNT];
 
+/* The caller's name of a library; NULL: look for it. */
+const char *tz_nvidia_library_given(const tz_device_options *options, size_t library);
+
 /* Loads each library, or says why that is not possible. *out is zeroed. */
 void tz_nvidia_libraries_find(tz_library_info out[TZ_NVIDIA_LIBRARY_COUNT],
                               const tz_device_options *options);

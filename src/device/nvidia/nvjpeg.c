@@ -16,7 +16,6 @@
 #include "base/mem.h"
 #include "device/cuda/cuda_internal.h"
 #include "device/device_text.h"
-#include "device/nvidia/nvidia_libraries.h"
 #include "device/nvidia/self_test.h"
 
 /* Samples of one batch, unless one codestream has more. */
@@ -36,12 +35,6 @@ const char *tz_nvjpeg_status_name(tz_nvjpeg_status status)
 }
 
 /* ---- objects ---- */
-
-void tz_cu_jpeg_deinit(tz_cu_jpeg *jpeg)
-{
-    tz_free(jpeg->library);
-    pthread_mutex_destroy(&jpeg->lock);
-}
 
 /* Waits for all states and empties them. */
 static void drain_states(tz_cu_state *s)
@@ -298,8 +291,9 @@ static void find_nvjpeg(tz_cu_state *s)
     const tz_context quiet = {.ifd = -1}, ctx = {.err = &why, .ifd = -1};
     static const char cannot_begin[] = "it cannot begin on this device";
     char reason[128];
-    const bool loaded = tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVJPEG], jpeg->library,
-                                       &jpeg->api, &jpeg->info, reason, sizeof reason);
+    const bool loaded =
+        tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVJPEG], s->library_names[TZ_NVIDIA_NVJPEG],
+                       &jpeg->api, &jpeg->info, reason, sizeof reason);
     if (!loaded || tz_cu_enter(s, &quiet) != TZ_OK) {
         switch_off_nvjpeg(jpeg, loaded ? cannot_begin : reason);
         return;

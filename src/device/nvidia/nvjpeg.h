@@ -38,7 +38,6 @@ typedef struct tz_cu_jpeg_state {
 
 typedef struct tz_cu_jpeg {
     pthread_mutex_t lock; /* of all of it: batches come one after the other */
-    char *library;        /* the caller's name of it; NULL: look for it */
     bool searched;        /* all below is set, also if nvJPEG was not found */
     bool is_available;    /* it passed its test, and has not misbehaved since */
     bool interpolates;    /* subsampled chroma; else nvJPEG is not given such codestreams */
@@ -50,10 +49,8 @@ typedef struct tz_cu_jpeg {
     unsigned next_state;
 } tz_cu_jpeg;
 
-/* Destroys the library's objects, with the context current; then the rest. cuda.c makes the lock.
- */
+/* Destroys the library's objects, as far as they exist, with the context current. */
 void tz_cu_jpeg_close(struct tz_cu_state *s);
-void tz_cu_jpeg_deinit(tz_cu_jpeg *jpeg);
 
 /* For the table of codestreams.c; decode is called with the context current. */
 bool tz_cu_jpeg_find(struct tz_cu_state *s, uint64_t samples, tz_codestream_codec *out);

@@ -17,7 +17,6 @@
 #include "codec/jp2_markers.h"
 #include "device/cuda/cuda_internal.h"
 #include "device/device_text.h"
-#include "device/nvidia/nvidia_libraries.h"
 #include "device/nvidia/self_test.h"
 
 const char *tz_nvjpeg2k_status_name(tz_nvjpeg2k_status status)
@@ -46,12 +45,6 @@ static tz_result check_nvjpeg2k(const char *function, tz_nvjpeg2k_status status,
 }
 
 /* ---- objects ---- */
-
-void tz_cu_j2k_deinit(tz_cu_j2k *j2k)
-{
-    tz_free(j2k->library);
-    pthread_mutex_destroy(&j2k->lock);
-}
 
 static void wait_for_decoders(tz_cu_state *s)
 {
@@ -252,8 +245,9 @@ static void find_nvjpeg2k(tz_cu_state *s, char *reason, size_t reason_size)
     tz_cu_j2k *j2k = &s->j2k;
     tz_error why;
     const tz_context ctx = {.err = &why, .ifd = -1};
-    if (!tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVJPEG2K], j2k->library, &j2k->api,
-                        &j2k->info, reason, reason_size))
+    if (!tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVJPEG2K],
+                        s->library_names[TZ_NVIDIA_NVJPEG2K], &j2k->api, &j2k->info, reason,
+                        reason_size))
         return;
     tz_result result = tz_cu_enter(s, &ctx);
     if (result == TZ_OK) {

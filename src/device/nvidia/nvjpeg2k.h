@@ -23,7 +23,6 @@ typedef struct tz_cu_j2k_decoder {
 
 typedef struct tz_cu_j2k {
     pthread_mutex_t lock; /* of all below */
-    char *library;        /* the caller's name of it; NULL: look for it */
     bool searched;        /* all below is set, also if nvJPEG2000 was not found */
     bool is_available;    /* it passed its test */
     char reason[160];     /* why it is not available */
@@ -36,10 +35,8 @@ typedef struct tz_cu_j2k {
     tz_nvjpeg2k_encoder encoder; /* shared by all encoders of codestreams.c */
 } tz_cu_j2k;
 
-/* Destroys the library's objects, with the context current; then the rest. cuda.c makes the lock.
- */
+/* Destroys the library's objects, as far as they exist, with the context current. */
 void tz_cu_j2k_close(struct tz_cu_state *s);
-void tz_cu_j2k_deinit(tz_cu_j2k *j2k);
 
 /* For the table of codestreams.c; decode is called with the context current. */
 bool tz_cu_j2k_find(struct tz_cu_state *s, uint64_t samples, tz_codestream_codec *out);
