@@ -76,22 +76,6 @@ static tz_result open_cpu(tz_device **out, const tz_device_options *options, con
     return TZ_OK;
 }
 
-static tz_result open_with_driver(tz_device **out, const tz_driver *driver, uint32_t index,
-                                  const tz_device_options *options, const tz_context *ctx)
-{
-    tz_device *device = NULL;
-    TZ_TRY(make_device(&device, options, ctx));
-    device->driver = driver;
-    const tz_result result = driver->open(&device->state, options, index, &device->info, ctx);
-    if (result != TZ_OK) {
-        destroy_device(device);
-        return result;
-    }
-    device->info.work = tz_device_caps(driver, &device->info);
-    *out = device;
-    return TZ_OK;
-}
-
 /* ---- by name ---- */
 
 /* True if name is the driver's name and a number: "opencl:0". */
@@ -157,10 +141,22 @@ static void why_no_gpu(char *reason, size_t size, const tz_device_list *list)
 static tz_result open_named(tz_device **out, const char *name, const tz_device_options *options,
                             const tz_context *ctx)
 {
-    uint32_t index;
-    for (size_t i = 0; tz_drivers[i]; i++) {
-        if (names_device(name, tz_drivers[i], &index))
-            return open_with_driver(out, tz_drivers[i], index, options, ctx);
+    for (const tz_driver *const *driver = tz_drivers; *driver; driver++) {
+        uint32_t index;
+        tz_device *device = NULL;
+        if (!names_device(name, *driver, &index))
+            continue;
+        TZ_TRY(make_device(&device, options, ctx));
+        device->driver = *driver;
+        const tz_result result =
+            device->driver->open(&device->state, options, index, &device->info, ctx);
+        if (result != TZ_OK) {
+            destroy_device(device);
+            return result;
+        }
+        device->info.work = tz_device_caps(device->driver, &device->info);
+        *out = device;
+        return TZ_OK;
     }
     return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                    "no device has this name; the names are cpu, auto, cuda:N and opencl:N");

@@ -31,27 +31,6 @@ uint32_t tz_device_all_caps(void)
     return (1u << CAP_COUNT) - 1;
 }
 
-static bool offers_convert(const tz_device *device)
-{
-    const tz_row_format row = {.dtype = TZ_DTYPE_UINT16, .bits = 16, .samples = 1, .predictor = 1};
-    const tz_conversion how = {
-        .from = TZ_DTYPE_UINT16, .to = TZ_DTYPE_FLOAT64, .scaled = true, .scale = 0.5};
-    const tz_convert_format format = tz_convert_format_make(&row, &how);
-    return tz_device_converts(device, &format);
-}
-
-static bool offers_extract(const tz_device *device)
-{
-    const tz_extract_batch batch = {.row = {.dtype = TZ_DTYPE_UINT8,
-                                            .bits = 8,
-                                            .sample_format = 1,
-                                            .samples = 1,
-                                            .predictor = 1,
-                                            .width = 16},
-                                    .height = 16};
-    return tz_device_extracts(device, &batch);
-}
-
 static bool offers_encode(const tz_device *device, tz_compression compression)
 {
     const tz_tile_format format = {.compression = (uint16_t)compression,
@@ -59,22 +38,9 @@ static bool offers_encode(const tz_device *device, tz_compression compression)
                                    .height = 16,
                                    .samples = 1,
                                    .bits = 8,
-                                   .sample_format = 1};
+                                   .sample_format = TZ_SAMPLE_FORMAT_UINT};
     const tz_encode_options choice = {.level = TZ_LEVEL_FAST};
     return tz_device_encodes(device, &format, &choice);
-}
-
-static bool offers_overviews(const tz_device *device)
-{
-    const tz_overview_params how = {.method = TZ_RESAMPLE_AVERAGE,
-                                    .dtype = TZ_DTYPE_UINT8,
-                                    .bits = 8,
-                                    .bands = 1,
-                                    .from_width = 16,
-                                    .from_height = 16,
-                                    .to_width = 8,
-                                    .to_height = 8};
-    return tz_device_makes_overviews(device, &how);
 }
 
 uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info)
@@ -89,6 +55,26 @@ uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info)
         {TZ_COMPRESSION_PACKBITS, TZ_DEVICE_DECODE_PACKBITS},
         {TZ_COMPRESSION_ZSTD, TZ_DEVICE_DECODE_ZSTD},
     };
+    /* a cast with a scale, which needs double precision */
+    const tz_row_format row = {.dtype = TZ_DTYPE_UINT16, .bits = 16, .samples = 1, .predictor = 1};
+    const tz_conversion to_double = {
+        .from = TZ_DTYPE_UINT16, .to = TZ_DTYPE_FLOAT64, .scaled = true, .scale = 0.5};
+    const tz_convert_format format = tz_convert_format_make(&row, &to_double);
+    const tz_extract_batch bytes = {.row = {.dtype = TZ_DTYPE_UINT8,
+                                            .bits = 8,
+                                            .sample_format = TZ_SAMPLE_FORMAT_UINT,
+                                            .samples = 1,
+                                            .predictor = 1,
+                                            .width = 16},
+                                    .height = 16};
+    const tz_overview_params average = {.method = TZ_RESAMPLE_AVERAGE,
+                                        .dtype = TZ_DTYPE_UINT8,
+                                        .bits = 8,
+                                        .bands = 1,
+                                        .from_width = 16,
+                                        .from_height = 16,
+                                        .to_width = 8,
+                                        .to_height = 8};
     if (!info->usable)
         return 0;
     const tz_device device = {.driver = driver, .info = *info}; /* as it would be when opened */
@@ -97,10 +83,10 @@ uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info)
         if (tz_device_decodes(&device, (uint16_t)decoders[i].compression))
             caps |= decoders[i].caps;
     }
-    caps |= offers_convert(&device) ? TZ_DEVICE_CONVERT : 0;
-    caps |= offers_extract(&device) ? TZ_DEVICE_EXTRACT : 0;
+    caps |= tz_device_converts(&device, &format) ? TZ_DEVICE_CONVERT : 0;
+    caps |= tz_device_extracts(&device, &bytes) ? TZ_DEVICE_EXTRACT : 0;
     caps |= offers_encode(&device, TZ_COMPRESSION_DEFLATE) ? TZ_DEVICE_ENCODE_DEFLATE : 0;
     caps |= offers_encode(&device, TZ_COMPRESSION_PACKBITS) ? TZ_DEVICE_ENCODE_PACKBITS : 0;
-    caps |= offers_overviews(&device) ? TZ_DEVICE_OVERVIEW : 0;
+    caps |= tz_device_makes_overviews(&device, &average) ? TZ_DEVICE_OVERVIEW : 0;
     return caps;
 }

@@ -17,16 +17,22 @@
 
 /* Negative strides lead to words before the first one, positive strides to words after it. The sum
  * of all steps of one sign is the farthest distance on that side. */
-bool tz_memory_holds_words(const tz_device_memory *memory, const tz_strided *words)
+void tz_strided_extent(const tz_strided *words, uint64_t *before, uint64_t *after)
 {
-    uint64_t before = 0;
-    uint64_t after = words->size;
+    *before = 0;
+    *after = words->size;
     for (unsigned axis = 0; axis < 3; axis++) {
         const int64_t stride = words->strides[axis];
         const uint64_t step = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
-        uint64_t *side = stride < 0 ? &before : &after;
+        uint64_t *side = stride < 0 ? before : after;
         *side = tz_add_capped(*side, tz_mul_capped(words->counts[axis] - 1, step));
     }
+}
+
+bool tz_memory_holds_words(const tz_device_memory *memory, const tz_strided *words)
+{
+    uint64_t before, after;
+    tz_strided_extent(words, &before, &after);
     return words->first >= 0 && before <= (uint64_t)words->first &&
            tz_memory_holds(memory, (uint64_t)words->first, after);
 }

@@ -12,4 +12,9 @@
 void tz_device_text(char *out, size_t size, const char *text);
 void tz_device_textf(char *out, size_t size, const char *format, ...) TZ_PRINTF(3, 4);
 
+/* One case of a switch that returns the names of a vendor's codes, for the lists of *_api.h. */
+#define TZ_CASE_NAME(name, number)                                                                 \
+    case number:                                                                                   \
+        return #name;
+
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "device/device.h"
+#include "device/launch.h"
 
 enum { BAND_AXIS, ROW_AXIS, COLUMN_AXIS, AXES };
 
@@ -130,6 +131,7 @@ static tz_result set_tensor_dtype(tz_dl_dtype *out, tz_dtype dtype, const tz_con
                    "DLPack has no %s", tz_dtype_name(dtype));
 }
 
+/* Sets the shape and the strides of made, and the number of dimensions of its tensor. */
 static tz_result set_tensor_shape(tz_dl_tensor *tensor, exported_tensor *made,
                                   const tz_buffer *buffer, tz_dl_axes axes, const tz_context *ctx)
 {
@@ -161,86 +163,69 @@ static tz_result set_tensor_shape(tz_dl_tensor *tensor, exported_tensor *made,
         made->strides[order[axis]] = strides[axis] / (int64_t)item;
     }
     tensor->ndim = axes == TZ_DL_ONE_BAND ? 2 : 3;
-    tensor->shape = made->shape;
-    tensor->strides = made->strides;
     return TZ_OK;
 }
 
-static tz_result fill_tensor(tz_dl_tensor *tensor, exported_tensor *made, const tz_buffer *buffer,
-                             const tz_dlpack_options *how, const tz_context *ctx)
+/* Makes a tensor of either form. It is allocated last, so that an error has nothing to release. */
+static tz_result export_buffer(exported_tensor **out, bool is_legacy, const tz_buffer *buffer,
+                               const tz_dlpack_options *options, tz_error *err)
 {
+    const tz_context ctx = {.err = err, .ifd = -1};
+    tz_dlpack_options how;
+    if (!out || !buffer)
+        return fail_dlpack(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
+    TZ_TRY(copy_options(&how, options, &ctx));
+    if (is_legacy && how.read_only)
+        return fail_dlpack(&ctx, TZ_ERR_UNSUPPORTED, "a legacy tensor cannot be read only");
     if (!buffer->data && !buffer->memory)
-        return fail_dlpack(ctx, TZ_ERR_ARG, "the buffer has no memory");
-    TZ_TRY(set_tensor_dtype(&tensor->dtype, buffer->dtype, ctx));
-    TZ_TRY(set_tensor_shape(tensor, made, buffer, how->axes, ctx));
+        return fail_dlpack(&ctx, TZ_ERR_ARG, "the buffer has no memory");
+    exported_tensor made = {.memory = buffer->memory, .release = how.release, .user = how.user};
+    tz_dl_tensor tensor = {.data = buffer->data, .device = {TZ_DL_CPU, 0}};
+    TZ_TRY(set_tensor_dtype(&tensor.dtype, buffer->dtype, &ctx));
+    TZ_TRY(set_tensor_shape(&tensor, &made, buffer, how.axes, &ctx));
     if (buffer->memory) {
         const tz_device *device = tz_device_of(buffer->memory);
         const char *number = strchr(tz_device_get_info(device)->id, ':'); /* "cuda:3" */
-        tensor->device = (tz_dl_device){device_type_of(device),
-                                        number ? (int32_t)strtol(number + 1, NULL, 10) : 0};
-        tensor->data = tz_device_memory_handle(buffer->memory);
+        tensor.device = (tz_dl_device){device_type_of(device),
+                                       number ? (int32_t)strtol(number + 1, NULL, 10) : 0};
+        tensor.data = tz_device_memory_handle(buffer->memory);
         /* Not every consumer of addresses looks at byte_offset, so that it stays 0 with CUDA. */
-        if (tensor->device.type == TZ_DL_CUDA)
-            tensor->data = (char *)tensor->data + buffer->offset;
+        if (tensor.device.type == TZ_DL_CUDA)
+            tensor.data = (char *)tensor.data + buffer->offset;
         else
-            tensor->byte_offset = buffer->offset;
-        made->memory = buffer->memory;
-    } else {
-        tensor->data = buffer->data;
-        tensor->device = (tz_dl_device){TZ_DL_CPU, 0};
+            tensor.byte_offset = buffer->offset;
     }
-    made->release = how->release;
-    made->user = how->user;
-    return TZ_OK;
-}
-
-static tz_result export_buffer(exported_tensor **out, bool is_legacy, const tz_buffer *buffer,
-                               const tz_dlpack_options *how, const tz_context *ctx)
-{
-    exported_tensor *made = tz_alloc_zeroed(1, sizeof *made);
-    if (!made)
-        return tz_fail_nomem(ctx, sizeof *made);
-    tz_dl_tensor *tensor = is_legacy ? &made->shown.legacy.tensor : &made->shown.managed.tensor;
-    const tz_result result = fill_tensor(tensor, made, buffer, how, ctx);
-    if (result != TZ_OK) {
-        tz_free(made);
-        return result;
-    }
-    *out = made;
+    exported_tensor *copy = tz_alloc(sizeof *copy);
+    if (!copy)
+        return tz_fail_nomem(&ctx, sizeof *copy);
+    tensor.shape = copy->shape;
+    tensor.strides = copy->strides;
+    if (is_legacy)
+        made.shown.legacy = (tz_dl_managed_legacy){.tensor = tensor, .deleter = delete_legacy};
+    else
+        made.shown.managed = (tz_dl_managed){.version = {TZ_DL_MAJOR, TZ_DL_MINOR},
+                                             .flags = how.read_only ? TZ_DL_READ_ONLY : 0,
+                                             .tensor = tensor,
+                                             .deleter = delete_managed};
+    *copy = made;
+    *out = copy;
     return TZ_OK;
 }
 
 tz_result tz_dlpack_from_buffer(tz_dl_managed **out, const tz_buffer *buffer,
                                 const tz_dlpack_options *options, tz_error *err)
 {
-    tz_dlpack_options how;
     exported_tensor *made = NULL;
-    const tz_context ctx = {.err = err, .ifd = -1};
-    if (!out || !buffer)
-        return fail_dlpack(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
-    TZ_TRY(copy_options(&how, options, &ctx));
-    TZ_TRY(export_buffer(&made, false, buffer, &how, &ctx));
-    tz_dl_managed *shown = &made->shown.managed;
-    shown->version = (tz_dl_version){TZ_DL_MAJOR, TZ_DL_MINOR};
-    shown->flags = how.read_only ? TZ_DL_READ_ONLY : 0;
-    shown->deleter = delete_managed;
-    *out = shown;
+    TZ_TRY(export_buffer(out ? &made : NULL, false, buffer, options, err));
+    *out = &made->shown.managed;
     return TZ_OK;
 }
 
 tz_result tz_dlpack_legacy_from_buffer(tz_dl_managed_legacy **out, const tz_buffer *buffer,
                                        const tz_dlpack_options *options, tz_error *err)
 {
-    tz_dlpack_options how;
     exported_tensor *made = NULL;
-    const tz_context ctx = {.err = err, .ifd = -1};
-    if (!out || !buffer)
-        return fail_dlpack(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
-    TZ_TRY(copy_options(&how, options, &ctx));
-    if (how.read_only)
-        return fail_dlpack(&ctx, TZ_ERR_UNSUPPORTED, "a legacy tensor cannot be read only");
-    TZ_TRY(export_buffer(&made, true, buffer, &how, &ctx));
-    made->shown.legacy.deleter = delete_legacy;
+    TZ_TRY(export_buffer(out ? &made : NULL, true, buffer, options, err));
     *out = &made->shown.legacy;
     return TZ_OK;
 }
@@ -264,12 +249,6 @@ static tz_result find_dtype(tz_dl_dtype dtype, tz_dtype *out, const tz_context *
                    dtype.bits);
 }
 
-/* Sizes, and strides in bytes, of all three axes. */
-typedef struct tensor_layout {
-    uint32_t size[AXES];
-    int64_t stride[AXES];
-} tensor_layout;
-
 /* Elements from one index of a dimension to the next. False if they exceed 64 bits. */
 static bool stride_of(const tz_dl_tensor *tensor, int dimension, int64_t *out)
 {
@@ -286,10 +265,12 @@ static bool stride_of(const tz_dl_tensor *tensor, int dimension, int64_t *out)
     return true;
 }
 
+/* Sets the sizes, and the strides in bytes, of all three axes. */
 static tz_result find_layout(const tz_dl_tensor *tensor, tz_dl_axes axes, size_t item,
-                             tensor_layout *out, const tz_context *ctx)
+                             tz_strided *out, const tz_context *ctx)
 {
     int order[AXES];
+    *out = (tz_strided){.size = item};
     if (tensor->ndim != 2 && tensor->ndim != 3)
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "the tensor has %d dimensions, and not 2 or 3", (int)tensor->ndim);
@@ -306,10 +287,10 @@ static tz_result find_layout(const tz_dl_tensor *tensor, tz_dl_axes axes, size_t
     order_axes(tensor->ndim == 2 ? TZ_DL_ONE_BAND : axes, order);
     for (int axis = 0; axis < AXES; axis++) {
         int64_t stride = 1;
-        out->size[axis] = order[axis] == AXES ? 1 : (uint32_t)tensor->shape[order[axis]];
-        if (out->size[axis] > 1 && !stride_of(tensor, order[axis], &stride))
+        out->counts[axis] = order[axis] == AXES ? 1 : (uint32_t)tensor->shape[order[axis]];
+        if (out->counts[axis] > 1 && !stride_of(tensor, order[axis], &stride))
             return fail_dlpack(ctx, TZ_ERR_ARG, "the tensor is larger than memory");
-        if (__builtin_mul_overflow(stride, (int64_t)item, &out->stride[axis]))
+        if (__builtin_mul_overflow(stride, (int64_t)item, &out->strides[axis]))
             return fail_dlpack(ctx, TZ_ERR_ARG, "a stride of the tensor is larger than memory");
     }
     return TZ_OK;
@@ -317,7 +298,7 @@ static tz_result find_layout(const tz_dl_tensor *tensor, tz_dl_axes axes, size_t
 
 /* Wraps the device memory of a tensor. CUDA's tensors have an address, of which the bytes that the
  * pixels occupy are wrapped; OpenCL's have a cl_mem, which is wrapped as a whole. */
-static tz_result wrap_tensor(tz_buffer *buffer, const tz_dl_tensor *tensor, const tensor_layout *l,
+static tz_result wrap_tensor(tz_buffer *buffer, const tz_dl_tensor *tensor, const tz_strided *l,
                              tz_device *device, const tz_context *ctx)
 {
     const bool is_opencl = tensor->device.type == TZ_DL_OPENCL;
@@ -330,13 +311,8 @@ static tz_result wrap_tensor(tz_buffer *buffer, const tz_dl_tensor *tensor, cons
                        "the tensor is of %s, and options->device is %s", name,
                        tz_device_get_info(device)->id);
     /* bytes of pixels before the first pixel, and from the first pixel on */
-    uint64_t before = 0, after = tz_dtype_size(buffer->dtype);
-    for (int axis = 0; axis < AXES; axis++) {
-        const int64_t stride = l->stride[axis];
-        const uint64_t length = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
-        uint64_t *sum = stride < 0 ? &before : &after;
-        *sum = tz_add_capped(*sum, tz_mul_capped(l->size[axis] - 1, length));
-    }
+    uint64_t before, after;
+    tz_strided_extent(l, &before, &after);
     if (!is_opencl) {
         uint64_t first, size;
         if (!tz_add((uint64_t)(uintptr_t)tensor->data, tensor->byte_offset, &first) ||
@@ -361,12 +337,12 @@ static tz_result to_buffer(tz_buffer *out, const tz_dl_tensor *tensor, const tz_
                            const tz_context *ctx)
 {
     tz_buffer made = {0};
-    tensor_layout l;
+    tz_strided l;
     TZ_TRY(find_dtype(tensor->dtype, &made.dtype, ctx));
     TZ_TRY(find_layout(tensor, how->axes, tz_dtype_size(made.dtype), &l, ctx));
     /* A stride of 0 repeats pixels. Three of them would mean a packed buffer in tz_buffer. */
     const int zeros =
-        (l.stride[BAND_AXIS] == 0) + (l.stride[ROW_AXIS] == 0) + (l.stride[COLUMN_AXIS] == 0);
+        (l.strides[BAND_AXIS] == 0) + (l.strides[ROW_AXIS] == 0) + (l.strides[COLUMN_AXIS] == 0);
     if (zeros > 0 && how->writable)
         return fail_dlpack(
             ctx, TZ_ERR_ARG,
@@ -374,12 +350,12 @@ static tz_result to_buffer(tz_buffer *out, const tz_dl_tensor *tensor, const tz_
     if (zeros == AXES)
         return fail_dlpack(ctx, TZ_ERR_UNSUPPORTED,
                            "the tensor is one value, repeated in all directions");
-    made.bands = l.size[BAND_AXIS];
-    made.height = l.size[ROW_AXIS];
-    made.width = l.size[COLUMN_AXIS];
-    made.band_stride = l.stride[BAND_AXIS];
-    made.row_stride = l.stride[ROW_AXIS];
-    made.column_stride = l.stride[COLUMN_AXIS];
+    made.bands = l.counts[BAND_AXIS];
+    made.height = l.counts[ROW_AXIS];
+    made.width = l.counts[COLUMN_AXIS];
+    made.band_stride = l.strides[BAND_AXIS];
+    made.row_stride = l.strides[ROW_AXIS];
+    made.column_stride = l.strides[COLUMN_AXIS];
     if (!tensor->data)
         return fail_dlpack(ctx, TZ_ERR_ARG, "the tensor has no data");
     switch (tensor->device.type) {

@@ -9,18 +9,9 @@
 #include "device/device.h"
 #include "device/kernel_list.h"
 
-#define TZ_MEMORY(m)                                                                               \
-    {                                                                                              \
-        .kind = TZ_ARGUMENT_MEMORY, .value.memory = (m)                                            \
-    }
-#define TZ_U32(v)                                                                                  \
-    {                                                                                              \
-        .kind = TZ_ARGUMENT_U32, .value.u32 = (v)                                                  \
-    }
-#define TZ_U64(v)                                                                                  \
-    {                                                                                              \
-        .kind = TZ_ARGUMENT_U64, .value.u64 = (v)                                                  \
-    }
+#define TZ_MEMORY(m) ((tz_argument){.kind = TZ_ARGUMENT_MEMORY, .value.memory = (m)})
+#define TZ_U32(v)    ((tz_argument){.kind = TZ_ARGUMENT_U32, .value.u32 = (v)})
+#define TZ_U64(v)    ((tz_argument){.kind = TZ_ARGUMENT_U64, .value.u64 = (v)})
 
 /* Launches a kernel with its arguments, which follow err: TZ_MEMORY, TZ_U32 and TZ_U64 in the order
  * of kernel_list.h. A work_groups of 0 launches nothing. */
@@ -81,6 +72,9 @@ typedef struct tz_strided {
     int64_t strides[3];
     uint64_t size;
 } tz_strided;
+/* Sets the bytes that words occupy before the first one, because of negative strides, and from its
+ * first byte on. Both are capped at UINT64_MAX. */
+void tz_strided_extent(const tz_strided *words, uint64_t *before, uint64_t *after);
 bool tz_memory_holds_words(const tz_device_memory *memory, const tz_strided *words);
 
 /* True if all samples of a buffer lie within its device memory. The strides are resolved; a buffer
