@@ -47,11 +47,7 @@ const char *tz_cufile_error_name(int32_t err)
     switch (err) {
     case 0:
         return "SUCCESS";
-#define CASE(name, number)                                                                         \
-    case number:                                                                                   \
-        return #name;
-        TZ_CUFILE_ERRORS(CASE)
-#undef CASE
+        TZ_CUFILE_ERRORS(TZ_CASE_NAME)
     default:
         return "a code that is not known here";
     }
@@ -70,8 +66,9 @@ static tz_result check_cufile(const char *function, tz_cufile_error answer, cons
 
 /* ---- looking for cuFile ---- */
 
-/* Opens cuFile's driver. It counts its openings, so several devices of a process may open it; a
- * device that finds it open does not close it.
+/* Opens cuFile's driver and checks that it reads directly: that it opens says nothing, because
+ * without the kernel's part it copies through the host. It counts its openings, so several devices
+ * of a process may open it; a device that finds it open does not close it.
  *
  * Opening makes the file cufile.log in the working directory, against its parameters; only the
  * environment variable prevents that. It is set unless it is set already, and never unset. With C
@@ -80,28 +77,20 @@ static tz_result check_cufile(const char *function, tz_cufile_error answer, cons
 static tz_result open_cufile_driver(tz_cu_files *files, const tz_context *ctx)
 {
     enum { DRIVER_NOT_INITIALIZED = 5001, DRIVER_ALREADY_OPEN = 5026, NVFS_SETUP_ERROR = 5033 };
+    tz_cufile_properties is;
     (void)setenv("CUFILE_LOGFILE_PATH", "/dev/null", 0);
     if (files->api.SetParameterBool)
         (void)files->api.SetParameterBool(TZ_CUFILE_PARAM_ALLOW_COMPAT, false);
     const tz_cufile_error answer = files->api.DriverOpen();
     files->is_open = answer.err == 0;
-    if (answer.err == DRIVER_ALREADY_OPEN)
-        return TZ_OK;
     if (answer.err == DRIVER_NOT_INITIALIZED || answer.err == NVFS_SETUP_ERROR)
         return tz_fail(ctx, TZ_ERR_IO, TZ_CAUSE_IO, tz_no_location(),
                        "cuFileDriverOpen: %s (%d): no file system is read directly here (is the "
                        "module nvidia-fs loaded?)",
                        tz_cufile_error_name(answer.err), (int)answer.err);
-    return check_cufile("cuFileDriverOpen", answer, ctx);
-}
-
-/* Opens the driver and checks that it reads directly: that it opens says nothing, because without
- * the kernel's part it copies through the host. */
-static tz_result open_direct(tz_cu_files *files, const tz_context *ctx)
-{
-    tz_cufile_properties is;
+    if (answer.err != DRIVER_ALREADY_OPEN)
+        TZ_TRY(check_cufile("cuFileDriverOpen", answer, ctx));
     memset(&is, 0, sizeof is);
-    TZ_TRY(open_cufile_driver(files, ctx));
     TZ_TRY(check_cufile("cuFileDriverGetProperties", files->api.DriverGetProperties(&is), ctx));
     const bool has_none = is.nvfs.major_version == 0 && is.nvfs.dstatusflags == 0;
     if (has_none || (is.nvfs.dcontrolflags & TZ_CUFILE_ALLOW_COMPAT))
@@ -136,7 +125,7 @@ static void find_cufile(tz_cu_state *s)
     (void)close(modules);
     tz_result result = tz_cu_enter(s, &ctx);
     if (result == TZ_OK)
-        result = tz_cu_leave(s, open_direct(files, &ctx), &ctx);
+        result = tz_cu_leave(s, open_cufile_driver(files, &ctx), &ctx);
     if (result != TZ_OK)
         files->is_direct = false;
     tz_device_text(files->reason, sizeof files->reason, err.message);
@@ -167,18 +156,10 @@ typedef struct direct_file {
     int fd; /* of its own */
 } direct_file;
 
-/* Opens the same file again, without the page cache: all releases of cuFile read directly from such
- * a descriptor. If the file system has no such mode, cuFile may refuse the copy of fd. */
-static int reopen_direct(int fd)
-{
-    char path[32];
-    tz_device_textf(path, sizeof path, "/proc/self/fd/%d", fd);
-    const int direct = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
-    return direct >= 0 ? direct : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-}
-
 /* The descriptor is the file's own: one may not be registered twice, and several reads may use a
- * file at the same time. */
+ * file at the same time. It is opened again without the page cache, because all releases of cuFile
+ * read directly from such a descriptor. If the file system has no such mode, it is a copy of fd,
+ * which cuFile may refuse. */
 tz_result tz_cu_open_file(void *state, int fd, void **file, const tz_context *ctx)
 {
     tz_cu_state *s = state;
@@ -186,7 +167,11 @@ tz_result tz_cu_open_file(void *state, int fd, void **file, const tz_context *ct
     if (!made)
         return tz_fail_nomem(ctx, sizeof *made);
     tz_result result = TZ_OK;
-    made->fd = reopen_direct(fd);
+    char path[32];
+    tz_device_textf(path, sizeof path, "/proc/self/fd/%d", fd);
+    made->fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    if (made->fd < 0)
+        made->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (made->fd < 0)
         result =
             tz_fail_errno(ctx, tz_no_location(), errno, "cannot make another descriptor of it");
@@ -375,25 +360,6 @@ static bool wait_for_batch(direct_reading *r, io_batch *b)
     return true;
 }
 
-/* A batch that may still be under way is not destroyed. */
-static bool end_batches(direct_reading *r)
-{
-    const tz_cufile_api *api = &r->state->files.api;
-    bool all_ended = true;
-    for (size_t i = 0; i < r->batch_count; i++) {
-        io_batch *b = &r->batches[i];
-        bool ended = wait_for_batch(r, b);
-        if (!ended) {
-            (void)api->BatchIOCancel(b->handle);
-            ended = wait_for_batch(r, b);
-        }
-        if (b->handle && ended)
-            api->BatchIODestroy(b->handle);
-        all_ended = all_ended && ended;
-    }
-    return all_ended;
-}
-
 /* ---- threads ---- */
 
 /* Does reads that nobody has begun, until none is left; several threads run this at once. */
@@ -498,13 +464,21 @@ tz_result tz_cu_end_reads(void *state, void *reading, const tz_context *ctx)
     const tz_context quiet = {.ifd = -1};
     const bool entered = tz_cu_enter(s, &quiet) == TZ_OK;
     bool ended = true;
-    if (s->files.max_batch > 0) {
-        ended = end_batches(r);
-    } else {
-        read_remaining(r);
-        for (unsigned i = 0; i < r->thread_count; i++)
-            (void)pthread_join(r->threads[i], NULL);
+    for (size_t i = 0; i < r->batch_count; i++) {
+        io_batch *b = &r->batches[i];
+        bool batch_ended = wait_for_batch(r, b);
+        if (!batch_ended) {
+            (void)s->files.api.BatchIOCancel(b->handle);
+            batch_ended = wait_for_batch(r, b);
+        }
+        if (b->handle && batch_ended) /* one that may be under way is not destroyed */
+            s->files.api.BatchIODestroy(b->handle);
+        ended = ended && batch_ended;
     }
+    if (s->files.max_batch == 0)
+        read_remaining(r);
+    for (unsigned i = 0; i < r->thread_count; i++)
+        (void)pthread_join(r->threads[i], NULL);
     if (entered)
         (void)tz_cu_leave(s, TZ_OK, &quiet);
     const tz_error failed = r->failed;

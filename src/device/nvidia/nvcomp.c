@@ -94,12 +94,8 @@ const char *tz_nvcomp_status_name(tz_nvcomp_status status)
     switch (status) {
     case 0:
         return "Success";
-#define CASE(name, number)                                                                         \
-    case number:                                                                                   \
-        return #name;
-        TZ_NVCOMP_ERRORS(CASE)
-        TZ_NVCOMP_ERRORS_5_3(CASE)
-#undef CASE
+        TZ_NVCOMP_ERRORS(TZ_CASE_NAME)
+        TZ_NVCOMP_ERRORS_5_3(TZ_CASE_NAME)
     default:
         return "a status that nvCOMP 6.0 does not know";
     }

@@ -68,6 +68,8 @@ static bool read_cufile_version(const void *functions, uint32_t version[3])
 
 #define LIST(...)   ((const char *const[]){__VA_ARGS__, NULL})
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
+#define FUNCTIONS(type, list)                                                                      \
+    .functions_size = sizeof(type), .symbols = (list), .symbol_count = COUNT(list)
 
 const tz_dynlib tz_nvidia_libraries[TZ_NVIDIA_LIBRARY_COUNT] = {
     [TZ_NVIDIA_NVCOMP] = {.name = "nvCOMP",
@@ -83,9 +85,7 @@ const tz_dynlib tz_nvidia_libraries[TZ_NVIDIA_LIBRARY_COUNT] = {
                           .variable = "TERRAZZO_CUFILE_LIBRARY",
                           .sonames = LIST("libcufile.so.0"),
                           .wheels = LIST("nvidia/cu13/lib", "nvidia/cufile/lib"),
-                          .functions_size = sizeof(tz_cufile_api),
-                          .symbols = cufile_symbols,
-                          .symbol_count = COUNT(cufile_symbols),
+                          FUNCTIONS(tz_cufile_api, cufile_symbols),
                           .optional = cufile_optional,
                           .optional_count = COUNT(cufile_optional),
                           .read_version = read_cufile_version,
@@ -97,9 +97,7 @@ const tz_dynlib tz_nvidia_libraries[TZ_NVIDIA_LIBRARY_COUNT] = {
                             .variable = "TERRAZZO_NVJPEG2K_LIBRARY",
                             .sonames = LIST("libnvjpeg2k.so.0"),
                             .wheels = LIST("nvidia/nvjpeg2k/lib"),
-                            .functions_size = sizeof(tz_nvjpeg2k_api),
-                            .symbols = nvjpeg2k_symbols,
-                            .symbol_count = COUNT(nvjpeg2k_symbols),
+                            FUNCTIONS(tz_nvjpeg2k_api, nvjpeg2k_symbols),
                             .read_version = read_nvjpeg2k_version,
                             .first = {0, 8},
                             .end = {1, 0},
@@ -109,9 +107,7 @@ const tz_dynlib tz_nvidia_libraries[TZ_NVIDIA_LIBRARY_COUNT] = {
                           .variable = "TERRAZZO_NVJPEG_LIBRARY",
                           .sonames = LIST("libnvjpeg.so.13", "libnvjpeg.so.12"),
                           .wheels = LIST("nvidia/cu13/lib", "nvidia/nvjpeg/lib"),
-                          .functions_size = sizeof(tz_nvjpeg_api),
-                          .symbols = nvjpeg_symbols,
-                          .symbol_count = COUNT(nvjpeg_symbols),
+                          FUNCTIONS(tz_nvjpeg_api, nvjpeg_symbols),
                           .read_version = read_nvjpeg_version,
                           .first = {12, 0},
                           .end = {14, 0},

@@ -24,11 +24,7 @@ enum { MAX_BATCH_SAMPLES = 16 << 20 };
 const char *tz_nvjpeg_status_name(tz_nvjpeg_status status)
 {
     switch (status) {
-#define CASE(name, number)                                                                         \
-    case number:                                                                                   \
-        return #name;
-        TZ_NVJPEG_STATUSES(CASE)
-#undef CASE
+        TZ_NVJPEG_STATUSES(TZ_CASE_NAME)
     default:
         return "a status that is not known here";
     }
@@ -226,8 +222,6 @@ static tz_result decode_formats(tz_cu_state *s, uint32_t queue, const tz_codestr
                                 const tz_context *ctx)
 {
     tz_cu_jpeg_state *states = s->jpeg.states;
-    for (unsigned i = 0; i < TZ_CU_JPEG_STATES; i++)
-        states[i].begun = false;
     for (uint64_t i = 0; i < batch->count; i++)
         batch->codestreams[i].failed =
             !s->jpeg.is_available || !stream_fits_nvjpeg(&s->jpeg, &batch->codestreams[i]);
@@ -250,6 +244,8 @@ static tz_result decode_formats(tz_cu_state *s, uint32_t queue, const tz_codestr
 static tz_result decode_jpeg_batch(tz_cu_state *s, uint32_t queue, const tz_codestream_batch *batch,
                                    const tz_context *ctx)
 {
+    for (unsigned i = 0; i < TZ_CU_JPEG_STATES; i++)
+        s->jpeg.states[i].begun = false;
     const tz_result result = decode_formats(s, queue, batch, ctx);
     if (result != TZ_OK)
         drain_states(s);
@@ -267,29 +263,16 @@ tz_result tz_cu_jpeg_decode(tz_cu_state *s, uint32_t queue, const tz_codestream_
 
 /* ---- looking for nvJPEG ---- */
 
-/* nvJPEG counts as available and interpolating for its own test, which then says if it is. */
-static tz_result self_test_nvjpeg(tz_cu_state *s, const tz_context *ctx)
-{
-    uint8_t samples[TZ_CU_SELF_TEST_BYTES];
-    tz_cu_jpeg *jpeg = &s->jpeg;
-    bool interpolates = false;
-    jpeg->is_available = jpeg->interpolates = true;
-    TZ_TRY(tz_cu_self_test_codestream(s, TZ_COMPRESSION_JPEG, decode_jpeg_batch, samples, ctx));
-    if (!tz_cu_self_test_jpeg_matches(samples, &interpolates))
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                       "it decodes a known codestream to other samples");
-    jpeg->interpolates = interpolates;
-    return TZ_OK;
-}
-
-/* Loads nvJPEG, makes its objects and tests it, with the lock held. A library that does not pass
- * has its objects destroyed, and is not looked for again. */
+/* Loads nvJPEG, makes its objects and tests it, with the lock held. nvJPEG counts as available and
+ * interpolating for its own test, which then says if it is. A library that does not pass has its
+ * objects destroyed, and is not looked for again. */
 static void find_nvjpeg(tz_cu_state *s)
 {
+    static const char cannot_begin[] = "it cannot begin on this device";
     tz_cu_jpeg *jpeg = &s->jpeg;
     tz_error why;
     const tz_context quiet = {.ifd = -1}, ctx = {.err = &why, .ifd = -1};
-    static const char cannot_begin[] = "it cannot begin on this device";
+    uint8_t samples[TZ_CU_SELF_TEST_BYTES];
     char reason[128];
     const bool loaded =
         tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVJPEG], s->library_names[TZ_NVIDIA_NVJPEG],
@@ -298,10 +281,14 @@ static void find_nvjpeg(tz_cu_state *s)
         switch_off_nvjpeg(jpeg, loaded ? cannot_begin : reason);
         return;
     }
+    jpeg->is_available = jpeg->interpolates = true;
     if (!create_objects(s))
         switch_off_nvjpeg(jpeg, cannot_begin);
-    else if (self_test_nvjpeg(s, &ctx) != TZ_OK)
+    else if (tz_cu_self_test_codestream(s, TZ_COMPRESSION_JPEG, decode_jpeg_batch, samples, &ctx) !=
+             TZ_OK)
         switch_off_nvjpeg(jpeg, why.message);
+    else if (!tz_cu_self_test_jpeg_matches(samples, &jpeg->interpolates))
+        switch_off_nvjpeg(jpeg, "it decodes a known codestream to other samples");
     if (!jpeg->is_available)
         tz_cu_jpeg_close(s);
     (void)tz_cu_leave(s, TZ_OK, &quiet);
@@ -328,7 +315,7 @@ bool tz_cu_jpeg_find(tz_cu_state *s, uint64_t samples, tz_codestream_codec *out)
     return true;
 }
 
-/* ---- encoding: grey, and RGB as YCbCr; codestreams have all their tables ---- */
+/* ---- encoding: codestreams have all their tables ---- */
 
 static int32_t open_jpeg_encoder(tz_cu_state *s, tz_cu_codestream_encoder *encoder)
 {
@@ -356,29 +343,25 @@ static void close_jpeg_encoder(tz_cu_state *s, tz_cu_codestream_encoder *encoder
         (void)api->EncoderStateDestroy(encoder->state);
 }
 
-/* Finds nvJPEG's name of the subsampling; false: nvJPEG does not encode such tiles. */
-static bool sampling_of(const tz_codestream *codestream, const tz_codestream_encoding *how,
-                        tz_nvjpeg_sampling *out)
-{
-    const uint8_t across = how->subsampling[0], down = how->subsampling[1];
-    *out = codestream->samples == 1 ? TZ_NVJPEG_SAMPLING_GRAY
-           : across == 1            ? TZ_NVJPEG_SAMPLING_444
-           : down == 1              ? TZ_NVJPEG_SAMPLING_422
-                                    : TZ_NVJPEG_SAMPLING_420;
-    return codestream->sample_bytes == 1 && !codestream->is_signed && how->quality > 0 &&
-           (codestream->samples == 1 || (codestream->samples == 3 && how->to_ycbcr && across >= 1 &&
-                                         across <= 2 && down >= 1 && down <= across));
-}
-
+/* nvJPEG encodes grey tiles, and RGB as YCbCr with chroma that is whole, halved across, or halved
+ * in both directions. */
 static int32_t configure_jpeg_encoder(tz_cu_state *s, tz_cu_codestream_encoder *encoder,
                                       const tz_codestream *codestream,
                                       const tz_codestream_encoding *how)
 {
     const tz_nvjpeg_api *api = &s->jpeg.api;
     const tz_cu_stream stream = encoder->side.stream;
-    tz_nvjpeg_sampling sampling;
-    if (!sampling_of(codestream, how, &sampling))
+    const uint8_t across = how->subsampling[0], down = how->subsampling[1];
+    const bool is_grey = codestream->samples == 1;
+    const bool is_colour = codestream->samples == 3 && how->to_ycbcr && across >= 1 &&
+                           across <= 2 && down >= 1 && down <= across;
+    if (codestream->sample_bytes != 1 || codestream->is_signed || how->quality == 0 ||
+        !(is_grey || is_colour))
         return TZ_NVJPEG_IMPLEMENTATION_NOT_SUPPORTED;
+    const tz_nvjpeg_sampling sampling = is_grey       ? TZ_NVJPEG_SAMPLING_GRAY
+                                        : across == 1 ? TZ_NVJPEG_SAMPLING_444
+                                        : down == 1   ? TZ_NVJPEG_SAMPLING_422
+                                                      : TZ_NVJPEG_SAMPLING_420;
     const tz_nvjpeg_status status =
         api->EncoderParamsSetQuality(encoder->params, (int)how->quality, stream);
     return status != 0 ? status

@@ -22,11 +22,7 @@
 const char *tz_nvjpeg2k_status_name(tz_nvjpeg2k_status status)
 {
     switch (status) {
-#define CASE(name, number)                                                                         \
-    case number:                                                                                   \
-        return #name;
-        TZ_NVJPEG2K_STATUSES(CASE)
-#undef CASE
+        TZ_NVJPEG2K_STATUSES(TZ_CASE_NAME)
     default:
         return "a status that is not known here";
     }
@@ -228,30 +224,26 @@ static tz_result decode_j2k_batch(tz_cu_state *s, uint32_t queue, const tz_codes
 
 /* ---- looking for nvJPEG2000 ---- */
 
-static tz_result open_nvjpeg2k(tz_cu_state *s, const tz_context *ctx)
-{
-    uint8_t samples[TZ_CU_SELF_TEST_BYTES];
-    TZ_TRY(create_objects(s, ctx));
-    TZ_TRY(tz_cu_self_test_codestream(s, TZ_COMPRESSION_JPEG2000, decode_j2k_batch, samples, ctx));
-    return tz_cu_self_test_j2k_matches(samples)
-               ? TZ_OK
-               : tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                         "it decodes a known codestream to other samples");
-}
-
 /* Loads and tests the library; *reason is empty if it can be used. */
 static void find_nvjpeg2k(tz_cu_state *s, char *reason, size_t reason_size)
 {
     tz_cu_j2k *j2k = &s->j2k;
     tz_error why;
     const tz_context ctx = {.err = &why, .ifd = -1};
+    uint8_t samples[TZ_CU_SELF_TEST_BYTES];
     if (!tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVJPEG2K],
                         s->library_names[TZ_NVIDIA_NVJPEG2K], &j2k->api, &j2k->info, reason,
                         reason_size))
         return;
     tz_result result = tz_cu_enter(s, &ctx);
     if (result == TZ_OK) {
-        result = open_nvjpeg2k(s, &ctx);
+        result = create_objects(s, &ctx);
+        if (result == TZ_OK)
+            result = tz_cu_self_test_codestream(s, TZ_COMPRESSION_JPEG2000, decode_j2k_batch,
+                                                samples, &ctx);
+        if (result == TZ_OK && !tz_cu_self_test_j2k_matches(samples))
+            result = tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                             "it decodes a known codestream to other samples");
         if (result != TZ_OK)
             tz_cu_j2k_close(s);
         result = tz_cu_leave(s, result, &ctx);

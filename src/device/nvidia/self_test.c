@@ -90,19 +90,6 @@ typedef struct nvcomp_trial {
 
 #define AT(member) (at + offsetof(nvcomp_trial, member))
 
-/* Sets the arrays of a trial that will be at an address of the device. */
-static void fill_nvcomp_trial(nvcomp_trial *t, tz_cu_address at, const known_chunk *chunks)
-{
-    memset(t, 0, sizeof *t);
-    for (size_t i = 0; i < CHUNKS && chunks[i].size > 0; i++) {
-        t->in[i] = AT(stored) + i * CAPACITY;
-        t->in_sizes[i] = chunks[i].size;
-        t->out[i] = AT(decoded) + i * CAPACITY;
-        t->capacity[i] = CONTENT;
-        memcpy(t->stored[i], chunks[i].bytes, chunks[i].size);
-    }
-}
-
 static bool is_decoded(const nvcomp_trial *t, size_t i)
 {
     bool same = t->statuses[i] == 0 && t->out_sizes[i] == CONTENT;
@@ -111,30 +98,28 @@ static bool is_decoded(const nvcomp_trial *t, size_t i)
     return same;
 }
 
-static tz_result run_nvcomp_trial(tz_cu_state *s, const tz_nvcomp_batch *batch, tz_cu_address at,
-                                  nvcomp_trial *t, const tz_context *ctx)
-{
-    const tz_cu_stream queue = s->queues[0];
-    TZ_TRY(tz_cu_check("cuMemcpyHtoDAsync", s->api.MemcpyHtoDAsync(at, t, sizeof *t, queue), ctx));
-    TZ_TRY(tz_nvcomp_decompress(&s->codecs.nvcomp, batch, queue, ctx));
-    TZ_TRY(tz_cu_check("cuMemcpyDtoHAsync", s->api.MemcpyDtoHAsync(t, at, sizeof *t, queue), ctx));
-    return tz_cu_check("cuStreamSynchronize", s->api.StreamSynchronize(queue), ctx);
-}
-
 tz_result tz_cu_self_test_codec(tz_cu_state *s, tz_nvcomp_codec codec, bool *needs_size,
                                 const tz_context *ctx)
 {
-    const size_t count = known[codec][1].size > 0 ? 2 : 1;
+    const known_chunk *chunks = known[codec];
+    const size_t count = chunks[1].size > 0 ? 2 : 1;
+    const tz_cu_stream queue = s->queues[0];
     tz_nvcomp_batch batch = {
         .codec = codec, .count = count, .max_chunk = CONTENT, .total = count * CONTENT};
     nvcomp_trial t;
     const size_t scratch = (sizeof t + 255) / 256 * 256; /* offset, after the trial */
     tz_cu_address at = 0;
-    TZ_TRY(tz_nvcomp_temp_bytes(&s->codecs.nvcomp, &batch, false, s->queues[0], &batch.temp_bytes,
-                                ctx));
+    TZ_TRY(tz_nvcomp_temp_bytes(&s->codecs.nvcomp, &batch, false, queue, &batch.temp_bytes, ctx));
     TZ_TRY(tz_cu_check_memory("cuMemAlloc", s->api.MemAlloc(&at, scratch + batch.temp_bytes),
                               scratch + batch.temp_bytes, ctx));
-    fill_nvcomp_trial(&t, at, known[codec]);
+    memset(&t, 0, sizeof t);
+    for (size_t i = 0; i < count; i++) {
+        t.in[i] = AT(stored) + i * CAPACITY;
+        t.in_sizes[i] = chunks[i].size;
+        t.out[i] = AT(decoded) + i * CAPACITY;
+        t.capacity[i] = CONTENT;
+        memcpy(t.stored[i], chunks[i].bytes, chunks[i].size);
+    }
     batch.in = AT(in);
     batch.in_sizes = AT(in_sizes);
     batch.out = AT(out);
@@ -142,11 +127,19 @@ tz_result tz_cu_self_test_codec(tz_cu_state *s, tz_nvcomp_codec codec, bool *nee
     batch.out_sizes = AT(out_sizes);
     batch.statuses = AT(statuses);
     batch.temp = batch.temp_bytes > 0 ? at + scratch : 0;
-    const tz_result result = run_nvcomp_trial(s, &batch, at, &t, ctx);
-    if (result != TZ_OK)
-        (void)s->api.StreamSynchronize(s->queues[0]); /* some of it may be under way */
+
+    tz_result result =
+        tz_cu_check("cuMemcpyHtoDAsync", s->api.MemcpyHtoDAsync(at, &t, sizeof t, queue), ctx);
+    if (result == TZ_OK)
+        result = tz_nvcomp_decompress(&s->codecs.nvcomp, &batch, queue, ctx);
+    if (result == TZ_OK)
+        result =
+            tz_cu_check("cuMemcpyDtoHAsync", s->api.MemcpyDtoHAsync(&t, at, sizeof t, queue), ctx);
+    /* also after an error: some of the work may be in the queue */
+    const tz_cu_code code = s->api.StreamSynchronize(queue);
     (void)s->api.MemFree(at);
     TZ_TRY(result);
+    TZ_TRY(tz_cu_check("cuStreamSynchronize", code, ctx));
     if (!is_decoded(&t, 0))
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "it does not decode a known chunk (%s)",
