@@ -61,7 +61,6 @@ static void destroy_device(tz_device *device)
 {
     if (device->process == getpid())
         pthread_mutex_destroy(&device->lock);
-    tz_free(device->steps);
     tz_free(device);
 }
 
@@ -162,26 +161,31 @@ static tz_result open_named(tz_device **out, const char *name, const tz_device_o
                    "no device has this name; the names are cpu, auto, cuda:N and opencl:N");
 }
 
-/* Opens the first GPU that can be opened, or the CPU. A GPU is opened by its id, because its
- * position in the list is not its number. */
-static tz_result open_best(tz_device **out, const tz_device_options *options,
-                           const tz_device_list *list, const tz_context *ctx)
+/* For "auto": opens the first GPU that can be opened, or the CPU. A GPU is opened by its id,
+ * because its position in the list is not its number. */
+static tz_result open_best(tz_device **out, const tz_device_options *options, const tz_context *ctx)
 {
     char reason[sizeof((tz_device_info *)0)->reason] = "";
+    tz_result result = TZ_ERR_DEVICE;
+    tz_device_list *list = NULL;
+    TZ_TRY(tz_device_list_unprobed(&list, options, ctx->err));
     const tz_device_info *gpu = next_gpu(list, NULL);
     if (!gpu)
         why_no_gpu(reason, sizeof reason, list);
-    for (; gpu; gpu = next_gpu(list, gpu)) {
+    for (; gpu && result != TZ_OK; gpu = next_gpu(list, gpu)) {
         tz_error failed;
         const tz_context attempt = {.name = gpu->id, .err = &failed, .ifd = -1};
-        if (open_named(out, gpu->id, options, &attempt) == TZ_OK) {
+        result = open_named(out, gpu->id, options, &attempt);
+        if (result == TZ_OK)
             tz_device_text((*out)->info.reason, sizeof reason, reason);
-            return TZ_OK;
-        }
-        if (reason[0] == '\0')
+        else if (reason[0] == '\0')
             tz_device_text(reason, sizeof reason, failed.message);
     }
-    return open_cpu(out, options, reason, ctx);
+    tz_device_list_free(list);
+    if (result != TZ_OK)
+        TZ_TRY(open_cpu(out, options, reason, ctx));
+    (*out)->is_auto = true;
+    return TZ_OK;
 }
 
 tz_result tz_device_open(tz_device **out, const char *name, const tz_device_options *options,
@@ -194,15 +198,8 @@ tz_result tz_device_open(tz_device **out, const char *name, const tz_device_opti
     TZ_TRY(tz_device_copy_options(&how, options, &ctx));
     if (strcmp(name, "cpu") == 0)
         return open_cpu(out, &how, "", &ctx);
-    if (strcmp(name, "auto") != 0)
-        return open_named(out, name, &how, &ctx);
-    tz_device_list *list = NULL;
-    TZ_TRY(tz_device_list_unprobed(&list, &how, err));
-    const tz_result result = open_best(out, &how, list, &ctx);
-    tz_device_list_free(list);
-    if (result == TZ_OK)
-        (*out)->is_auto = true;
-    return result;
+    return strcmp(name, "auto") == 0 ? open_best(out, &how, &ctx)
+                                     : open_named(out, name, &how, &ctx);
 }
 
 /* ---- closing ---- */

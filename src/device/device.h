@@ -131,7 +131,7 @@ typedef struct tz_device_counts {
 void tz_device_begin_wave(tz_device *device);
 void tz_device_get_counts(tz_device *device, tz_device_counts *all, tz_device_counts *wave);
 
-/* ---- timeline, for tests ---- */
+/* ---- calls ---- */
 
 typedef enum tz_device_call {
     TZ_CALL_ALLOC,
@@ -156,18 +156,11 @@ typedef enum tz_device_call {
 } tz_device_call;
 
 #define TZ_NO_QUEUE UINT32_MAX
-typedef struct tz_device_step {
-    uint64_t sequence; /* from 0 */
-    uint64_t thread;   /* a number for each thread */
-    tz_device_call call;
-    uint32_t queue; /* TZ_NO_QUEUE: none */
-    uint64_t bytes;
-} tz_device_step;
 
-/* Starts a new timeline, or stops recording. */
-void tz_device_record_timeline(tz_device *device, bool keep);
-/* Returns the steps so far; no other thread may use the device. *lost counts steps for which there
- * was no memory. */
-const tz_device_step *tz_device_timeline(const tz_device *device, size_t *count, uint64_t *lost);
+/* Called for each call of the driver before it is made, with the device locked. bytes are those
+ * that are allocated or copied; queue may be TZ_NO_QUEUE. */
+typedef void tz_device_observer(void *user, tz_device_call call, uint32_t queue, uint64_t bytes);
+/* Sets the observer of a device, for tests; NULL: none. */
+void tz_device_observe(tz_device *device, tz_device_observer *observer, void *user);
 
 #endif

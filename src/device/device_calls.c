@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The frame around every call of a driver. tz_call_begin refuses the call if the device has failed
- * before, counts it and puts it on the timeline; tz_call_end records the first failure.
+ * before, and counts it; tz_call_end records the first failure.
  *
  * A child after fork has the parent's device, but neither its threads nor a usable lock: every call
  * there fails, and no lock is touched. */
@@ -28,7 +28,6 @@ void tz_device_unlock(tz_device *device)
 
 /* ---- counts ---- */
 
-/* Calls that are not in tz_device_counts are on the timeline only. */
 static void count_into(tz_device_counts *counts, tz_device_call kind, uint64_t bytes)
 {
     counts->allocations += kind == TZ_CALL_ALLOC;
@@ -79,52 +78,15 @@ void tz_device_get_counts(tz_device *device, tz_device_counts *all, tz_device_co
     tz_device_unlock(device);
 }
 
-/* ---- timeline ---- */
+/* ---- calls ---- */
 
-/* Appends a call to the timeline, with the lock held. Tests compare the number of steps, so that
- * one for which there is no memory is counted as lost instead of failing the call. */
-static void record_step(tz_device *device, tz_device_call kind, uint32_t queue, uint64_t bytes)
-{
-    if (!device->records_timeline)
-        return;
-    const uint64_t sequence = device->next_sequence++;
-    if (device->step_count == device->step_capacity) {
-        const size_t capacity = device->step_capacity ? device->step_capacity * 2 : 64;
-        tz_device_step *steps = tz_realloc_array(device->steps, capacity, sizeof *steps);
-        if (!steps) {
-            device->steps_lost++;
-            return;
-        }
-        device->steps = steps;
-        device->step_capacity = capacity;
-    }
-    device->steps[device->step_count++] = (tz_device_step){.sequence = sequence,
-                                                           .thread = (uint64_t)pthread_self(),
-                                                           .call = kind,
-                                                           .queue = queue,
-                                                           .bytes = bytes};
-}
-
-void tz_device_record_timeline(tz_device *device, bool keep)
+void tz_device_observe(tz_device *device, tz_device_observer *observer, void *user)
 {
     tz_device_lock(device);
-    if (keep) {
-        device->step_count = 0;
-        device->steps_lost = 0;
-        device->next_sequence = 0;
-    }
-    device->records_timeline = keep;
+    device->observer = observer;
+    device->observer_user = user;
     tz_device_unlock(device);
 }
-
-const tz_device_step *tz_device_timeline(const tz_device *device, size_t *count, uint64_t *lost)
-{
-    *count = device->step_count;
-    *lost = device->steps_lost;
-    return device->steps;
-}
-
-/* ---- calls ---- */
 
 tz_result tz_call_fail(const tz_device *device, tz_error *err, tz_result result, tz_cause cause,
                        tz_location location, const char *text)
@@ -163,7 +125,8 @@ tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, u
     if (!failed) {
         count_into(&device->all, kind, bytes);
         count_into(&device->wave, kind, bytes);
-        record_step(device, kind, queue, bytes);
+        if (device->observer)
+            device->observer(device->observer_user, kind, queue, bytes);
     }
     tz_device_unlock(device);
     if (!failed)

@@ -130,16 +130,13 @@ static tz_result call_alloc(tz_device *device, tz_device_memory *memory, tz_devi
                             tz_error *err)
 {
     tz_call call;
-    tz_result result;
     TZ_TRY(tz_call_begin(&call, device, kind, TZ_NO_QUEUE, memory->size, err));
     const tz_driver *driver = device->driver;
-    if (kind == TZ_CALL_WRAP)
-        result = driver->wrap(device->state, memory, &call.ctx);
-    else if (kind == TZ_CALL_ALLOC_PINNED)
-        result = driver->alloc_pinned(device->state, memory, &call.ctx);
-    else
-        result = driver->alloc(device->state, memory, &call.ctx);
-    return tz_call_end(&call, result, err);
+    tz_result (*function)(void *, tz_device_memory *, const tz_context *) =
+        kind == TZ_CALL_WRAP           ? driver->wrap
+        : kind == TZ_CALL_ALLOC_PINNED ? driver->alloc_pinned
+                                       : driver->alloc;
+    return tz_call_end(&call, function(device->state, memory, &call.ctx), err);
 }
 
 /* Takes pinned memory from the cache, or allocates. If the driver has no more memory, the cache is

@@ -42,10 +42,8 @@ struct tz_device {
     tz_device_cache cache;
     tz_device_event *events; /* list of all events */
     tz_device_counts all, wave;
-    bool records_timeline;
-    tz_device_step *steps;
-    size_t step_count, step_capacity;
-    uint64_t steps_lost, next_sequence;
+    tz_device_observer *observer; /* of tests; NULL: none */
+    void *observer_user;
 };
 
 /* True if there is a driver and this process may call it. */

@@ -13,6 +13,7 @@
 #include "support/check.h"
 #include "support/device/fault_device.h"
 #include "support/device/test_device.h"
+#include "support/device/timeline.h"
 
 static int begin(void **state)
 {
@@ -387,13 +388,11 @@ static void test_threads(void **state)
     tz_error err;
     tz_device_counts counts;
     pthread_t threads[THREADS];
-    size_t count;
-    uint64_t lost;
     tz_device_options how = fault_options;
     tz_device *device = NULL;
     how.pinned_bytes = 1; /* none is kept: each turn has all calls */
     assert_int_equal(tz_device_open(&device, fault_device_id(), &how, &err), TZ_OK);
-    tz_device_record_timeline(device, true);
+    timeline_start(device);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, device), 0);
     for (int i = 0; i < THREADS; i++) {
@@ -404,10 +403,7 @@ static void test_threads(void **state)
     tz_device_get_counts(device, &counts, NULL);
     assert_int_equal(counts.launches, THREADS * TURNS);
     assert_int_equal(counts.bytes_now, 0);
-    const tz_device_step *steps = tz_device_timeline(device, &count, &lost);
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(steps[i].sequence, i);
-    assert_int_equal(count, THREADS * TURNS * 12);
+    assert_int_equal(timeline.count, THREADS * TURNS * 12);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
 

@@ -59,6 +59,130 @@ bool tz_cu_context_works(const tz_cu_state *s, tz_cu_stream stream)
     return code == TZ_CU_SUCCESS || code == TZ_CU_ERROR_NOT_READY;
 }
 
+/* ---- contexts, streams and memory of the caller ----
+ * All are checked before use, because CUDA itself reports a wrong handle late, or not at all. */
+
+static tz_result fail_argument(const char *text, const tz_context *ctx)
+{
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s", text);
+}
+
+/* Asks the context for its device: CUDA has no other way to check a handle. */
+static tz_result adopt_context(tz_cu_state *s, void *given, const tz_context *ctx)
+{
+    tz_cu_device device = 0;
+    tz_cu_context left;
+    const tz_cu_context context = given;
+    tz_cu_code code = s->api.CtxPushCurrent(context);
+    if (code == TZ_CU_ERROR_INVALID_CONTEXT || code == TZ_CU_ERROR_CONTEXT_IS_DESTROYED)
+        return fail_argument("cuda_context is not a CUDA context", ctx);
+    TZ_TRY(tz_cu_check("cuCtxPushCurrent", code, ctx));
+    code = s->api.CtxGetDevice(&device);
+    (void)s->api.CtxPopCurrent(&left);
+    TZ_TRY(tz_cu_check("cuCtxGetDevice", code, ctx));
+    if (device != s->device)
+        return fail_argument("cuda_context is of another device", ctx);
+    s->context = context;
+    return TZ_OK;
+}
+
+static void *native_cuda_context(void *state)
+{
+    return ((tz_cu_state *)state)->context;
+}
+
+/* CUDA's two built-in streams, whose handles are 1 and 2, belong to any context. */
+static tz_result adopt_stream(tz_cu_state *s, void *given, const tz_context *ctx)
+{
+    tz_cu_context context = NULL;
+    const tz_cu_stream stream = given;
+    const tz_cu_code code = s->api.StreamGetCtx(stream, &context);
+    if (code == TZ_CU_ERROR_INVALID_HANDLE || code == TZ_CU_ERROR_INVALID_CONTEXT)
+        return fail_argument("cuda_stream is not a CUDA stream", ctx);
+    TZ_TRY(tz_cu_check("cuStreamGetCtx", code, ctx));
+    if (context != s->context)
+        return fail_argument(
+            "cuda_stream is of another context than the device's; open the device with "
+            "cuda_context",
+            ctx);
+    s->native_stream = stream;
+    atomic_store(&s->native_stream_known, true);
+    return TZ_OK;
+}
+
+/* From now on the caller may put work into the stream, and the queues have to wait for it. */
+static void *native_cuda_stream(void *state)
+{
+    tz_cu_state *s = state;
+    atomic_store(&s->native_stream_known, true);
+    return s->native_stream;
+}
+
+static tz_result wait_for_native_stream(void *state, const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    if (!atomic_load(&s->native_stream_known))
+        return TZ_OK;
+    TZ_TRY(tz_cu_enter(s, ctx));
+    const tz_cu_code code = tz_cu_queues_wait(s, s->native_stream);
+    return tz_cu_leave(s, tz_cu_check("cuStreamWaitEvent", code, ctx), ctx);
+}
+
+/* Attributes of an address, by one call. */
+typedef struct pointer_facts {
+    unsigned type; /* 0: the address is not CUDA's */
+    unsigned is_managed;
+    int device;
+    tz_cu_context context; /* NULL for memory of a pool, which all contexts of a device share */
+    tz_cu_address start;
+    size_t size;
+} pointer_facts;
+
+/* The address may be inside of an allocation, of which the rest belongs to the handle. A size of 0
+ * becomes that rest. */
+static tz_result wrap_address(void *state, tz_device_memory *memory, const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    pointer_facts f = {0};
+    unsigned names[] = {
+        TZ_CU_POINTER_ATTRIBUTE_MEMORY_TYPE,      TZ_CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        TZ_CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,   TZ_CU_POINTER_ATTRIBUTE_CONTEXT,
+        TZ_CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, TZ_CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+    void *values[] = {&f.type, &f.is_managed, &f.device, &f.context, &f.start, &f.size};
+    const tz_cu_address address = tz_cu_address_of(memory);
+    TZ_TRY(tz_cu_enter(s, ctx));
+    const tz_cu_code code =
+        s->api.PointerGetAttributes(sizeof names / sizeof names[0], names, values, address);
+    TZ_TRY(tz_cu_leave(s, TZ_OK, ctx));
+    if (code == TZ_CU_ERROR_INVALID_VALUE)
+        return fail_argument("the handle is not CUDA memory", ctx);
+    TZ_TRY(tz_cu_check("cuPointerGetAttributes", code, ctx));
+    const uint64_t before = address - f.start;
+    if (f.type == 0 || before >= f.size)
+        return fail_argument("the handle is not CUDA memory", ctx);
+    if (!f.is_managed) { /* which belongs to all devices */
+        if (f.type != TZ_CU_MEMORYTYPE_DEVICE)
+            return fail_argument("the handle is not device memory", ctx);
+        if (f.device != (int)s->index)
+            return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                           tz_expecting(tz_no_location(), s->index, (uint64_t)f.device),
+                           "the handle is memory of another device");
+        if (f.context && f.context != s->context)
+            return fail_argument(
+                "the handle is of another context than the device's; open the device with "
+                "cuda_context",
+                ctx);
+    }
+    const uint64_t there = f.size - before;
+    if (memory->size > there)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_no_location(), there, memory->size),
+                       "there are fewer bytes from the handle to the end of its memory");
+    if (memory->size == 0)
+        memory->size = there;
+    return TZ_OK;
+}
+
 /* ---- closing ---- */
 
 /* All locks of a state: opening makes and closing destroys all of them, or none. */
@@ -134,7 +258,7 @@ static tz_result set_up_context(tz_cu_state *s, const tz_device_options *options
         TZ_TRY(tz_cu_check("cuStreamCreate",
                            s->api.StreamCreate(streams[i], TZ_CU_STREAM_NON_BLOCKING), ctx));
     if (!s->owns_native_stream)
-        TZ_TRY(tz_cu_adopt_stream(s, options->cuda_stream, ctx));
+        TZ_TRY(adopt_stream(s, options->cuda_stream, ctx));
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
         TZ_TRY(tz_cu_check("cuEventCreate",
                            s->api.EventCreate(events[i], TZ_CU_EVENT_DISABLE_TIMING), ctx));
@@ -150,7 +274,7 @@ static tz_result open_context(tz_cu_state *s, const tz_device_options *options,
 {
     TZ_TRY(tz_cu_check("cuDeviceGet", s->api.DeviceGet(&s->device, (int)s->index), ctx));
     if (options->cuda_context) {
-        TZ_TRY(tz_cu_adopt_context(s, options->cuda_context, ctx));
+        TZ_TRY(adopt_context(s, options->cuda_context, ctx));
     } else {
         TZ_TRY(tz_cu_check("cuDevicePrimaryCtxRetain",
                            s->api.DevicePrimaryCtxRetain(&s->context, s->device), ctx));
@@ -365,10 +489,10 @@ const tz_driver tz_driver_cuda = {
     .alloc = tz_cu_alloc,
     .alloc_pinned = tz_cu_alloc_pinned,
     .free = tz_cu_free,
-    .wrap = tz_cu_wrap,
-    .native_context = tz_cu_native_context,
-    .native_stream = tz_cu_native_stream,
-    .wait_for_stream = tz_cu_wait_for_stream,
+    .wrap = wrap_address,
+    .native_context = native_cuda_context,
+    .native_stream = native_cuda_stream,
+    .wait_for_stream = wait_for_native_stream,
     .upload = upload_to_device,
     .download = download_from_device,
     .launch = launch_kernel,

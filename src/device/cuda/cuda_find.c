@@ -126,26 +126,6 @@ static uint32_t query_attribute(const tz_cu_api *api, tz_cu_device device, unsig
                : 0;
 }
 
-/* CUDA has no limit for one allocation below the memory of the device. Every GPU that the kernels
- * are compiled for has 64-bit floating point. */
-static void describe_cuda_limits(const tz_cu_api *api, tz_cu_device device,
-                                 tz_device_limits *limits)
-{
-    size_t memory = 0;
-    if (api->DeviceTotalMem(&memory, device) == TZ_CU_SUCCESS)
-        limits->memory = limits->max_allocation = memory;
-    limits->alignment = ALIGNMENT;
-    limits->local_memory =
-        query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-    limits->max_group = query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    limits->compute_units =
-        query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    limits->clock_mhz =
-        query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000; /* of kHz */
-    limits->fp64 = true;
-    limits->unified_memory = query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
-}
-
 int tz_cu_needed_version(void)
 {
     return tz_kernel_image_cuda > TZ_CU_MIN_VERSION ? tz_kernel_image_cuda : TZ_CU_MIN_VERSION;
@@ -203,6 +183,22 @@ void tz_cu_describe(const tz_cu_api *api, uint32_t index, tz_device_info *info)
                     "CUDA %d.%d, compute capability %u.%u", version / 1000, version % 1000 / 10,
                     major, minor);
     tz_device_textf(info->driver_version, sizeof info->driver_version, "%d", version);
-    describe_cuda_limits(api, device, &info->limits);
+    /* CUDA has no limit for one allocation below the memory of the device. Every GPU that the
+     * kernels are compiled for has 64-bit floating point. */
+    size_t memory = 0;
+    if (api->DeviceTotalMem(&memory, device) != TZ_CU_SUCCESS)
+        memory = 0;
+    info->limits = (tz_device_limits){
+        .memory = memory,
+        .max_allocation = memory,
+        .alignment = ALIGNMENT,
+        .local_memory =
+            query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+        .max_group = query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+        .compute_units = query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        .clock_mhz =
+            query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000, /* kHz */
+        .fp64 = true,
+        .unified_memory = query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0};
     check_usable(major, minor, version, info);
 }

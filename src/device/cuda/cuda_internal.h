@@ -132,15 +132,4 @@ tz_result tz_cu_alloc_pinned(void *state, tz_device_memory *memory, const tz_con
 void tz_cu_free(void *state, tz_device_memory *memory);
 tz_result tz_cu_free_memory(void *state, uint64_t *bytes, const tz_context *ctx);
 
-/* ---- cuda_interop.c: objects of the caller ---- */
-
-/* Sets s->context to the caller's; TZ_ERR_ARG if it is not one of s->device. */
-tz_result tz_cu_adopt_context(tz_cu_state *s, void *given, const tz_context *ctx);
-/* Sets s->native_stream to the caller's; TZ_ERR_ARG if it is not one of s->context. */
-tz_result tz_cu_adopt_stream(tz_cu_state *s, void *given, const tz_context *ctx);
-tz_result tz_cu_wrap(void *state, tz_device_memory *memory, const tz_context *ctx);
-void *tz_cu_native_context(void *state);
-void *tz_cu_native_stream(void *state);
-tz_result tz_cu_wait_for_stream(void *state, const tz_context *ctx);
-
 #endif

@@ -212,25 +212,8 @@ tz_result tz_cu_decode_codestreams(void *state, uint32_t queue, const tz_codestr
     return tz_cu_leave(state, library->decode(state, queue, batch, ctx), ctx);
 }
 
-/* Step i retrieves codestream i - n from an encoder and gives it codestream i. */
-static tz_result encode_in_rotation(encode_run *t, tz_cu_codestream_encoder_set *set,
-                                    const tz_context *ctx)
-{
-    const uint64_t count = t->batch->count;
-    const unsigned n = tz_min_u32(t->how->at_once, TZ_CU_CODESTREAM_ENCODERS);
-    for (unsigned i = 0; i < TZ_CU_CODESTREAM_ENCODERS; i++)
-        set->encoders[i].begun = set->encoders[i].holds = false;
-    for (uint64_t i = 0; i < count + n; i++) {
-        tz_cu_codestream_encoder *encoder = &set->encoders[i % n];
-        if (i >= n)
-            TZ_TRY(retrieve_codestream(t, encoder, &t->out->sizes[i - n], ctx));
-        if (i < count)
-            TZ_TRY(encode_codestream(t, encoder, &t->batch->codestreams[i], ctx));
-    }
-    return TZ_OK;
-}
-
-/* Waits for all encoders, also after a failure: the caller may free the slab. */
+/* Step i retrieves codestream i - n from an encoder and gives it codestream i. At the end waits for
+ * all encoders, also after a failure: the caller may free the slab. */
 tz_result tz_cu_encode_codestreams(void *state, uint32_t queue, const tz_codestream_batch *batch,
                                    const tz_codestream_encoding *how, tz_codestream_output *out,
                                    const tz_context *ctx)
@@ -246,7 +229,17 @@ tz_result tz_cu_encode_codestreams(void *state, uint32_t queue, const tz_codestr
         .s = s, .calls = library->encoder, .queue = queue, .batch = batch, .how = how, .out = out};
     tz_cu_codestream_encoder_set *set = encoders_of(s, library);
     pthread_mutex_lock(&set->lock);
-    tz_result result = encode_in_rotation(&t, set, ctx);
+    const unsigned n = tz_min_u32(how->at_once, TZ_CU_CODESTREAM_ENCODERS);
+    tz_result result = TZ_OK;
+    for (unsigned i = 0; i < TZ_CU_CODESTREAM_ENCODERS; i++)
+        set->encoders[i].begun = set->encoders[i].holds = false;
+    for (uint64_t i = 0; i < batch->count + n && result == TZ_OK; i++) {
+        tz_cu_codestream_encoder *encoder = &set->encoders[i % n];
+        if (i >= n)
+            result = retrieve_codestream(&t, encoder, &out->sizes[i - n], ctx);
+        if (i < batch->count && result == TZ_OK)
+            result = encode_codestream(&t, encoder, &batch->codestreams[i], ctx);
+    }
     for (unsigned i = 0; i < TZ_CU_CODESTREAM_ENCODERS; i++) {
         const bool failed = result != TZ_OK;
         const tz_result waited =

@@ -325,25 +325,8 @@ static void submit_batches(direct_reading *r)
     }
 }
 
-/* Notes the end of one read of a batch. A read that has not ended stays under way. */
-static void finish_event(direct_reading *r, io_batch *b, const tz_cufile_event *event)
-{
-    tz_direct_read *read = event->cookie;
-    if (event->status == TZ_CUFILE_WAITING || event->status == TZ_CUFILE_PENDING)
-        return;
-    b->count--;
-    const ssize_t done = (ssize_t)event->ret;
-    if (event->status == TZ_CUFILE_COMPLETE || done < 0) {
-        note_result(r, read, "a read of a batch", done);
-        return;
-    }
-    tz_error err = {.result = TZ_ERR_IO, .cause = TZ_CAUSE_IO};
-    tz_device_textf(err.message, sizeof err.message, "a read of a batch ended with status %d",
-                    (int)event->status);
-    note_failure(r, &err);
-}
-
-/* Waits until all reads of a batch have ended; false if that cannot be determined. */
+/* Waits until all reads of a batch have ended, and notes their results; false if that cannot be
+ * determined. Events of reads that are still under way are passed over. */
 static bool wait_for_batch(direct_reading *r, io_batch *b)
 {
     const tz_cufile_api *api = &r->state->files.api;
@@ -354,8 +337,21 @@ static bool wait_for_batch(direct_reading *r, io_batch *b)
         note_answer(r, "cuFileBatchIOGetStatus", answer);
         if (answer.err != 0)
             return false;
-        for (unsigned i = 0; i < count; i++)
-            finish_event(r, b, &r->events[i]);
+        for (unsigned i = 0; i < count; i++) {
+            const tz_cufile_event *event = &r->events[i];
+            const ssize_t done = (ssize_t)event->ret;
+            if (event->status == TZ_CUFILE_WAITING || event->status == TZ_CUFILE_PENDING)
+                continue;
+            b->count--;
+            if (event->status == TZ_CUFILE_COMPLETE || done < 0) {
+                note_result(r, event->cookie, "a read of a batch", done);
+                continue;
+            }
+            tz_error err = {.result = TZ_ERR_IO, .cause = TZ_CAUSE_IO};
+            tz_device_textf(err.message, sizeof err.message,
+                            "a read of a batch ended with status %d", (int)event->status);
+            note_failure(r, &err);
+        }
     }
     return true;
 }

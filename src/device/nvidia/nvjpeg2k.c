@@ -230,7 +230,6 @@ static void find_nvjpeg2k(tz_cu_state *s, char *reason, size_t reason_size)
     tz_cu_j2k *j2k = &s->j2k;
     tz_error why;
     const tz_context ctx = {.err = &why, .ifd = -1};
-    uint8_t samples[TZ_CU_SELF_TEST_BYTES];
     if (!tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVJPEG2K],
                         s->library_names[TZ_NVIDIA_NVJPEG2K], &j2k->api, &j2k->info, reason,
                         reason_size))
@@ -239,11 +238,8 @@ static void find_nvjpeg2k(tz_cu_state *s, char *reason, size_t reason_size)
     if (result == TZ_OK) {
         result = create_objects(s, &ctx);
         if (result == TZ_OK)
-            result = tz_cu_self_test_codestream(s, TZ_COMPRESSION_JPEG2000, decode_j2k_batch,
-                                                samples, &ctx);
-        if (result == TZ_OK && !tz_cu_self_test_j2k_matches(samples))
-            result = tz_fail(&ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                             "it decodes a known codestream to other samples");
+            result = tz_cu_self_test_codestream(s, TZ_COMPRESSION_JPEG2000, decode_j2k_batch, NULL,
+                                                &ctx);
         if (result != TZ_OK)
             tz_cu_j2k_close(s);
         result = tz_cu_leave(s, result, &ctx);

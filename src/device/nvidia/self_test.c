@@ -150,7 +150,7 @@ tz_result tz_cu_self_test_codec(tz_cu_state *s, tz_nvcomp_codec codec, bool *nee
 
 /* ---- codestreams ---- */
 
-enum { SIDE = TZ_CU_SELF_TEST_SIDE };
+enum { SIDE = 16 }; /* pixels of a codestream, across and down */
 
 /* Two colours side by side, 4:2:0. libjpeg decodes each of its rows to jpeg_row. */
 static const uint8_t jpeg_stream[] = {
@@ -197,38 +197,6 @@ static const uint8_t j2k_stream[] = {
     0xc0, 0xf9, 0x02, 0x40, 0x3a, 0x18, 0x36, 0xa1, 0x99, 0xcf, 0x3d, 0xa6, 0x2e, 0xff, 0xd9,
 };
 
-/* The decoder writes to memory that is not initialised; the samples are compared by the caller. */
-tz_result tz_cu_self_test_codestream(tz_cu_state *s, uint16_t compression,
-                                     tz_cu_self_test_decode *decode,
-                                     uint8_t samples[TZ_CU_SELF_TEST_BYTES], const tz_context *ctx)
-{
-    tz_cu_address at = 0;
-    const bool is_jpeg = compression == TZ_COMPRESSION_JPEG;
-    tz_codestream codestream = {.bytes = is_jpeg ? jpeg_stream : j2k_stream,
-                                .size = is_jpeg ? sizeof jpeg_stream : sizeof j2k_stream,
-                                .width = SIDE,
-                                .height = SIDE,
-                                .samples = is_jpeg ? 3 : 1,
-                                .sample_bytes = 1,
-                                .to_rgb = is_jpeg};
-    TZ_TRY(tz_cu_check_memory("cuMemAlloc", s->api.MemAlloc(&at, TZ_CU_SELF_TEST_BYTES),
-                              TZ_CU_SELF_TEST_BYTES, ctx));
-    const tz_device_memory slab = {.size = TZ_CU_SELF_TEST_BYTES, .handle = (void *)(uintptr_t)at};
-    const tz_codestream_batch batch = {
-        .compression = compression, .slab = &slab, .codestreams = &codestream, .count = 1};
-    tz_result result = decode(s, 0, &batch, ctx);
-    if (result == TZ_OK && codestream.failed)
-        result = tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                         "it does not decode a known codestream");
-    if (result == TZ_OK)
-        result = tz_cu_check(
-            "cuMemcpyDtoHAsync",
-            s->api.MemcpyDtoHAsync(samples, at, TZ_CU_SELF_TEST_BYTES, s->queues[0]), ctx);
-    const tz_cu_code code = s->api.StreamSynchronize(s->queues[0]);
-    (void)s->api.MemFree(at);
-    return result == TZ_OK ? tz_cu_check("cuStreamSynchronize", code, ctx) : result;
-}
-
 /* Returns the largest difference from libjpeg's samples in columns from first to end. */
 static int jpeg_difference(const uint8_t *samples, uint32_t first, uint32_t end)
 {
@@ -243,7 +211,7 @@ static int jpeg_difference(const uint8_t *samples, uint32_t first, uint32_t end)
 }
 
 /* Chroma that is repeated instead of interpolated differs by 40 and more, at the edge alone. */
-bool tz_cu_self_test_jpeg_matches(const uint8_t *samples, bool *interpolates)
+static bool jpeg_matches(const uint8_t *samples, bool *interpolates)
 {
     enum {
         MAX_DIFFERENCE = 8,
@@ -256,10 +224,49 @@ bool tz_cu_self_test_jpeg_matches(const uint8_t *samples, bool *interpolates)
            jpeg_difference(samples, EDGE_END, SIDE) <= MAX_DIFFERENCE;
 }
 
-bool tz_cu_self_test_j2k_matches(const uint8_t *samples)
+/* Lossless: all samples are the encoder's input. */
+static bool j2k_matches(const uint8_t *samples)
 {
     bool right = true;
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
         right = right && samples[i] == (uint8_t)(8 * (i % SIDE) + 3 * (i / SIDE));
     return right;
+}
+
+/* The decoder writes to memory that is not initialised, which cannot be right by chance. */
+tz_result tz_cu_self_test_codestream(tz_cu_state *s, uint16_t compression,
+                                     tz_cu_self_test_decode *decode, bool *interpolates,
+                                     const tz_context *ctx)
+{
+    uint8_t samples[SIDE * SIDE * 3];
+    tz_cu_address at = 0;
+    const bool is_jpeg = compression == TZ_COMPRESSION_JPEG;
+    tz_codestream codestream = {.bytes = is_jpeg ? jpeg_stream : j2k_stream,
+                                .size = is_jpeg ? sizeof jpeg_stream : sizeof j2k_stream,
+                                .width = SIDE,
+                                .height = SIDE,
+                                .samples = is_jpeg ? 3 : 1,
+                                .sample_bytes = 1,
+                                .to_rgb = is_jpeg};
+    TZ_TRY(tz_cu_check_memory("cuMemAlloc", s->api.MemAlloc(&at, sizeof samples), sizeof samples,
+                              ctx));
+    const tz_device_memory slab = {.size = sizeof samples, .handle = (void *)(uintptr_t)at};
+    const tz_codestream_batch batch = {
+        .compression = compression, .slab = &slab, .codestreams = &codestream, .count = 1};
+    tz_result result = decode(s, 0, &batch, ctx);
+    if (result == TZ_OK && codestream.failed)
+        result = tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                         "it does not decode a known codestream");
+    if (result == TZ_OK)
+        result =
+            tz_cu_check("cuMemcpyDtoHAsync",
+                        s->api.MemcpyDtoHAsync(samples, at, sizeof samples, s->queues[0]), ctx);
+    const tz_cu_code code = s->api.StreamSynchronize(s->queues[0]);
+    (void)s->api.MemFree(at);
+    TZ_TRY(result);
+    TZ_TRY(tz_cu_check("cuStreamSynchronize", code, ctx));
+    if (is_jpeg ? jpeg_matches(samples, interpolates) : j2k_matches(samples))
+        return TZ_OK;
+    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                   "it decodes a known codestream to other samples");
 }

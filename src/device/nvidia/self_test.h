@@ -16,22 +16,14 @@ struct tz_cu_state;
 tz_result tz_cu_self_test_codec(struct tz_cu_state *s, tz_nvcomp_codec codec, bool *needs_size,
                                 const tz_context *ctx);
 
-enum {
-    TZ_CU_SELF_TEST_SIDE = 16,
-    TZ_CU_SELF_TEST_BYTES = TZ_CU_SELF_TEST_SIDE * TZ_CU_SELF_TEST_SIDE * 3
-};
-
 typedef tz_result tz_cu_self_test_decode(struct tz_cu_state *s, uint32_t queue,
                                          const tz_codestream_batch *batch, const tz_context *ctx);
 
-/* Decodes a known codestream in JPEG (three samples) or JPEG 2000 (one) and returns its samples.
- * TZ_ERR_UNSUPPORTED: the library does not decode it. */
+/* Decodes a known codestream in JPEG or JPEG 2000 and compares its samples with the right ones. For
+ * JPEG the comparison allows for rounding; *interpolates is set if chroma that is subsampled was
+ * interpolated. TZ_ERR_UNSUPPORTED: the library does not decode it, or to other samples. */
 tz_result tz_cu_self_test_codestream(struct tz_cu_state *s, uint16_t compression,
-                                     tz_cu_self_test_decode *decode,
-                                     uint8_t samples[TZ_CU_SELF_TEST_BYTES], const tz_context *ctx);
-/* Compare the samples with the right ones. For JPEG the comparison allows for rounding;
- * *interpolates is set if chroma that is subsampled was interpolated. */
-bool tz_cu_self_test_jpeg_matches(const uint8_t *samples, bool *interpolates);
-bool tz_cu_self_test_j2k_matches(const uint8_t *samples);
+                                     tz_cu_self_test_decode *decode, bool *interpolates,
+                                     const tz_context *ctx);
 
 #endif

@@ -68,15 +68,11 @@ static bool find_vendor_decoder(const tz_device *device, uint16_t compression,
            out->input_alignment <= TZ_VENDOR_ALIGN;
 }
 
-static bool copies_input(const tz_vendor_decoder *library)
-{
-    return library->input_alignment > 1;
-}
-
-/* Launches around the call of the library; the launch of the codec's kernel is not one of them. */
+/* Launches around the call of the library; the launch of the codec's kernel is not one of them. A
+ * library that wants its input aligned takes one more, since stored tiles begin anywhere. */
 static uint32_t vendor_launches(const tz_vendor_decoder *library)
 {
-    return copies_input(library) ? 3 : 2;
+    return library->input_alignment > 1 ? 3 : 2;
 }
 
 uint32_t tz_decode_launches(const tz_device *device, uint16_t compression)
@@ -118,7 +114,7 @@ static vendor_layout vendor_layout_of(const tz_vendor_decoder *library, const tz
     const uint64_t arrays =
         tz_mul_capped(round_up_64(tz_mul_capped(need->count, 8)), TZ_VENDOR_ONE_BYTE);
     vendor_layout l = {.copies = tz_add_capped(arrays, TZ_VENDOR_SPARES)};
-    l.temp = tz_add_capped(l.copies, copies_input(library) ? round_up_64(need->copied) : 0);
+    l.temp = tz_add_capped(l.copies, library->input_alignment > 1 ? round_up_64(need->copied) : 0);
     l.temp_bytes = tz_vendor_temp_bytes(library->temp, library->temp_per_tile,
                                         library->temp_per_64k, need->count, need->decoded);
     return l;
@@ -242,6 +238,7 @@ static tz_result launch_vendor_decoder(const tz_vendor_decoder *library, tz_deco
 {
     tz_device *device = b->slab->device;
     const uint32_t kind = tz_vendor_kind(b->compression);
+    const bool copies = library->input_alignment > 1;
     const vendor_layout l = vendor_layout_of(library, need);
     const tz_vendor_batch vendor_batch = {
         .compression = b->compression,
@@ -257,13 +254,13 @@ static tz_result launch_vendor_decoder(const tz_vendor_decoder *library, tz_deco
         .statuses = tz_vendor_array(b->scratch, b->count, TZ_VENDOR_STATUSES),
         .temp = b->scratch + l.temp,
         .temp_bytes = l.temp_bytes};
-    if (copies_input(library))
+    if (copies)
         TZ_TRY(TZ_LAUNCH(device, queue, TZ_KERNEL_VENDOR_DECODE_ARRANGE, 1, err, TZ_MEMORY(b->slab),
                          TZ_U64(b->table), TZ_U64(b->scratch), TZ_U64(b->count),
                          TZ_U64(b->scratch + l.copies)));
     TZ_TRY(TZ_LAUNCH(device, queue, TZ_KERNEL_VENDOR_DECODE_LIST, b->count, err, TZ_MEMORY(b->slab),
                      TZ_U64(b->table), TZ_U64(b->scratch), TZ_U64(b->count), TZ_U32(kind),
-                     TZ_U32(library->output_alignment), TZ_U32(copies_input(library)),
+                     TZ_U32(library->output_alignment), TZ_U32(copies),
                      TZ_U32(library->needs_size)));
     TZ_TRY(tz_device_vendor_decode(queue, &vendor_batch, err));
     TZ_TRY(TZ_LAUNCH(device, queue, TZ_KERNEL_VENDOR_DECODE_CHECK, b->count, err,

@@ -353,26 +353,12 @@ static tz_result check_run(const tz_overview_builder *builder, const tz_overview
 
 /* ---- the words of a run ---- */
 
-/* Samples are compared with nodata as doubles, which hold all types but integers of 64 bits. */
-static void put_nodata_test(uint64_t *words, const tz_nodata *nodata, tz_dtype dtype)
-{
-    const bool is_long = dtype == TZ_DTYPE_UINT64 || dtype == TZ_DTYPE_INT64;
-    uint32_t kind;
-    words[TZ_OVERVIEW_TEST] = TZ_NODATA_TEST_NEVER;
-    if (nodata->kind == TZ_NODATA_NONE)
-        return;
-    words[TZ_OVERVIEW_NODATA] = tz_nodata_wide(nodata, &kind);
-    if (!is_long || kind == TZ_WIDE_F64) {
-        words[TZ_OVERVIEW_TEST] = TZ_NODATA_TEST_NUMBER;
-        words[TZ_OVERVIEW_NODATA] = tz_bits_of_f64(tz_wide_f64(words[TZ_OVERVIEW_NODATA], kind));
-    } else if (kind == tz_component_kind(dtype) || (int64_t)words[TZ_OVERVIEW_NODATA] >= 0) {
-        words[TZ_OVERVIEW_TEST] = TZ_NODATA_TEST_BITS;
-    }
-}
-
+/* The words that describe samples. They are compared with nodata as doubles, which hold all types
+ * but integers of 64 bits. */
 static void put_samples(uint64_t *words, const tz_overview_params *how)
 {
     const tz_overview_samples to = tz_overview_samples_of(how);
+    const bool is_long = to.dtype == TZ_DTYPE_UINT64 || to.dtype == TZ_DTYPE_INT64;
     words[TZ_OVERVIEW_METHOD] = how->method;
     words[TZ_OVERVIEW_TYPE] = to.dtype;
     words[TZ_OVERVIEW_BYTES] = tz_dtype_size(to.dtype);
@@ -387,7 +373,18 @@ static void put_samples(uint64_t *words, const tz_overview_params *how)
     words[TZ_OVERVIEW_WANTS_NAN] = to.wants_nan;
     words[TZ_OVERVIEW_NONE] = to.none;
     words[TZ_OVERVIEW_MISSING] = to.missing;
-    put_nodata_test(words, &how->nodata, to.dtype);
+    words[TZ_OVERVIEW_TEST] = TZ_NODATA_TEST_NEVER;
+    if (how->nodata.kind != TZ_NODATA_NONE) {
+        uint32_t kind;
+        const uint64_t nodata = tz_nodata_wide(&how->nodata, &kind);
+        words[TZ_OVERVIEW_NODATA] = nodata;
+        if (!is_long || kind == TZ_WIDE_F64) {
+            words[TZ_OVERVIEW_TEST] = TZ_NODATA_TEST_NUMBER;
+            words[TZ_OVERVIEW_NODATA] = tz_bits_of_f64(tz_wide_f64(nodata, kind));
+        } else if (kind == tz_component_kind(to.dtype) || (int64_t)nodata >= 0) {
+            words[TZ_OVERVIEW_TEST] = TZ_NODATA_TEST_BITS;
+        }
+    }
     if (tz_overview_is_average_2x2(how)) {
         const tz_average_2x2_params half = tz_overview_average_2x2(how);
         const bool is_float = how->dtype == TZ_DTYPE_FLOAT32;
@@ -515,20 +512,6 @@ static uint32_t overview_kernel_of(const tz_overview_params *how)
     return TZ_KERNEL_OVERVIEW_MEAN;
 }
 
-/* Waits until the words of an upload may be written again. */
-static tz_result wait_for_upload(run_upload *upload, tz_device *device, tz_error *err)
-{
-    bool happened = true;
-    if (!upload->done)
-        return TZ_OK;
-    TZ_TRY(tz_device_query(upload->done, &happened, err));
-    if (!happened)
-        TZ_TRY(tz_device_sync(device, upload->queue, err));
-    tz_device_free_event(upload->done);
-    upload->done = NULL;
-    return TZ_OK;
-}
-
 /* A kernel has memory for every argument, also for those that it does not use. */
 static const tz_device_memory *memory_or_own(const tz_overview_builder *builder,
                                              const tz_buffer *buffer, bool is_used)
@@ -547,7 +530,14 @@ tz_result tz_overview_builder_run(tz_overview_builder *builder, const tz_overvie
     TZ_TRY(check_run(builder, from, first, rows, pixels, mask, err));
     if (rows == 0)
         return TZ_OK;
-    TZ_TRY(wait_for_upload(upload, device, err));
+    if (upload->done) { /* the words may be written again after it */
+        bool happened = true;
+        TZ_TRY(tz_device_query(upload->done, &happened, err));
+        if (!happened)
+            TZ_TRY(tz_device_sync(device, upload->queue, err));
+        tz_device_free_event(upload->done);
+        upload->done = NULL;
+    }
     const uint64_t groups = fill_job_words(upload->words, builder, from, first, rows, pixels, mask);
     const uint64_t size =
         TZ_OVERVIEW_JOB_WORDS * sizeof *upload->words + taps_bytes(rows, builder->layout.max_down);

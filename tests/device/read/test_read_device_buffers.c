@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "support/alloc_hook.h"
 #include "support/device/test_device.h"
+#include "support/device/timeline.h"
 #include "support/raster.h"
 #include "support/tile_file.h"
 
@@ -51,15 +52,12 @@ static void refuse(const tz_item *item, tz_device *device, const char *text)
 {
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_error err;
-    size_t steps;
-    uint64_t lost;
     how.device = device;
-    tz_device_record_timeline(test_device, true);
+    timeline_start(test_device);
     assert_int_equal(tz_read(item, &how, NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_plan_read(item, 1, &how, NULL, NULL), TZ_ERR_ARG);
-    tz_device_record_timeline(test_device, false);
-    (void)tz_device_timeline(test_device, &steps, &lost);
-    assert_int_equal(steps, 0);
+    timeline_stop(test_device);
+    assert_int_equal(timeline.count, 0);
     if (!strstr(err.message, text))
         print_message("'%s' is not in '%s'\n", text, err.message);
     assert_non_null(strstr(err.message, text));
@@ -538,16 +536,16 @@ static void memory_of_the_host_is_planned(void **state)
     how.device = device;
     for (how.max_memory = (uint64_t)1 << 19; how.max_memory < (uint64_t)1 << 31;
          how.max_memory *= 4) {
-        uint64_t pinned = 0, lost;
-        size_t count;
+        uint64_t pinned = 0;
         assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK); /* programs are kept */
-        tz_device_record_timeline(device, true);
+        timeline_start(device);
         alloc_hook_install();
         assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
-        tz_device_record_timeline(device, false);
-        const tz_device_step *steps = tz_device_timeline(device, &count, &lost);
+        timeline_stop(device);
+        const timeline_step *steps = timeline.steps;
+        const size_t count = timeline.count;
         for (size_t i = 0; i < count; i++)
             pinned += steps[i].call == TZ_CALL_ALLOC_PINNED ? steps[i].bytes : 0;
         assert_true(pinned > 0);

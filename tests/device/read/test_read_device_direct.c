@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support/device/direct_case.h"
+#include "support/device/timeline.h"
 #include "support/tile_file.h"
 
 /* ---- pixels ---- */
@@ -260,9 +261,8 @@ static void all_are_submitted_before_the_first_wait(void **state)
 
 static size_t step_of(tz_device_call call, size_t nth)
 {
-    size_t count;
-    uint64_t lost;
-    const tz_device_step *steps = tz_device_timeline(direct_device, &count, &lost);
+    const timeline_step *steps = timeline.steps;
+    const size_t count = timeline.count;
     for (size_t i = 0; i < count; i++) {
         if (steps[i].call == call && nth-- == 0)
             return i;
@@ -276,10 +276,10 @@ static void waves_overlap(void **state)
     (void)state;
     const tz_write_options as = direct_tiles(TZ_COMPRESSION_NONE);
     direct_image image = direct_make("file", 8, 4, &as);
-    tz_device_record_timeline(direct_device, true);
+    timeline_start(direct_device);
     const tz_report report =
         direct_check(&image, &(direct_read){.device_bytes = 120000, .threads = 1});
-    tz_device_record_timeline(direct_device, false);
+    timeline_stop(direct_device);
     const size_t waves = (size_t)report.device.waves;
     assert_true(waves >= 4);
     assert_int_equal(report.device.uploads, waves);

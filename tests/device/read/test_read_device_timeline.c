@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "device/ops/decode.h"
 #include "support/device/test_device.h"
+#include "support/device/timeline.h"
 #include "support/tile_file.h"
 
 /* ---- a source that is slow to answer ---- */
@@ -30,12 +31,11 @@ typedef struct slow_source {
 
 static void record(bool is_wait, const tz_source *source, const tz_request *request)
 {
-    uint64_t lost;
     event e = {.is_wait = is_wait};
     if (!is_recording || event_count == MOST_EVENTS ||
         request->ranges[0].offset < ((const slow_source *)source)->tiles)
         return;
-    (void)tz_device_timeline(test_device, &e.steps, &lost);
+    e.steps = timeline.count;
     events[event_count++] = e;
 }
 
@@ -124,12 +124,12 @@ static costs read_file(const tz_file *file, bool to_device, uint64_t device_byte
     }
     assert_int_equal(tz_plan_read(&item, 1, &how, &plan, &err), TZ_OK);
     tz_device_begin_wave(test_device);
-    tz_device_record_timeline(test_device, true);
+    timeline_start(test_device);
     event_count = 0;
     is_recording = true;
     const tz_result result = tz_read(&item, &how, &out.report, &err);
     is_recording = false;
-    tz_device_record_timeline(test_device, false);
+    timeline_stop(test_device);
     tz_device_get_counts(test_device, NULL, &out.counts);
     if (result != TZ_OK)
         print_message("%s\n", err.message);
@@ -224,8 +224,7 @@ static void the_number_of_calls_does_not_depend_on_tiles(void **state)
     }
 }
 
-static size_t position_of(const tz_device_step *steps, size_t count, tz_device_call call,
-                          size_t nth)
+static size_t position_of(const timeline_step *steps, size_t count, tz_device_call call, size_t nth)
 {
     for (size_t i = 0; i < count; i++) {
         if (steps[i].call == call && nth-- == 0)
@@ -243,10 +242,8 @@ static void waves_overlap(void **state)
         const costs c =
             read_tiles(&tile_streams[streams[i / 2]], 40, 40, NULL, i % 2 != 0, 1 << 17);
         const size_t waves = (size_t)c.report.device.waves;
-        size_t count;
-        uint64_t lost;
-        const tz_device_step *steps = tz_device_timeline(test_device, &count, &lost);
-        assert_int_equal(lost, 0);
+        const timeline_step *steps = timeline.steps;
+        const size_t count = timeline.count;
         assert_true(waves >= 4);
         assert_true(c.report.device.memory <= 1 << 17);
         assert_int_equal(c.counts.allocations, 2);
@@ -298,12 +295,12 @@ static void all_sources_are_asked_before_any_is_waited_for(void **state)
     for (size_t i = 0; i < 2 * FILES; i++)
         items[i].into.data = pixels[i];
     how.device = test_device;
-    tz_device_record_timeline(test_device, true);
+    timeline_start(test_device);
     event_count = 0;
     is_recording = true;
     assert_int_equal(tz_read_batch(items, 2 * FILES, &how, NULL, &err), TZ_OK);
     is_recording = false;
-    tz_device_record_timeline(test_device, false);
+    timeline_stop(test_device);
     assert_memory_equal(pixels, expected, sizeof pixels);
     assert_int_equal(event_count, 2 * FILES); /* one request each */
     for (size_t i = 0; i < event_count; i++)
@@ -319,14 +316,11 @@ static void expect_no_call(const tz_item *items, size_t count, const char *reaso
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_report report;
     tz_error err;
-    size_t steps;
-    uint64_t lost;
     how.device = test_device;
-    tz_device_record_timeline(test_device, true);
+    timeline_start(test_device);
     assert_int_equal(tz_read_batch(items, count, &how, &report, &err), TZ_OK);
-    tz_device_record_timeline(test_device, false);
-    (void)tz_device_timeline(test_device, &steps, &lost);
-    assert_int_equal(steps, 0);
+    timeline_stop(test_device);
+    assert_int_equal(timeline.count, 0);
     assert_string_equal(report.device.id, "");
     assert_non_null(strstr(report.device.reason, reason));
 }

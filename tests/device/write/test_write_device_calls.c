@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "support/device/device_rows.h"
 #include "support/device/test_device.h"
+#include "support/device/timeline.h"
 #include "support/raster_variants.h"
 #include "support/write_memory.h"
 
@@ -95,14 +96,14 @@ static void one_download_of_tiles_a_batch(void **state)
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_NONE);
     const raster_variant way = {.batch = 50};
     tz_write_report report;
-    size_t count, downloads = 0, uploads = 0, allocations = 0, launches = 0;
-    uint64_t lost;
+    size_t downloads = 0, uploads = 0, allocations = 0, launches = 0;
     options.device = test_device;
     options.cog = true;
     options.device_buffer_bytes = 400 << 10;
-    tz_device_record_timeline(test_device, true);
+    timeline_start(test_device);
     tz_memory out = raster_write(&r, &options, &way, &report);
-    const tz_device_step *steps = tz_device_timeline(test_device, &count, &lost);
+    const timeline_step *steps = timeline.steps;
+    const size_t count = timeline.count;
     for (size_t i = 0; i < count; i++) {
         downloads += steps[i].call == TZ_CALL_DOWNLOAD;
         uploads += steps[i].call == TZ_CALL_UPLOAD;
@@ -112,12 +113,11 @@ static void one_download_of_tiles_a_batch(void **state)
         allocations++;
         assert_true(steps[i].call == TZ_CALL_ALLOC_PINNED || launches == 0);
     }
-    assert_int_equal(lost, 0);
     assert_true(report.device.waves > 4);
     assert_int_equal(downloads, 2 * report.device.waves);
     assert_true(uploads > report.device.waves);
     assert_true(allocations <= 8); /* three allocations, two batches, tables, two slabs */
-    tz_device_record_timeline(test_device, false);
+    timeline_stop(test_device);
     tz_memory_free(&out);
     raster_free(&r);
 }
