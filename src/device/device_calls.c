@@ -46,6 +46,7 @@ static void count_into(tz_device_counts *counts, tz_device_call kind, uint64_t b
     counts->syncs += kind == TZ_CALL_SYNC;
 }
 
+/* The peak of a wave begins at the bytes that are in use when it begins. */
 static void count_bytes(tz_device_counts *counts, uint64_t now)
 {
     counts->bytes_now = now;
@@ -106,6 +107,8 @@ bool tz_device_is_ours(const tz_device *device)
     return device->driver && device->process == getpid();
 }
 
+/* A failed device is remembered with its first failure, which does not change any more: it is read
+ * without the lock. */
 tz_result tz_call_begin(tz_call *call, tz_device *device, tz_device_call kind, uint32_t queue,
                         uint64_t bytes, tz_error *err)
 {

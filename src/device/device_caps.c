@@ -31,6 +31,7 @@ uint32_t tz_device_all_caps(void)
     return (1u << CAP_COUNT) - 1;
 }
 
+/* A small tile of bytes at the level that kernels have. */
 static bool offers_encode(const tz_device *device, tz_compression compression)
 {
     const tz_tile_format format = {.compression = (uint16_t)compression,

@@ -21,22 +21,19 @@ bool tz_device_find_codestream_codec(const tz_device *device, uint16_t compressi
 static tz_result check_codestream(const tz_codestream_batch *batch, uint64_t index, uint64_t end,
                                   tz_error *err)
 {
-    const tz_device *device = batch->slab->device;
     const tz_codestream *codestream = &batch->codestreams[index];
     const tz_location location = tz_location_of_tile(codestream->at, index);
     if (codestream->width == 0 || codestream->width > INT32_MAX || codestream->height == 0 ||
         codestream->height > INT32_MAX || codestream->samples == 0 ||
         codestream->samples > MAX_SAMPLES ||
         (codestream->sample_bytes != 1 && codestream->sample_bytes != 2))
-        return tz_call_fail_argument(device, location, "no library has such codestreams", err);
+        return tz_refuse(batch->slab, location, "no library has such codestreams", err);
     if (codestream->decode_reduction > (batch->compression == TZ_COMPRESSION_JPEG2000 ? MAX_REDUCTION : 0))
-        return tz_call_fail_argument(device, location, "such codestreams have no lower resolutions",
-                                     err);
+        return tz_refuse(batch->slab, location, "such codestreams have no lower resolutions", err);
     const uint64_t size = tz_codestream_sample_bytes(codestream);
     if (codestream->at % codestream->sample_bytes != 0 || codestream->at < end)
-        return tz_call_fail_argument(device, tz_expecting(location, end, codestream->at),
-                                     "the samples of codestreams overlap, or begin within a sample",
-                                     err);
+        return tz_refuse(batch->slab, tz_expecting(location, end, codestream->at),
+                         "the samples of codestreams overlap, or begin within a sample", err);
     return tz_check_range(batch->slab, location, codestream->at, size,
                           "the samples of the codestream are not within the slab", err);
 }
@@ -45,25 +42,24 @@ static tz_result check_codestream(const tz_codestream_batch *batch, uint64_t ind
 static tz_result check_codestream_batch(const tz_codestream_batch *batch, bool decodes,
                                         uint64_t *total, tz_error *err)
 {
-    const tz_device *device = batch->slab->device;
     uint64_t end = 0;
     *total = 0;
     for (uint64_t i = 0; i < batch->count; i++) {
         const tz_codestream *codestream = &batch->codestreams[i];
         TZ_TRY(check_codestream(batch, i, end, err));
         if (decodes && (!codestream->bytes || codestream->size == 0))
-            return tz_call_fail_argument(device, tz_location_of_tile(codestream->at, i),
-                                         "the codestream is empty", err);
+            return tz_refuse(batch->slab, tz_location_of_tile(codestream->at, i),
+                             "the codestream is empty", err);
         end = codestream->at + tz_codestream_sample_bytes(codestream);
         *total += tz_codestream_sample_bytes(codestream);
     }
-    if (batch->count > 0 && !device->driver->decode_codestreams)
-        return tz_call_fail_argument(device,
-                                     tz_expecting(tz_no_location(), TZ_NONE, batch->compression),
-                                     "the device has no library for codestreams", err);
+    if (batch->count > 0 && !batch->slab->device->driver->decode_codestreams)
+        return tz_refuse(batch->slab, tz_expecting(tz_no_location(), TZ_NONE, batch->compression),
+                         "the device has no library for codestreams", err);
     return TZ_OK;
 }
 
+/* `failed` is reset here, and set by the library for each codestream that it cannot decode. */
 tz_result tz_device_decode_codestreams(uint32_t queue, const tz_codestream_batch *batch,
                                        tz_error *err)
 {

@@ -37,21 +37,26 @@ bool tz_memory_holds_words(const tz_device_memory *memory, const tz_strided *wor
            tz_memory_holds(memory, (uint64_t)words->first, after);
 }
 
+tz_result tz_refuse(const tz_device_memory *memory, tz_location location, const char *text,
+                    tz_error *err)
+{
+    return tz_call_fail_argument(memory->device, location, text, err);
+}
+
 tz_result tz_check_range(const tz_device_memory *memory, tz_location location, uint64_t offset,
                          uint64_t size, const char *text, tz_error *err)
 {
     if (tz_memory_holds(memory, offset, size))
         return TZ_OK;
-    return tz_call_fail_argument(memory->device,
-                                 tz_expecting(location, memory->size, tz_add_capped(offset, size)),
-                                 text, err);
+    return tz_refuse(memory, tz_expecting(location, memory->size, tz_add_capped(offset, size)),
+                     text, err);
 }
 
 tz_result tz_check_array(const tz_device_memory *memory, uint64_t offset, uint64_t count,
                          uint64_t size, uint64_t alignment, const char *text, tz_error *err)
 {
     if (offset % alignment != 0)
-        return tz_call_fail_argument(memory->device, tz_at_offset(offset), text, err);
+        return tz_refuse(memory, tz_at_offset(offset), text, err);
     return tz_check_range(memory, tz_at_offset(offset), offset, tz_mul_capped(count, size), text,
                           err);
 }
@@ -81,6 +86,7 @@ tz_result tz_device_wait_for_stream(tz_device *device, tz_error *err)
 
 static const char copy_past_end[] = "a copy goes past the end of device memory";
 
+/* A copy of no bytes is not a call. */
 tz_result tz_device_upload(uint32_t queue, tz_device_memory *to, uint64_t offset, const void *from,
                            uint64_t size, tz_error *err)
 {
@@ -222,6 +228,7 @@ tz_result tz_device_share(tz_device_memory *memory, tz_error *err)
     return tz_call_end(&call, result, err);
 }
 
+/* The reads stay the caller's; the driver writes their `done` until tz_device_end_reads. */
 tz_result tz_device_begin_reads(tz_device_memory *to, tz_direct_read *reads, uint64_t count,
                                 void **reading, tz_error *err)
 {
@@ -257,6 +264,8 @@ tz_result tz_device_end_reads(tz_device *device, void *reading, tz_error *err)
 
 /* ---- events ---- */
 
+/* The event is in the device's list only after the driver has made it, so that closing the device
+ * never meets one without a handle. */
 tz_result tz_device_record(tz_device *device, uint32_t queue, tz_device_event **out, tz_error *err)
 {
     tz_call call;

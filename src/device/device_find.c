@@ -94,6 +94,7 @@ static void probe_device(const tz_driver *driver, const tz_device_options *optio
     tz_device_text(info->reason, sizeof info->reason, failed.message);
 }
 
+/* Fills a list that is zeroed. After an error the caller frees it. */
 static tz_result fill_list(device_list_owner *list, const tz_device_options *options, bool probes,
                            const tz_context *ctx)
 {

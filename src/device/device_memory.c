@@ -222,12 +222,12 @@ tz_result tz_device_reuse_shared(tz_device *device, uint64_t size, tz_device_mem
     const tz_device_memory wanted = {.device = device, .size = size};
     tz_device_memory *memory = NULL;
     TZ_TRY(make_memory(&wanted, &memory, err));
-    if (!tz_device_cache_get(device, TZ_DEVICE_CACHE_SHARED, size, memory)) {
+    if (tz_device_cache_get(device, TZ_DEVICE_CACHE_SHARED, size, memory)) {
+        link_memory(device, memory);
+    } else {
         tz_free(memory);
         memory = NULL;
     }
-    if (memory)
-        link_memory(device, memory);
     *out = memory;
     return TZ_OK;
 }

@@ -98,6 +98,7 @@ typedef struct exported_tensor {
     tz_device_memory *memory; /* freed unless there is a release function; NULL: none */
 } exported_tensor;
 
+/* The consumer calls the deleter once, when it is done with the pixels. */
 static void end_tensor(exported_tensor *made)
 {
     if (made->release)
@@ -232,23 +233,6 @@ tz_result tz_dlpack_legacy_from_buffer(tz_dl_managed_legacy **out, const tz_buff
 
 /* ---- to a buffer ---- */
 
-static tz_result find_dtype(tz_dl_dtype dtype, tz_dtype *out, const tz_context *ctx)
-{
-    if (dtype.lanes != 1)
-        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
-                       tz_expecting(tz_no_location(), 1, dtype.lanes),
-                       "the tensor's elements have several lanes");
-    for (size_t i = 0; i < TYPE_COUNT; i++) {
-        if (types[i].code == dtype.code && types[i].bits == dtype.bits) {
-            *out = types[i].dtype;
-            return TZ_OK;
-        }
-    }
-    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
-                   "the tensor's type, code %u of %u bits, is not one of tz_dtype", dtype.code,
-                   dtype.bits);
-}
-
 /* Elements from one index of a dimension to the next. False if they exceed 64 bits. */
 static bool stride_of(const tz_dl_tensor *tensor, int dimension, int64_t *out)
 {
@@ -333,12 +317,25 @@ static tz_result wrap_tensor(tz_buffer *buffer, const tz_dl_tensor *tensor, cons
                    (unsigned long long)size);
 }
 
+/* The tensor stays its owner's: the buffer refers to its pixels, and is used before it is deleted.
+ */
 static tz_result to_buffer(tz_buffer *out, const tz_dl_tensor *tensor, const tz_dlpack_options *how,
                            const tz_context *ctx)
 {
     tz_buffer made = {0};
     tz_strided l;
-    TZ_TRY(find_dtype(tensor->dtype, &made.dtype, ctx));
+    if (tensor->dtype.lanes != 1)
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                       tz_expecting(tz_no_location(), 1, tensor->dtype.lanes),
+                       "the tensor's elements have several lanes");
+    for (size_t i = 0; i < TYPE_COUNT; i++) {
+        if (types[i].code == tensor->dtype.code && types[i].bits == tensor->dtype.bits)
+            made.dtype = types[i].dtype;
+    }
+    if (made.dtype == TZ_DTYPE_NONE)
+        return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                       "the tensor's type, code %u of %u bits, is not one of tz_dtype",
+                       tensor->dtype.code, tensor->dtype.bits);
     TZ_TRY(find_layout(tensor, how->axes, tz_dtype_size(made.dtype), &l, ctx));
     /* A stride of 0 repeats pixels. Three of them would mean a packed buffer in tz_buffer. */
     const int zeros =

@@ -30,6 +30,9 @@ static inline bool tz_memory_holds(const tz_device_memory *memory, uint64_t offs
     return offset <= memory->size && size <= memory->size - offset;
 }
 
+/* Refuses a batch in this memory before anything is launched: TZ_ERR_ARG with the text. */
+tz_result tz_refuse(const tz_device_memory *memory, tz_location location, const char *text,
+                    tz_error *err);
 /* Checks that the bytes lie within device memory. Otherwise TZ_ERR_ARG with the text, and with the
  * size of the memory and the end of the bytes as the expected and the found number. */
 tz_result tz_check_range(const tz_device_memory *memory, tz_location location, uint64_t offset,

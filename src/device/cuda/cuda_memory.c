@@ -44,25 +44,6 @@ static bool is_of_pool(const tz_cu_state *s, const tz_device_memory *memory)
     return s->pool && !memory->plain;
 }
 
-/* Counts an allocation. The peak is a maximum over all threads, hence the loop. */
-static void count_pool(tz_cu_state *s, uint64_t size)
-{
-    const uint64_t now = atomic_fetch_add(&s->pool_bytes, size) + size;
-    unsigned long long peak = atomic_load(&s->pool_peak);
-    while (now > peak && !atomic_compare_exchange_weak(&s->pool_peak, &peak, now))
-        ;
-}
-
-/* The wait before trimming is short: all memory was freed, so its last use is over. */
-static void uncount_pool(tz_cu_state *s, uint64_t size)
-{
-    if (atomic_fetch_sub(&s->pool_bytes, size) != size ||
-        atomic_exchange(&s->pool_peak, 0) <= s->pool_threshold)
-        return;
-    (void)s->api.StreamSynchronize(s->memory);
-    (void)s->api.MemPoolTrimTo(s->pool, (size_t)s->pool_threshold);
-}
-
 /* ---- allocating ---- */
 
 /* The lock: between the record and the waits another thread could record the event again, and a
@@ -105,10 +86,15 @@ tz_result tz_cu_alloc(void *state, tz_device_memory *memory, const tz_context *c
         memory->handle = (void *)(uintptr_t)address;
         if (of_pool) {
             code = tz_cu_queues_wait(s, s->memory);
-            if (code == TZ_CU_SUCCESS)
-                count_pool(s, memory->size);
-            else
+            if (code == TZ_CU_SUCCESS) {
+                /* the peak is a maximum over all threads, hence the loop */
+                const uint64_t now = atomic_fetch_add(&s->pool_bytes, memory->size) + memory->size;
+                unsigned long long peak = atomic_load(&s->pool_peak);
+                while (now > peak && !atomic_compare_exchange_weak(&s->pool_peak, &peak, now))
+                    ;
+            } else {
                 (void)s->api.MemFreeAsync(address, s->memory);
+            }
             result = tz_cu_check("cuStreamWaitEvent", code, ctx);
         }
     }
@@ -163,7 +149,12 @@ void tz_cu_free(void *state, tz_device_memory *memory)
         if (memory_waits_for_queues(s) != TZ_CU_SUCCESS)
             sync_queues(s);
         (void)s->api.MemFreeAsync(address, s->memory);
-        uncount_pool(s, memory->size);
+        if (atomic_fetch_sub(&s->pool_bytes, memory->size) == memory->size &&
+            atomic_exchange(&s->pool_peak, 0) > s->pool_threshold) {
+            /* a short wait: all memory was freed, so its last use is over */
+            (void)s->api.StreamSynchronize(s->memory);
+            (void)s->api.MemPoolTrimTo(s->pool, (size_t)s->pool_threshold);
+        }
     } else {
         if (!memory->plain)
             sync_queues(s);

@@ -395,55 +395,45 @@ static void free_reading(direct_reading *r)
     tz_free(r);
 }
 
-static tz_result make_reading(direct_reading **out, tz_cu_state *s, tz_direct_read *reads,
-                              uint64_t count, const tz_context *ctx)
-{
-    const uint32_t max_batch = s->files.max_batch;
-    direct_reading *r = tz_alloc_zeroed(1, sizeof *r);
-    if (!r)
-        return tz_fail_nomem(ctx, sizeof *r);
-    r->state = s;
-    r->reads = reads;
-    r->count = count;
-    if (pthread_mutex_init(&r->lock, NULL) != 0) {
-        tz_free(r);
-        return tz_fail_nomem(ctx, sizeof r->lock);
-    }
-    if (max_batch > 0) {
-        r->batches = tz_alloc_zeroed((size_t)tz_ceil_div(count, max_batch), sizeof *r->batches);
-        r->io = tz_alloc_array((size_t)count, sizeof *r->io);
-        r->events = tz_alloc_array(max_batch, sizeof *r->events);
-        if (!r->batches || !r->io || !r->events) {
-            free_reading(r);
-            return tz_fail_nomem(ctx, count * sizeof *r->io);
-        }
-    }
-    *out = r;
-    return TZ_OK;
-}
-
-/* If fewer threads start than wanted, the one that ends the reads does the rest. */
+/* Submits all batches, or starts threads. If fewer threads start than wanted, the one that ends the
+ * reads does the rest. */
 tz_result tz_cu_begin_reads(void *state, const tz_device_memory *to, tz_direct_read *reads,
                             uint64_t count, void **out, const tz_context *ctx)
 {
     tz_cu_state *s = state;
-    direct_reading *r = NULL;
+    const uint32_t max_batch = s->files.max_batch;
+    direct_reading *r = tz_alloc_zeroed(1, sizeof *r);
+    if (!r)
+        return tz_fail_nomem(ctx, sizeof *r);
+    if (pthread_mutex_init(&r->lock, NULL) != 0) {
+        tz_free(r);
+        return tz_fail_nomem(ctx, sizeof r->lock);
+    }
+    r->state = s;
+    r->base = to->handle;
+    r->reads = reads;
+    r->count = count;
     for (uint64_t i = 0; i < count; i++)
         reads[i].done = 0;
-    TZ_TRY(make_reading(&r, s, reads, count, ctx));
-    r->base = to->handle;
-    tz_result result = tz_cu_enter(s, ctx);
+    tz_result result = TZ_OK;
+    if (max_batch > 0) {
+        r->batches = tz_alloc_zeroed((size_t)tz_ceil_div(count, max_batch), sizeof *r->batches);
+        r->io = tz_alloc_array((size_t)count, sizeof *r->io);
+        r->events = tz_alloc_array(max_batch, sizeof *r->events);
+        if (!r->batches || !r->io || !r->events)
+            result = tz_fail_nomem(ctx, count * sizeof *r->io);
+    }
+    if (result == TZ_OK)
+        result = tz_cu_enter(s, ctx);
     if (result != TZ_OK) {
         free_reading(r);
         return result;
     }
-    if (s->files.max_batch > 0) {
+    if (max_batch > 0)
         submit_batches(r);
-    } else {
-        while (r->thread_count < MAX_THREADS && r->thread_count < count &&
-               tz_start_thread(&r->threads[r->thread_count], read_in_thread, r) == 0)
-            r->thread_count++;
-    }
+    while (max_batch == 0 && r->thread_count < MAX_THREADS && r->thread_count < count &&
+           tz_start_thread(&r->threads[r->thread_count], read_in_thread, r) == 0)
+        r->thread_count++;
     result = tz_cu_leave(s, TZ_OK, ctx);
     if (result == TZ_OK)
         *out = r;

@@ -111,22 +111,18 @@ static bool find_codec(tz_cu_state *s, uint16_t compression, tz_nvcomp_codec *co
     tz_cu_codecs *codecs = &s->codecs;
     if (!nvcomp_codec_of(compression, codec))
         return false;
-    if (!atomic_load_explicit(&codecs->searched, memory_order_acquire)) {
+    atomic_int *state = &codecs->codecs[*codec].state;
+    if (atomic_load(state) == TZ_CU_CODEC_UNTESTED) {
         char reason[256];
         pthread_mutex_lock(&codecs->lock);
-        if (!atomic_load_explicit(&codecs->searched, memory_order_relaxed))
+        if (!codecs->searched)
             (void)tz_dynlib_load(&tz_nvidia_libraries[TZ_NVIDIA_NVCOMP],
                                  s->library_names[TZ_NVIDIA_NVCOMP], &codecs->nvcomp,
                                  &codecs->nvcomp.info, reason, sizeof reason);
-        atomic_store_explicit(&codecs->searched, true, memory_order_release);
-        pthread_mutex_unlock(&codecs->lock);
-    }
-    if (!codecs->nvcomp.is_bound)
-        return false;
-    atomic_int *state = &codecs->codecs[*codec].state;
-    if (atomic_load(state) == TZ_CU_CODEC_UNTESTED) {
-        pthread_mutex_lock(&codecs->lock);
-        if (atomic_load(state) == TZ_CU_CODEC_UNTESTED)
+        codecs->searched = true;
+        if (!codecs->nvcomp.is_bound) /* off without a reason: not being installed is none */
+            atomic_store(state, TZ_CU_CODEC_OFF);
+        else if (atomic_load(state) == TZ_CU_CODEC_UNTESTED)
             test_codec(s, *codec);
         pthread_mutex_unlock(&codecs->lock);
     }
@@ -139,12 +135,12 @@ bool tz_cu_find_decoder(void *state, uint16_t compression, tz_vendor_decoder *ou
     tz_cu_state *s = state;
     tz_nvcomp_codec codec;
     *out = (tz_vendor_decoder){.name = ""};
+    if (!nvcomp_codec_of(compression, &codec))
+        return false;
     const bool works = find_codec(s, compression, &codec);
-    if (nvcomp_codec_of(compression, &codec) && s->codecs.nvcomp.is_bound) {
-        pthread_mutex_lock(&s->codecs.lock);
-        *out = s->codecs.codecs[codec].decoder;
-        pthread_mutex_unlock(&s->codecs.lock);
-    }
+    pthread_mutex_lock(&s->codecs.lock);
+    *out = s->codecs.codecs[codec].decoder;
+    pthread_mutex_unlock(&s->codecs.lock);
     return works;
 }
 

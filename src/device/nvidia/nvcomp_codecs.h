@@ -20,7 +20,7 @@ typedef struct tz_cu_codec {
 
 typedef struct tz_cu_codecs {
     pthread_mutex_t lock; /* held to load nvCOMP, to test a codec and to switch it off */
-    atomic_bool searched; /* nvcomp is set, also if it was not found */
+    bool searched;        /* nvcomp is set, also if it was not found */
     tz_nvcomp nvcomp;
     tz_cu_codec codecs[TZ_NVCOMP_CODEC_COUNT];
 } tz_cu_codecs;

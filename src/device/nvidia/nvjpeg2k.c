@@ -28,16 +28,15 @@ const char *tz_nvjpeg2k_status_name(tz_nvjpeg2k_status status)
     }
 }
 
-/* Returns TZ_OK, or otherwise with "nvjpeg2kDecodeImage: BAD_JPEG (3)". */
-static tz_result check_nvjpeg2k(const char *function, tz_nvjpeg2k_status status,
-                                tz_result otherwise, const tz_context *ctx)
+/* Returns TZ_OK, or "nvjpeg2kCreateSimple: ARCH_MISMATCH (7)" as TZ_ERR_UNSUPPORTED: that the
+ * library cannot begin says nothing of the device. */
+static tz_result check_created(const char *function, tz_nvjpeg2k_status status,
+                               const tz_context *ctx)
 {
     if (status == 0)
         return TZ_OK;
-    return tz_fail(ctx, otherwise,
-                   otherwise == TZ_ERR_DEVICE ? TZ_CAUSE_DEVICE : TZ_CAUSE_UNSUPPORTED,
-                   tz_no_location(), "nvjpeg2k%s: %s (%d)", function,
-                   tz_nvjpeg2k_status_name(status), (int)status);
+    return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
+                   "nvjpeg2k%s: %s (%d)", function, tz_nvjpeg2k_status_name(status), (int)status);
 }
 
 /* ---- objects ---- */
@@ -74,13 +73,6 @@ void tz_cu_j2k_close(tz_cu_state *s)
     j2k->encoder = NULL;
     j2k->one_sample = j2k->by_pixel = NULL;
     j2k->handle = NULL;
-}
-
-/* A library that cannot begin says nothing of the device. */
-static tz_result check_created(const char *function, tz_nvjpeg2k_status status,
-                               const tz_context *ctx)
-{
-    return check_nvjpeg2k(function, status, TZ_ERR_UNSUPPORTED, ctx);
 }
 
 static tz_result make_params(const tz_nvjpeg2k_api *api, tz_nvjpeg2k_decode_params *out,
@@ -200,8 +192,9 @@ static tz_result decode_codestream(decode_run *t, tz_codestream *codestream, con
     TZ_TRY(tz_cu_side_stream_record(t->s, &decoder->side, ctx));
     if (status == 0 || tz_cu_context_works(t->s, decoder->side.stream))
         return TZ_OK;
-    return check_nvjpeg2k(resolutions == 0 ? "DecodeImage" : "DecodeTile", status, TZ_ERR_DEVICE,
-                          ctx);
+    return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(), "nvjpeg2k%s: %s (%d)",
+                   resolutions == 0 ? "DecodeImage" : "DecodeTile", tz_nvjpeg2k_status_name(status),
+                   (int)status);
 }
 
 /* Streams end when all have begun: a decoder that began after another had ended would wait for it

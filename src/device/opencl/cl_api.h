@@ -17,7 +17,9 @@ typedef struct _cl_program *tz_cl_program;
 typedef struct _cl_kernel *tz_cl_kernel;
 typedef struct _cl_event *tz_cl_event;
 
-/* X(name without CL_, value) */
+/* X(name without CL_, value): codes, then properties and flags of platforms, devices, contexts,
+ * memory, programs and events. Properties of several kinds have the same numbers; the function that
+ * is asked decides which is meant. */
 #define TZ_CL_CONSTANTS(X)                                                                         \
     X(SUCCESS, 0)                                                                                  \
     X(DEVICE_NOT_FOUND, -1)                                                                        \

@@ -21,6 +21,7 @@
 #include "device/device_text.h"
 #include "device/kernel_programs.h"
 
+/* Zeroed when opening begins; release_opencl_device releases the objects that are not NULL. */
 typedef struct cl_state {
     tz_cl_api api;
     tz_cl_context context;
@@ -33,6 +34,7 @@ typedef struct cl_state {
 
 /* ---- finding ---- */
 
+/* A loader that is missing, or knows no platform, is not an error: about->reason says so. */
 static tz_result find_opencl_devices(const tz_device_options *options, tz_found_devices *found,
                                      tz_driver_info *about, const tz_context *ctx)
 {
@@ -81,6 +83,7 @@ static tz_result fail_build(cl_state *s, tz_cl_program program, int32_t code, co
                    tz_cl_error_text(code), (int)code, shown);
 }
 
+/* Also for a family of which only some kernels exist. */
 static void release_family(cl_state *s, uint32_t family)
 {
     for (uint32_t i = 0; i < TZ_KERNEL_COUNT; i++) {
@@ -243,6 +246,9 @@ static void *native_opencl_context(void *state)
 
 /* ---- memory ---- */
 
+/* Drivers may reserve the memory later, with the first command that uses it. An allocation that
+ * succeeds here is therefore no promise, and CL_MEM_OBJECT_ALLOCATION_FAILURE of a command is
+ * TZ_ERR_NOMEM as well. */
 static tz_result create_buffer(cl_state *s, uint64_t flags, tz_device_memory *memory,
                                const tz_context *ctx)
 {
@@ -335,6 +341,9 @@ static tz_result query_free_memory(void *state, uint64_t *bytes, const tz_contex
 
 /* ---- commands ---- */
 
+/* Copies do not block: OpenCL reads and writes host memory when the command runs, so that it
+ * belongs to the command until a sync. A copy from or to pinned memory is fast because the driver
+ * knows the address from its mapping. */
 static tz_result upload_to_buffer(void *state, uint32_t queue, const tz_device_memory *to,
                                   uint64_t offset, const void *from, uint64_t size,
                                   const tz_context *ctx)
@@ -409,6 +418,7 @@ static tz_result record_event(void *state, uint32_t queue, tz_device_event *even
     return tz_cl_check("clFlush", code, ctx);
 }
 
+/* The queue waits, not the host: the barrier holds back all later commands of this queue. */
 static tz_result wait_for_event(void *state, uint32_t queue, const tz_device_event *event,
                                 const tz_context *ctx)
 {
@@ -440,6 +450,7 @@ static void free_opencl_event(void *state, tz_device_event *event)
     (void)s->api.ReleaseEvent(event->handle);
 }
 
+/* clFinish also begins commands that nobody has flushed. */
 static tz_result sync_queue(void *state, uint32_t queue, const tz_context *ctx)
 {
     cl_state *s = state;

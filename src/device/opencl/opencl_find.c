@@ -70,6 +70,7 @@ tz_result tz_cl_check(const char *function, int32_t code, const tz_context *ctx)
 
 /* ---- the library ---- */
 
+/* The functions are those of OpenCL 1.2: a loader that lacks one is older. */
 bool tz_cl_load(tz_cl_api *api, const char *library, char *reason, size_t reason_size)
 {
     static const tz_dynlib_symbol symbols[] = {
@@ -90,7 +91,9 @@ bool tz_cl_load(tz_cl_api *api, const char *library, char *reason, size_t reason
 
 /* ---- finding ---- */
 
-/* Adds the devices of one platform. A platform without any sets the reason. */
+/* Adds the devices of one platform. A platform without any, or whose driver fails, sets the reason
+ * and does not keep the others from being listed. clGetDeviceIDs writes at most as many handles as
+ * there is room for, but count becomes the number of all. */
 static tz_result find_platform_devices(const tz_cl_api *api, tz_cl_platform platform,
                                        tz_cl_candidates *out, const tz_context *ctx)
 {

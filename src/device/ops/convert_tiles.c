@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "codec/codec.h"
 #include "device/device_state.h"
 #include "device/launch.h"
 #include "device/ops/convert_kernels.h"
@@ -41,6 +42,8 @@ _Static_assert(TZ_CONVERT_INTO == TZ_CONVERT_ENTRY_HAS_INTO &&
 
 /* ---- predictors ---- */
 
+/* Predictor 2 adds samples, which are swapped before and stay so; predictor 3 adds bytes, which
+ * have no order. */
 bool tz_unpredict_entry_of(const tz_row_format *row, tz_unpredict_entry *entry)
 {
     if (row->predictor != 2 && row->predictor != 3)
@@ -54,6 +57,8 @@ bool tz_unpredict_entry_of(const tz_row_format *row, tz_unpredict_entry *entry)
     return true;
 }
 
+/* Predictor 2 (TIFF 6.0, section 14) has samples of 1, 2, 4 or 8 bytes; predictor 3 (Adobe's TIFF
+ * Technical Note 3) has floats of 2, 3, 4 or 8. */
 static tz_result check_unpredict_entry(const tz_unpredict_batch *batch, uint64_t index,
                                        tz_error *err)
 {
@@ -64,8 +69,7 @@ static tz_result check_unpredict_entry(const tz_unpredict_batch *batch, uint64_t
     if ((entry->predictor != 2 && entry->predictor != 3) || !is_known_width || entry->stride == 0 ||
         entry->rows > TZ_UNPREDICT_MAX_ROWS ||
         (uint64_t)entry->count * entry->width > entry->row_bytes)
-        return tz_call_fail_argument(batch->slab->device, location,
-                                     "no predictor has rows of such a shape", err);
+        return tz_refuse(batch->slab, location, "no predictor has rows of such a shape", err);
     const uint64_t size = (uint64_t)entry->rows * entry->row_bytes;
     return tz_check_range(batch->slab, location, entry->offset, size,
                           "the rows are not within the slab", err);
@@ -119,14 +123,14 @@ static void set_stored_form(uint64_t *words, const tz_row_format *row)
     } else if (tz_row_has_words(row)) {
         form = TZ_SAMPLE_WORDS;
         swap = row->swap && row->predictor != 2;
-    } else if (row->bits == 24 && row->sample_format == 3) {
+    } else if (row->bits == 24 && row->sample_format == TZ_SAMPLE_FORMAT_FLOAT) {
         form = TZ_SAMPLE_F24;
         swap = row->swap == tz_host_is_little_endian();
     }
     words[TZ_RULE_FORM] = form;
     words[TZ_RULE_BITS] = row->bits;
     words[TZ_RULE_SWAP] = swap;
-    words[TZ_RULE_IS_SIGN] = row->sample_format == 2;
+    words[TZ_RULE_IS_SIGN] = row->sample_format == TZ_SAMPLE_FORMAT_INT;
     words[TZ_RULE_COMPONENT_TYPE] = component_types[row->dtype].type;
     words[TZ_RULE_COMPONENTS] = component_types[row->dtype].count;
     words[TZ_RULE_COUNT] = (uint64_t)row->width * row->samples;
@@ -137,6 +141,8 @@ static bool is_float_component(uint64_t type)
     return tz_component_kind((uint32_t)type) == TZ_WIDE_F64;
 }
 
+/* True if a step computes in double precision, which not every device has. Integers of all sizes
+ * are cast and compared as integers. */
 static bool needs_doubles(const uint64_t *words)
 {
     const uint64_t steps = words[TZ_RULE_STEPS];
@@ -148,6 +154,8 @@ static bool needs_doubles(const uint64_t *words)
     return !(steps & TZ_STEP_SAME) && (is_float || is_float_component(words[TZ_RULE_TO]));
 }
 
+/* Samples that are wanted as they are stored are copied as words, without being decoded: the common
+ * case, and TZ_RULE_COPY. */
 tz_convert_format tz_convert_format_make(const tz_row_format *row, const tz_conversion *how)
 {
     tz_convert_format format = {{0}};
@@ -196,12 +204,6 @@ bool tz_device_converts(const tz_device *device, const tz_convert_format *format
 
 /* ---- pixels ---- */
 
-static tz_result fail_convert(const tz_convert_batch *batch, tz_location location, const char *text,
-                              tz_error *err)
-{
-    return tz_call_fail_argument(batch->slab->device, location, text, err);
-}
-
 /* The end of the bytes that an entry reads. The last sample of a row in planes (predictor 3) ends
  * in the last plane. */
 static uint64_t read_end(const tz_convert_entry *entry, const tz_convert_format *format)
@@ -217,6 +219,7 @@ static uint64_t read_end(const tz_convert_entry *entry, const tz_convert_format 
     return tz_add_capped(row, tz_ceil_div(tz_mul_capped(last + 1, bits), 8));
 }
 
+/* True if all pixels of an entry lie within the memory of the raster, or of the mask. */
 static bool written_within(const tz_device_memory *memory, const tz_convert_entry *entry,
                            int64_t first, int64_t row, int64_t column, uint64_t size)
 {
@@ -227,16 +230,17 @@ static bool written_within(const tz_device_memory *memory, const tz_convert_entr
     return memory && tz_memory_holds_words(memory, &pixels);
 }
 
+/* A work-group reads the format and the status of its entry even if it has no pixels. */
 static tz_result check_convert_entry(const tz_convert_batch *batch, uint64_t index, tz_error *err)
 {
     const tz_convert_entry *entry = &batch->entries[index];
     const tz_location location = tz_location_of_tile(entry->from, index);
     if (entry->format >= batch->format_count)
-        return fail_convert(batch, tz_expecting(location, batch->format_count, entry->format),
-                            "there is no such format", err);
+        return tz_refuse(batch->slab, tz_expecting(location, batch->format_count, entry->format),
+                         "there is no such format", err);
     if (entry->status != TZ_NONE &&
         (entry->status % 4 != 0 || !tz_memory_holds(batch->slab, entry->status, 4)))
-        return fail_convert(batch, location, "the status is not within the slab", err);
+        return tz_refuse(batch->slab, location, "the status is not within the slab", err);
     if (entry->rows == 0 || entry->columns == 0)
         return TZ_OK;
     const tz_convert_format *format = &batch->format_table[entry->format];
@@ -247,19 +251,19 @@ static tz_result check_convert_entry(const tz_convert_batch *batch, uint64_t ind
             : words[TZ_RULE_TO_COMPONENTS] * tz_component_bytes((uint32_t)words[TZ_RULE_TO]);
     const uint64_t all = tz_mul_capped(tz_mul_capped(entry->rows, entry->columns), pixel);
     if (all > UINT32_MAX)
-        return fail_convert(batch, tz_expecting(location, UINT32_MAX, all),
-                            "the rectangle is too large for a work-group", err);
+        return tz_refuse(batch->slab, tz_expecting(location, UINT32_MAX, all),
+                         "the rectangle is too large for a work-group", err);
     const uint64_t end = read_end(entry, format);
     if (end > batch->slab->size)
-        return fail_convert(batch, tz_expecting(location, batch->slab->size, end),
-                            "the rows are not within the slab", err);
+        return tz_refuse(batch->slab, tz_expecting(location, batch->slab->size, end),
+                         "the rows are not within the slab", err);
     if ((entry->flags & TZ_CONVERT_INTO) &&
         !written_within(batch->into, entry, entry->into, entry->into_row, entry->into_column,
                         pixel))
-        return fail_convert(batch, location, "the pixels are not within the raster", err);
+        return tz_refuse(batch->slab, location, "the pixels are not within the raster", err);
     if ((entry->flags & TZ_CONVERT_MASK) &&
         !written_within(batch->mask, entry, entry->mask, entry->mask_row, entry->mask_column, 1))
-        return fail_convert(batch, location, "the pixels are not within the mask", err);
+        return tz_refuse(batch->slab, location, "the pixels are not within the mask", err);
     return TZ_OK;
 }
 

@@ -36,6 +36,7 @@ typedef struct decoder_kernels {
     uint64_t scratch;               /* bytes for each tile */
 } decoder_kernels;
 
+/* Deflate has two numbers in TIFF: the one of the Adobe supplement, and an older one. */
 static const decoder_kernels decoders[] = {
     {TZ_COMPRESSION_LZW, TZ_KERNEL_LZW_WORK_GROUP, TZ_KERNEL_LZW_WORK_ITEM, 0},
     {TZ_COMPRESSION_DEFLATE, TZ_KERNEL_INFLATE_WORK_GROUP, TZ_KERNEL_INFLATE_WORK_ITEM, 0},
@@ -120,6 +121,8 @@ static vendor_layout vendor_layout_of(const tz_vendor_decoder *library, const tz
     return l;
 }
 
+/* Libraries take no empty chunks. A tile that is not for the library is replaced by a chunk of one
+ * byte, so that each tile counts as one byte at least. */
 void tz_decode_need_add(tz_decode_need *need, uint64_t from_size, uint64_t to_size)
 {
     need->count++;
@@ -128,6 +131,7 @@ void tz_decode_need_add(tz_decode_need *need, uint64_t from_size, uint64_t to_si
     need->max_tile = tz_max(need->max_tile, tz_max(to_size, 1));
 }
 
+/* The kernels run after the library, and use the bytes of its temporary memory again. */
 uint64_t tz_decode_scratch_bytes(const tz_device *device, uint16_t compression,
                                  const tz_decode_need *need)
 {
@@ -159,20 +163,14 @@ static void widen(slab_range *all, slab_range one)
     all->end = tz_max(all->end, one.end);
 }
 
-static tz_result fail_decode(const tz_decode_batch *batch, tz_location location, const char *text,
-                             tz_error *err)
-{
-    return tz_call_fail_argument(batch->slab->device, location, text, err);
-}
-
 static tz_result check_stored_tile(const tz_decode_batch *batch, uint64_t index, tz_error *err)
 {
     const tz_decode_entry *tile = &batch->tiles[index];
     const tz_location from = tz_location_of_tile(tile->from, index);
     const uint64_t max_bytes = tz_max(tile->from_size, tile->to_size);
     if (max_bytes > TZ_DECODE_MAX_BYTES)
-        return fail_decode(batch, tz_expecting(from, TZ_DECODE_MAX_BYTES, max_bytes),
-                           "the tile is too large for kernels", err);
+        return tz_refuse(batch->slab, tz_expecting(from, TZ_DECODE_MAX_BYTES, max_bytes),
+                         "the tile is too large for kernels", err);
     TZ_TRY(tz_check_range(batch->slab, from, tile->from, tile->from_size,
                           "the stored bytes are not within the slab", err));
     return tz_check_range(batch->slab, tz_location_of_tile(tile->to, index), tile->to,
@@ -203,13 +201,12 @@ static tz_result check_ranges(const tz_decode_batch *batch, const tz_decode_need
         const slab_range *range = &ranges[i];
         const tz_location location = tz_at_offset(range->start);
         if (i != DECODED && (range->start % multiples[i] != 0 || range->end > batch->slab->size))
-            return fail_decode(batch, tz_expecting(location, batch->slab->size, range->end),
-                               "the table, the statuses or the scratch are not within the slab",
-                               err);
+            return tz_refuse(batch->slab, tz_expecting(location, batch->slab->size, range->end),
+                             "the table, the statuses or the scratch are not within the slab", err);
         for (size_t j = 0; j < i && i >= DECODED; j++) {
             if (range->start < ranges[j].end && ranges[j].start < range->end)
-                return fail_decode(batch, location,
-                                   "bytes that are read and bytes that are written overlap", err);
+                return tz_refuse(batch->slab, location,
+                                 "bytes that are read and bytes that are written overlap", err);
         }
     }
     return TZ_OK;
@@ -313,8 +310,8 @@ tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_deco
     tz_decode_batch left = *batch;
     *done = (tz_decode_report){.launches = batch->count > 0};
     if (!kernels)
-        return fail_decode(batch, tz_expecting(tz_no_location(), TZ_NONE, batch->compression),
-                           "devices do not decode this compression", err);
+        return tz_refuse(batch->slab, tz_expecting(tz_no_location(), TZ_NONE, batch->compression),
+                         "devices do not decode this compression", err);
     for (uint64_t i = 0; i < batch->count; i++) {
         TZ_TRY(check_stored_tile(batch, i, err));
         tz_decode_need_add(&need, batch->tiles[i].from_size, batch->tiles[i].to_size);

@@ -40,6 +40,8 @@ static bool has_encoder_kernels(uint16_t compression)
            is_deflate(compression);
 }
 
+/* A work-group of Deflate keeps its tables in local memory. A device without room for them encodes
+ * nothing, so that its capabilities are all there or none. */
 bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
                        const tz_encode_options *choice)
 {
@@ -53,25 +55,21 @@ bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
 
 /* ---- checks ---- */
 
-static tz_result fail_encode(const tz_encode_batch *batch, tz_location location, const char *text,
-                             tz_error *err)
-{
-    return tz_call_fail_argument(batch->slab->device, location, text, err);
-}
-
+/* The encoded tile begins `lead` bytes into its view (see vendor_encode.c), so that the view begins
+ * before tile->to. */
 static tz_result check_vendor_tile(const tz_encode_batch *batch, const tz_encode_entry *tile,
                                    tz_location location, tz_error *err)
 {
     const tz_vendor_encode_plan *library = batch->library;
     if (tile->size > library->max_tile || tile->from % library->encoder.input_alignment != 0)
-        return fail_encode(batch, tz_expecting(location, library->max_tile, tile->size),
-                           "the tile is not one that the library takes", err);
+        return tz_refuse(batch->slab, tz_expecting(location, library->max_tile, tile->size),
+                         "the tile is not one that the library takes", err);
     if (tile->to < library->lead || (tile->to - library->lead) % TZ_ENCODE_VIEW_ALIGN != 0 ||
         !tz_memory_holds(batch->slab, tile->to - library->lead, library->view))
-        return fail_encode(batch, location, "the view of the tile is not within the slab", err);
+        return tz_refuse(batch->slab, location, "the view of the tile is not within the slab", err);
     if (tile->capacity < tile->size || tile->capacity > library->view - library->lead)
-        return fail_encode(batch, tz_expecting(location, tile->size, tile->capacity),
-                           "the room of the tile is not in its view", err);
+        return tz_refuse(batch->slab, tz_expecting(location, tile->size, tile->capacity),
+                         "the room of the tile is not in its view", err);
     return TZ_OK;
 }
 
@@ -80,8 +78,8 @@ static tz_result check_encode_tile(const tz_encode_batch *batch, uint64_t number
     const tz_encode_entry *tile = &batch->tiles[number];
     const tz_location location = tz_location_of_tile(tile->from, number);
     if (tile->size > TZ_ENCODE_MAX_TILE_BYTES)
-        return fail_encode(batch, tz_expecting(location, TZ_ENCODE_MAX_TILE_BYTES, tile->size),
-                           "the tile is too large for kernels", err);
+        return tz_refuse(batch->slab, tz_expecting(location, TZ_ENCODE_MAX_TILE_BYTES, tile->size),
+                         "the tile is too large for kernels", err);
     TZ_TRY(tz_check_range(batch->slab, location, tile->from, tile->size,
                           "the tile is not within the slab", err));
     if (tile->skip != TZ_NONE)
@@ -92,18 +90,18 @@ static tz_result check_encode_tile(const tz_encode_batch *batch, uint64_t number
     if (batch->library)
         return check_vendor_tile(batch, tile, location, err);
     if (tile->to % 8 != 0 || !tz_memory_holds(batch->slab, tile->to, tile->capacity))
-        return fail_encode(batch, location, "the room of the tile is not within the slab", err);
-    uint64_t bound;
+        return tz_refuse(batch->slab, location, "the room of the tile is not within the slab", err);
+    uint64_t bound; /* bytes of the encoded tile in the worst case */
     if (batch->compression == TZ_COMPRESSION_PACKBITS) {
         if (tile->size % batch->row_bytes != 0)
-            return fail_encode(batch, location, "the tile has no whole number of rows", err);
+            return tz_refuse(batch->slab, location, "the tile has no whole number of rows", err);
         bound = tz_packbits_bound(tile->size, batch->row_bytes);
     } else {
         bound = tile->size > 0 ? TZ_ZLIB_FRAME_BYTES + tz_deflate_raw_bound(tile->size) : 0;
     }
     if (tile->capacity < bound)
-        return fail_encode(batch, tz_expecting(location, bound, tile->capacity),
-                           "the tile may need more room", err);
+        return tz_refuse(batch->slab, tz_expecting(location, bound, tile->capacity),
+                         "the tile may need more room", err);
     return TZ_OK;
 }
 
@@ -112,7 +110,7 @@ tz_result tz_encode_check(const tz_encode_batch *batch, tz_error *err)
     const bool is_known = batch->library ? batch->library->compression == batch->compression
                                          : has_encoder_kernels(batch->compression);
     if (!is_known || (batch->compression == TZ_COMPRESSION_PACKBITS && batch->row_bytes == 0))
-        return fail_encode(batch, tz_no_location(), "devices do not encode such tiles", err);
+        return tz_refuse(batch->slab, tz_no_location(), "devices do not encode such tiles", err);
     TZ_TRY(tz_check_array(batch->slab, batch->table, batch->count, sizeof *batch->tiles, 8,
                           "the table is not within the slab", err));
     TZ_TRY(tz_check_array(batch->slab, batch->sizes, batch->count, sizeof(uint32_t), 8,
@@ -174,8 +172,9 @@ tz_result tz_compact_launch(const tz_compact_batch *batch, uint32_t queue, tz_er
                           "the room for all tiles is not within the slab", err));
     const uint64_t capacity = tz_compact_capacity(batch);
     if (batch->capacity < capacity)
-        return fail_encode(tiles, tz_expecting(tz_at_offset(batch->to), capacity, batch->capacity),
-                           "the tiles may need more room", err);
+        return tz_refuse(tiles->slab,
+                         tz_expecting(tz_at_offset(batch->to), capacity, batch->capacity),
+                         "the tiles may need more room", err);
     TZ_TRY(TZ_LAUNCH(device, queue, TZ_KERNEL_COMPACT_SCAN, 1, err, TZ_MEMORY(tiles->slab),
                      TZ_U64(tiles->sizes), TZ_U64(batch->offsets), TZ_U64(tiles->count),
                      TZ_U32(batch->before), TZ_U32(batch->after)));

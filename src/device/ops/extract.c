@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "codec/codec.h"
 #include "device/device_state.h"
 #include "device/launch.h"
 #include "device/ops/extract_kernels.h"
@@ -34,6 +35,7 @@ _Static_assert((unsigned)TZ_DTYPE_UINT8 == TZ_COMPONENT_U8 &&
 
 /* ---- shapes ---- */
 
+/* False for samples of 1 to 7 bits, 12 bits and the like, which are packed in the file. */
 static bool has_whole_samples(const tz_row_format *row)
 {
     return row->bits == 8 * tz_dtype_size(row->dtype);
@@ -68,6 +70,8 @@ uint64_t tz_extract_scratch_bytes(const tz_extract_batch *batch)
     return tz_mul_capped(tz_mul_capped(batch->count, batch->height), plain_row_bytes(&batch->row));
 }
 
+/* Options are for some types only: masks are bytes, NaN is a float's, and bits of complex numbers
+ * are not discarded. Statistics need double precision. */
 bool tz_device_extracts(const tz_device *device, const tz_extract_batch *batch)
 {
     const tz_dtype dtype = batch->row.dtype;
@@ -84,14 +88,15 @@ bool tz_device_extracts(const tz_device *device, const tz_extract_batch *batch)
 
 /* ---- checks ---- */
 
+/* The part of the image that a tile covers is read from the rows (and from the mask, if statistics
+ * leave pixels out); the whole tile is written to the slab. */
 static tz_result check_extract_tile(const tz_extract_batch *batch, uint64_t index, tz_error *err)
 {
-    const tz_device *device = batch->slab->device;
     const tz_extract_tile *tile = &batch->tiles[index];
     const tz_location location = tz_location_of_tile(tile->to, index);
     if (tile->width == 0 || tile->width > batch->row.width || tile->height == 0 ||
         tile->height > batch->height)
-        return tz_call_fail_argument(device, location, "no tile has such a part of the image", err);
+        return tz_refuse(batch->slab, location, "no tile has such a part of the image", err);
 
     const tz_strided samples = {
         .first = tile->from,
@@ -99,14 +104,14 @@ static tz_result check_extract_tile(const tz_extract_batch *batch, uint64_t inde
         .strides = {batch->band_stride, batch->row_stride, batch->column_stride},
         .size = tz_dtype_size(batch->row.dtype)};
     if (!tz_memory_holds_words(batch->rows, &samples))
-        return tz_call_fail_argument(device, location, "the tile is not within the rows", err);
+        return tz_refuse(batch->slab, location, "the tile is not within the rows", err);
 
     const tz_strided valid = {.first = tile->valid,
                               .counts = {1, tile->height, tile->width},
                               .strides = {0, batch->mask_row_stride, batch->mask_column_stride},
                               .size = 1};
     if (batch->wants_stats && batch->mask && !tz_memory_holds_words(batch->mask, &valid))
-        return tz_call_fail_argument(device, location, "the tile is not within the mask", err);
+        return tz_refuse(batch->slab, location, "the tile is not within the mask", err);
 
     const uint32_t height = batch->crop_height ? tile->height : batch->height;
     const uint64_t size = tz_mul_capped(height, tz_row_bytes(&batch->row));
@@ -114,27 +119,24 @@ static tz_result check_extract_tile(const tz_extract_batch *batch, uint64_t inde
                           err));
     if (batch->discard_bits &&
         tz_add_capped(tile->plane, batch->row.samples) > batch->discard_count)
-        return tz_call_fail_argument(device, location, "there are no discard_bits for the tile",
-                                     err);
+        return tz_refuse(batch->slab, location, "there are no discard_bits for the tile", err);
     return TZ_OK;
 }
 
 static tz_result check_extract_batch(const tz_extract_batch *batch, tz_error *err)
 {
-    const tz_device *device = batch->slab->device;
     const tz_row_format *row = &batch->row;
-    if (!tz_device_extracts(device, batch))
-        return tz_call_fail_argument(device, tz_no_location(),
-                                     "the device does not extract such tiles", err);
+    if (!tz_device_extracts(batch->slab->device, batch))
+        return tz_refuse(batch->slab, tz_no_location(), "the device does not extract such tiles",
+                         err);
     if (row->width == 0 || row->samples == 0 || batch->height == 0 ||
         (row->predictor < 1 || row->predictor > 3))
-        return tz_call_fail_argument(device, tz_no_location(), "tiles of such a shape do not exist",
-                                     err);
+        return tz_refuse(batch->slab, tz_no_location(), "tiles of such a shape do not exist", err);
     /* Kernels count the words of a row in 32 bits; a sample has up to two. */
     if (tz_mul_capped(row->width, tz_mul_capped(row->samples, 2)) >
         UINT32_MAX - TZ_WORK_GROUP_ITEMS)
-        return tz_call_fail_argument(device, tz_no_location(),
-                                     "rows of tiles are too long for kernels", err);
+        return tz_refuse(batch->slab, tz_no_location(), "rows of tiles are too long for kernels",
+                         err);
 
     TZ_TRY(tz_check_array(batch->slab, batch->table, batch->count, sizeof *batch->tiles, 8,
                           "the table is not in the slab", err));
@@ -231,7 +233,7 @@ static tz_result launch_inspect(const tz_extract_batch *batch, const plain_rows 
         how.flags |= TZ_INSPECT_NAN;
     if (!has_whole_samples(row) && !batch->is_mask) {
         how.flags |= TZ_INSPECT_FIT;
-        how.below = row->sample_format == 2 ? 1u << (row->bits - 1) : 0;
+        how.below = row->sample_format == TZ_SAMPLE_FORMAT_INT ? 1u << (row->bits - 1) : 0;
     }
     return TZ_LAUNCH(device, queue,
                      tz_kernel_for(device, TZ_KERNEL_INSPECT, TZ_KERNEL_INSPECT_WORK_GROUP),
@@ -241,6 +243,8 @@ static tz_result launch_inspect(const tz_extract_batch *batch, const plain_rows 
                      TZ_U64(how.value[0]), TZ_U64(how.value[1]));
 }
 
+/* One work-group for each tile and band. Types that have no statistics (complex numbers) are passed
+ * as 0: their entries say that no pixel is valid. */
 static tz_result launch_stats(const tz_extract_batch *batch, const plain_rows *rows, uint32_t queue,
                               tz_error *err)
 {
@@ -326,14 +330,14 @@ tz_result tz_copy_rows_launch(const tz_buffer *from, const tz_buffer *to, uint32
     int64_t from_step = from->column_stride, to_step = to->column_stride;
     if (from->bands != to->bands || from->height != to->height || from->width != to->width ||
         from->dtype != to->dtype || size == 0)
-        return tz_call_fail_argument(to->memory->device, tz_at_offset(to->offset),
-                                     "rows are copied to rows of the same shape and type", err);
+        return tz_refuse(to->memory, tz_at_offset(to->offset),
+                         "rows are copied to rows of the same shape and type", err);
     if (from->bands == 0 || from->height == 0 || from->width == 0)
         return TZ_OK;
     if (!tz_buffer_is_within(from) || !tz_buffer_is_within(to)) {
         const tz_buffer *wrong = tz_buffer_is_within(from) ? to : from;
-        return tz_call_fail_argument(wrong->memory->device, tz_at_offset(wrong->offset),
-                                     "the rows are not within their memory", err);
+        return tz_refuse(wrong->memory, tz_at_offset(wrong->offset),
+                         "the rows are not within their memory", err);
     }
     if (bands > 1 && has_packed_pixels(from) && has_packed_pixels(to)) {
         width *= bands;
@@ -347,8 +351,8 @@ tz_result tz_copy_rows_launch(const tz_buffer *from, const tz_buffer *to, uint32
     }
     tz_device *device = from->memory->device;
     if (width > UINT32_MAX - TZ_WORK_GROUP_ITEMS)
-        return tz_call_fail_argument(device, tz_at_offset(from->offset),
-                                     "rows are too long for kernels", err);
+        return tz_refuse(from->memory, tz_at_offset(from->offset), "rows are too long for kernels",
+                         err);
     const uint64_t rows = tz_mul_capped(bands, from->height);
     const uint32_t row_items = tz_row_items_for(device);
     return TZ_LAUNCH(device, queue, TZ_KERNEL_COPY_ROWS, row_work_groups(rows, row_items), err,

@@ -81,6 +81,8 @@ static bool sorts_values(const tz_overview_params *how)
     return how->method == TZ_RESAMPLE_MODE || how->method == TZ_RESAMPLE_MEDIAN;
 }
 
+/* Methods with weights that differ from pixel to pixel. They filter across first, into the scratch,
+ * and then down. */
 static bool filters(const tz_overview_params *how)
 {
     return how->method == TZ_RESAMPLE_BILINEAR || how->method == TZ_RESAMPLE_CUBIC ||
@@ -117,6 +119,7 @@ static uint64_t taps_bytes(uint64_t count, uint64_t max_taps)
     return tz_mul_capped(tz_mul_capped(count, max_taps + 1), sizeof(uint64_t));
 }
 
+/* Returns the offset of size bytes, and moves the end of all to the next multiple of 64. */
 static uint64_t reserve_bytes(uint64_t *total, uint64_t size)
 {
     const uint64_t at = *total;
@@ -185,10 +188,12 @@ static void make_taps(uint64_t *out, const tz_axis_map *map, uint32_t first, uin
     }
 }
 
-static tz_result fail_builder_nomem(const tz_device *device, uint64_t size, tz_error *err)
+/* Allocates zeroed host memory, for which errors name the device. */
+static tz_result alloc_zeroed_for(const tz_device *device, uint64_t size, void **out, tz_error *err)
 {
     const tz_context ctx = {.name = device->info.id, .err = err, .ifd = -1};
-    return tz_fail_nomem(&ctx, size);
+    *out = tz_alloc_zeroed(1, size);
+    return *out ? TZ_OK : tz_fail_nomem(&ctx, size);
 }
 
 /* Allocates the host memory of a builder and uploads the taps across. */
@@ -197,18 +202,14 @@ static tz_result make_builder_tables(tz_overview_builder *builder, tz_error *err
     const builder_layout *layout = &builder->layout;
     const tz_device *device = builder->memory->device;
     const tz_axis_map across = tz_overview_map_across(&builder->how);
-    const uint64_t axis = axis_bytes(&builder->how, builder->rows);
-    builder->axis = tz_alloc(axis);
-    if (!builder->axis)
-        return fail_builder_nomem(device, axis, err);
+    void *taps;
+    TZ_TRY(alloc_zeroed_for(device, axis_bytes(&builder->how, builder->rows), &builder->axis, err));
     for (int i = 0; i < 2; i++) {
-        builder->uploads[i].words = tz_alloc_zeroed(1, layout->run_bytes);
-        if (!builder->uploads[i].words)
-            return fail_builder_nomem(device, layout->run_bytes, err);
+        void *words;
+        TZ_TRY(alloc_zeroed_for(device, layout->run_bytes, &words, err));
+        builder->uploads[i].words = words;
     }
-    uint64_t *taps = tz_alloc_zeroed(1, layout->across_bytes);
-    if (!taps)
-        return fail_builder_nomem(device, layout->across_bytes, err);
+    TZ_TRY(alloc_zeroed_for(device, layout->across_bytes, &taps, err));
     make_taps(taps, &across, 0, builder->how.to_width, builder->axis);
     const tz_result result = tz_device_copy_in(builder->memory, builder->offset + layout->across,
                                                taps, layout->across_bytes, err);
@@ -221,23 +222,18 @@ tz_result tz_overview_builder_make(tz_overview_builder **out, const tz_overview_
                                    tz_error *err)
 {
     if (!tz_device_makes_overviews(memory->device, how))
-        return tz_call_fail_argument(memory->device, tz_no_location(),
-                                     "the device cannot make such overviews", err);
+        return tz_refuse(memory, tz_no_location(), "the device cannot make such overviews", err);
     if (rows == 0)
-        return tz_call_fail_argument(memory->device, tz_no_location(),
-                                     "an overview builder of no rows", err);
+        return tz_refuse(memory, tz_no_location(), "an overview builder of no rows", err);
     const builder_layout layout = builder_layout_of(how, rows);
     TZ_TRY(tz_check_array(
         memory, offset, 1, layout.total, 64,
         "the overview builder is not within its memory, or not at a multiple of 64", err));
-    tz_overview_builder *builder = tz_alloc_zeroed(1, sizeof *builder);
-    if (!builder)
-        return fail_builder_nomem(memory->device, sizeof *builder, err);
-    builder->how = *how;
-    builder->rows = rows;
-    builder->memory = memory;
-    builder->offset = offset;
-    builder->layout = layout;
+    void *made;
+    TZ_TRY(alloc_zeroed_for(memory->device, sizeof(tz_overview_builder), &made, err));
+    tz_overview_builder *builder = made;
+    *builder = (tz_overview_builder){
+        .how = *how, .rows = rows, .memory = memory, .offset = offset, .layout = layout};
     const tz_result result = make_builder_tables(builder, err);
     if (result != TZ_OK) {
         tz_overview_builder_free(builder);
@@ -261,27 +257,22 @@ void tz_overview_builder_free(tz_overview_builder *builder)
 
 /* ---- checks: a kernel trusts its rows ---- */
 
-static tz_result fail_overview(const tz_overview_builder *builder, tz_location location,
-                               const char *text, tz_error *err)
-{
-    return tz_call_fail_argument(builder->memory->device, location, text, err);
-}
-
 static tz_result check_overview_buffer(const tz_overview_builder *builder, const tz_buffer *buffer,
                                        tz_dtype dtype, uint32_t bands, tz_error *err)
 {
     if (!buffer->memory || buffer->memory->device != builder->memory->device)
-        return fail_overview(builder, tz_no_location(),
-                             "rows are not in memory of the overview builder's device", err);
+        return tz_refuse(builder->memory, tz_no_location(),
+                         "rows are not in memory of the overview builder's device", err);
     if (buffer->dtype != dtype || buffer->bands != bands)
-        return fail_overview(builder, tz_expecting(tz_no_location(), bands, buffer->bands),
-                             "rows have another type, or other bands, than the overview", err);
+        return tz_refuse(builder->memory, tz_expecting(tz_no_location(), bands, buffer->bands),
+                         "rows have another type, or other bands, than the overview", err);
     if (buffer->height == 0 || buffer->width == 0 || !tz_buffer_is_within(buffer))
-        return fail_overview(builder, tz_at_offset(buffer->offset),
-                             "rows are not within their memory", err);
+        return tz_refuse(builder->memory, tz_at_offset(buffer->offset),
+                         "rows are not within their memory", err);
     return TZ_OK;
 }
 
+/* Old rows have the columns that the first and the last new column need, and may have more. */
 static tz_result check_old_rows(const tz_overview_builder *builder, const tz_row_range *part,
                                 uint32_t column, tz_error *err)
 {
@@ -290,14 +281,14 @@ static tz_result check_old_rows(const tz_overview_builder *builder, const tz_row
     const uint64_t end = (uint64_t)column + part->pixels.width;
     TZ_TRY(check_overview_buffer(builder, &part->pixels, how->dtype, how->bands, err));
     if (column > columns.first || end < columns.end)
-        return fail_overview(builder, tz_expecting(tz_no_location(), columns.end, end),
-                             "old rows do not have all columns", err);
+        return tz_refuse(builder->memory, tz_expecting(tz_no_location(), columns.end, end),
+                         "old rows do not have all columns", err);
     if (!how->mask || !part->mask.memory)
         return TZ_OK;
     TZ_TRY(check_overview_buffer(builder, &part->mask, TZ_DTYPE_UINT8, 1, err));
     if (part->mask.width != part->pixels.width || part->mask.height != part->pixels.height)
-        return fail_overview(builder, tz_no_location(), "the mask has another size than its pixels",
-                             err);
+        return tz_refuse(builder->memory, tz_no_location(),
+                         "the mask has another size than its pixels", err);
     return TZ_OK;
 }
 
@@ -316,14 +307,15 @@ static bool has_rows(const tz_overview_source *from, tz_interval rows)
            (at >= second->row && rows.end <= (uint64_t)second->row + second->pixels.height);
 }
 
+/* New rows are whole: a run makes all columns of the level. */
 static tz_result check_new_rows(const tz_overview_builder *builder, const tz_buffer *buffer,
                                 tz_dtype dtype, uint32_t bands, uint32_t rows, tz_error *err)
 {
     TZ_TRY(check_overview_buffer(builder, buffer, dtype, bands, err));
     if (buffer->width != builder->how.to_width || buffer->height < rows)
-        return fail_overview(builder,
-                             tz_expecting(tz_no_location(), builder->how.to_width, buffer->width),
-                             "there is no room for the new rows, or they have another width", err);
+        return tz_refuse(builder->memory,
+                         tz_expecting(tz_no_location(), builder->how.to_width, buffer->width),
+                         "there is no room for the new rows, or they have another width", err);
     return TZ_OK;
 }
 
@@ -333,8 +325,8 @@ static tz_result check_run(const tz_overview_builder *builder, const tz_overview
 {
     const tz_overview_params *how = &builder->how;
     if (rows > builder->rows || first > how->to_height || rows > how->to_height - first)
-        return fail_overview(builder, tz_expecting(tz_no_location(), builder->rows, rows),
-                             "more new rows than a run makes, or the level has", err);
+        return tz_refuse(builder->memory, tz_expecting(tz_no_location(), builder->rows, rows),
+                         "more new rows than a run makes, or the level has", err);
     if (rows == 0)
         return TZ_OK;
     const tz_interval old = tz_overview_source_rows(how, (tz_interval){first, first + rows});
@@ -343,8 +335,8 @@ static tz_result check_run(const tz_overview_builder *builder, const tz_overview
             TZ_TRY(check_old_rows(builder, &from->row_ranges[i], from->column, err));
     }
     if (!has_rows(from, old))
-        return fail_overview(builder, tz_expecting(tz_no_location(), old.first, old.end),
-                             "old rows that the new rows need are missing", err);
+        return tz_refuse(builder->memory, tz_expecting(tz_no_location(), old.first, old.end),
+                         "old rows that the new rows need are missing", err);
     TZ_TRY(check_new_rows(builder, pixels, how->dtype, how->bands, rows, err));
     if (mask && mask->memory)
         TZ_TRY(check_new_rows(builder, mask, TZ_DTYPE_UINT8, 1, rows, err));

@@ -78,6 +78,7 @@ bool tz_vendor_encode_find(const tz_device *device, const tz_tile_format *format
     return false;
 }
 
+/* All tiles count as the largest, because the plan is made before the tiles are known. */
 static uint64_t encoder_temp_bytes(const tz_vendor_encode_plan *library, uint64_t count)
 {
     return tz_vendor_temp_bytes(library->encoder.temp, library->encoder.temp_per_tile,
