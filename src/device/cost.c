@@ -59,8 +59,8 @@ static const codec_rates encoding[] = {
     {TZ_COMPRESSION_NONE, 0.66e9, 3.5e9, 0.66e9, 3.5e9, 6e9},
     {TZ_COMPRESSION_DEFLATE, 0.4e9, 0.4e9, 0.03e9, 0.007e9, 0.15e9},
     {TZ_COMPRESSION_PACKBITS, 0.13e9, 0.07e9, 0.13e9, 0.07e9, 1e9},
-    {TZ_COMPRESSION_LZ4, 0.07e9, 0.035e9, 0.07e9, 0.035e9,
-     0.5e9}, /* this one and those below: libraries only */
+    /* by libraries only */
+    {TZ_COMPRESSION_LZ4, 0.07e9, 0.035e9, 0.07e9, 0.035e9, 0.5e9},
     {TZ_COMPRESSION_ZSTD, 0.02e9, 0.007e9, 0.02e9, 0.007e9, 0.06e9},
     {TZ_COMPRESSION_JPEG, 0.013e9, 0.14e9, 0.013e9, 0.14e9, 0.7e9},
     {TZ_COMPRESSION_JPEG2000, 0.0033e9, 0.014e9, 0.0033e9, 0.014e9, 0.011e9},

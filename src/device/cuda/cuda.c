@@ -160,7 +160,7 @@ static tz_result wrap_address(void *state, tz_device_memory *memory, const tz_co
     const uint64_t before = address - f.start;
     if (f.type == 0 || before >= f.size)
         return fail_argument("the handle is not CUDA memory", ctx);
-    if (!f.is_managed) { /* which belongs to all devices */
+    if (!f.is_managed) { /* managed memory belongs to all devices */
         if (f.type != TZ_CU_MEMORYTYPE_DEVICE)
             return fail_argument("the handle is not device memory", ctx);
         if (f.device != (int)s->index)

@@ -4,11 +4,11 @@
  * current.
  *
  *     cu_api.h, cu_errors.h   declarations of CUDA's driver interface; a test compares them
- *     cuda.c                  finding, opening, closing; copies, kernels, events; the driver's
- * table cuda_find.c             the library, its errors, descriptions of devices cuda_memory.c the
- * pool, pinned and plain memory cuda_module.c           loading of kernels cuda_interop.c contexts,
- * streams and memory of the caller side_stream.c           streams for libraries whose states do
- * one task at a time
+ *     cuda.c                  finding, opening, closing; objects of the caller; commands; the table
+ *     cuda_find.c             the library, its errors, descriptions of devices
+ *     cuda_memory.c           the pool, pinned and plain memory
+ *     cuda_module.c           loading of kernels
+ *     side_stream.c           streams for libraries whose states do one task at a time
  *
  * NVIDIA's other libraries are in device/nvidia. They use this state; only opening, closing and the
  * table here know them. */

@@ -14,9 +14,8 @@ typedef struct tz_extract_tile {
     int64_t from;  /* byte of its first sample in the memory of the rows */
     int64_t valid; /* the same in the memory of the mask; used with statistics only */
     uint64_t to;   /* offset of the tile in the slab */
-    uint32_t
-        width; /* valid pixels and rows, at least 1; less than the tile's at the image's edge */
-    uint32_t height;
+    /* Valid pixels and rows, at least 1 of each; fewer than the tile's at the image's edge. */
+    uint32_t width, height;
     uint32_t plane;   /* index of its first band in discard_bits */
     uint32_t checked; /* not 0: its pixels are hashed */
 } tz_extract_tile;
