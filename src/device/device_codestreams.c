@@ -28,7 +28,8 @@ static tz_result check_codestream(const tz_codestream_batch *batch, uint64_t ind
         codestream->samples > MAX_SAMPLES ||
         (codestream->sample_bytes != 1 && codestream->sample_bytes != 2))
         return tz_refuse(batch->slab, location, "no library has such codestreams", err);
-    if (codestream->decode_reduction > (batch->compression == TZ_COMPRESSION_JPEG2000 ? MAX_REDUCTION : 0))
+    if (codestream->decode_reduction >
+        (batch->compression == TZ_COMPRESSION_JPEG2000 ? MAX_REDUCTION : 0))
         return tz_refuse(batch->slab, location, "such codestreams have no lower resolutions", err);
     const uint64_t size = tz_codestream_sample_bytes(codestream);
     if (codestream->at % codestream->sample_bytes != 0 || codestream->at < end)
