@@ -14,6 +14,7 @@
 #include <terrazzo/terrazzo.h>
 
 #include "base/error.h"
+#include "base/tiff_values.h"
 
 /* Values of tag Compression that have no name in the public header, because they are only read or
  * are second numbers of a codec. */
@@ -26,15 +27,6 @@ enum {
     TZ_COMPRESSION_APERIO_YCBCR = 33003, /* JPEG 2000 */
     TZ_COMPRESSION_APERIO_RGB = 33005,   /* JPEG 2000 */
     TZ_COMPRESSION_DNG_JXL = 52546
-};
-
-/* Values of tag SampleFormat. */
-enum {
-    TZ_SAMPLE_FORMAT_UINT = 1,
-    TZ_SAMPLE_FORMAT_INT = 2,
-    TZ_SAMPLE_FORMAT_FLOAT = 3,
-    TZ_SAMPLE_FORMAT_COMPLEX_INT = 5,
-    TZ_SAMPLE_FORMAT_COMPLEX_FLOAT = 6
 };
 
 /* ---------------------------------------------------------------------------------------------

@@ -421,7 +421,7 @@ static tz_result ccitt_decode(void *opaque, const tz_tile_format *format, const 
                      .max_changes = (size_t)format->width + SPARE_RUNS,
                      .in = in,
                      .in_size = in_size,
-                     .low_first = format->fill_order == 2,
+                     .low_first = format->fill_order == TZ_FILL_ORDER_LOW_FIRST,
                      .width = format->width,
                      .call = call};
     /* Above the first row everything is white. */

@@ -57,7 +57,8 @@ uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info)
         {TZ_COMPRESSION_ZSTD, TZ_DEVICE_DECODE_ZSTD},
     };
     /* a cast with a scale, which needs double precision */
-    const tz_row_format row = {.dtype = TZ_DTYPE_UINT16, .bits = 16, .samples = 1, .predictor = 1};
+    const tz_row_format row = {
+        .dtype = TZ_DTYPE_UINT16, .bits = 16, .samples = 1, .predictor = TZ_PREDICTOR_NONE};
     const tz_conversion to_double = {
         .from = TZ_DTYPE_UINT16, .to = TZ_DTYPE_FLOAT64, .scaled = true, .scale = 0.5};
     const tz_convert_format format = tz_convert_format_make(&row, &to_double);
@@ -65,7 +66,7 @@ uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info)
                                             .bits = 8,
                                             .sample_format = TZ_SAMPLE_FORMAT_UINT,
                                             .samples = 1,
-                                            .predictor = 1,
+                                            .predictor = TZ_PREDICTOR_NONE,
                                             .width = 16},
                                     .height = 16};
     const tz_overview_params average = {.method = TZ_RESAMPLE_AVERAGE,

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <terrazzo/terrazzo.h>
 
+#include "base/tiff_values.h"
+
 /* Returns the address of a sample in a buffer with resolved strides. */
 static inline uint8_t *tz_buffer_at(const tz_buffer *buffer, uint32_t band, int64_t row,
                                     int64_t column)

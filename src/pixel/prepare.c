@@ -15,16 +15,18 @@ const char *tz_row_unsupported(const tz_row_format *format)
 {
     if (format->dtype == TZ_DTYPE_NONE)
         return "samples of this depth and format";
-    if (format->predictor == 2 && !(tz_row_has_words(format) && format->bits <= 64))
+    if (format->predictor == TZ_PREDICTOR_HORIZONTAL &&
+        !(tz_row_has_words(format) && format->bits <= 64))
         return "predictor 2 with samples that are not of 8, 16, 32 or 64 bits";
-    if (format->predictor == 3 && (format->sample_format != 3 || format->bits < 16))
+    if (format->predictor == TZ_PREDICTOR_FLOAT &&
+        (format->sample_format != TZ_SAMPLE_FORMAT_FLOAT || format->bits < 16))
         return "predictor 3 with samples that are not floating-point";
     return NULL;
 }
 
 bool tz_row_is_plain(const tz_row_format *format)
 {
-    return tz_row_has_words(format) && format->predictor == 1 &&
+    return tz_row_has_words(format) && format->predictor == TZ_PREDICTOR_NONE &&
            !(format->swap && format->bits > 8);
 }
 
@@ -41,7 +43,7 @@ size_t tz_row_prepared_bytes(const tz_row_format *format)
 /* 24-bit floats are joined there before they are widened. */
 size_t tz_row_scratch_bytes(const tz_row_format *format)
 {
-    const bool joins = format->predictor == 3 && format->bits == 24;
+    const bool joins = format->predictor == TZ_PREDICTOR_FLOAT && format->bits == 24;
     return joins ? (size_t)format->width * format->samples * 3 : 0;
 }
 
@@ -63,18 +65,18 @@ const uint8_t *tz_row_prepare(const tz_row_format *format, uint8_t *row, uint32_
     const size_t wanted = (size_t)pixels * format->samples;
     const size_t count = (size_t)format->width * format->samples;
     const unsigned bytes = format->bits / 8u;
-    if (format->predictor == 3 && bytes == 3) {
+    if (format->predictor == TZ_PREDICTOR_FLOAT && bytes == 3) {
         tz_scalar_unpredict3(row, scratch, count, wanted, bytes, format->samples);
         widen_f24(scratch, wanted, !tz_host_is_little_endian(), out);
-    } else if (format->predictor == 3) {
+    } else if (format->predictor == TZ_PREDICTOR_FLOAT) {
         ops->unpredict3(row, out, count, wanted, bytes, format->samples);
     } else if (!tz_row_has_words(format)) {
-        if (format->bits == 24 && format->sample_format == 3)
+        if (format->bits == 24 && format->sample_format == TZ_SAMPLE_FORMAT_FLOAT)
             widen_f24(row, wanted, tz_host_is_little_endian() == format->swap, out);
         else
             ops->unpack(row, out, wanted, format->bits, tz_dtype_size(format->dtype),
-                        format->sample_format == 2);
-    } else if (format->predictor == 2) {
+                        format->sample_format == TZ_SAMPLE_FORMAT_INT);
+    } else if (format->predictor == TZ_PREDICTOR_HORIZONTAL) {
         ops->unpredict2[tz_word_index(bytes)](row, out, wanted, format->samples, format->swap);
     } else {
         const unsigned components = tz_row_components(format);

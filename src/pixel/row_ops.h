@@ -23,7 +23,10 @@ static inline unsigned tz_word_index(size_t bytes)
 /* Complex samples (SampleFormat 5 and 6) are two numbers. */
 static inline unsigned tz_row_components(const tz_row_format *format)
 {
-    return format->sample_format == 5 || format->sample_format == 6 ? 2 : 1;
+    return format->sample_format == TZ_SAMPLE_FORMAT_COMPLEX_INT ||
+                   format->sample_format == TZ_SAMPLE_FORMAT_COMPLEX_FLOAT
+               ? 2
+               : 1;
 }
 
 static inline bool tz_host_is_little_endian(void)

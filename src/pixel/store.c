@@ -29,14 +29,15 @@ const char *tz_store_unsupported(const tz_row_format *format)
     const char *unreadable = tz_row_unsupported(format);
     if (unreadable)
         return unreadable;
-    if (!fills_dtype(format) && format->sample_format != 1 && format->sample_format != 2)
+    if (!fills_dtype(format) && format->sample_format != TZ_SAMPLE_FORMAT_UINT &&
+        format->sample_format != TZ_SAMPLE_FORMAT_INT)
         return "floating-point samples of other than 16, 32 or 64 bits";
     return NULL;
 }
 
 size_t tz_store_scratch_bytes(const tz_row_format *format)
 {
-    return format->predictor == 3 ? tz_row_bytes(format) + TZ_ROW_SLACK : 0;
+    return format->predictor == TZ_PREDICTOR_FLOAT ? tz_row_bytes(format) + TZ_ROW_SLACK : 0;
 }
 
 /* Predictor 3 cannot work in place: a row that becomes itself is moved to the scratch first. For
@@ -45,7 +46,7 @@ void tz_store_row(const tz_row_format *format, const uint8_t *row, uint8_t *out,
 {
     const tz_row_ops *ops = tz_row_ops_get();
     const size_t count = (size_t)format->width * format->samples;
-    if (format->predictor == 3) {
+    if (format->predictor == TZ_PREDICTOR_FLOAT) {
         if (row == out)
             row = memcpy(scratch, row, tz_row_bytes(format));
         ops->predict3(row, out, count, format->bits / 8u, format->samples);
@@ -54,7 +55,7 @@ void tz_store_row(const tz_row_format *format, const uint8_t *row, uint8_t *out,
     const size_t size = tz_dtype_size(format->dtype);
     if (format->bits != 8 * size) {
         ops->pack(row, out, count, format->bits, size);
-    } else if (format->predictor == 2) {
+    } else if (format->predictor == TZ_PREDICTOR_HORIZONTAL) {
         ops->predict2[tz_word_index(size)](row, out, count, format->samples, format->swap);
     } else {
         const unsigned components = tz_row_components(format);
@@ -84,7 +85,7 @@ size_t tz_store_misfit(const tz_row_format *format, const uint8_t *row, size_t c
     const uint32_t bits = format->bits;
     if (fills_dtype(format))
         return count;
-    const uint32_t below = format->sample_format == 2 ? 1u << (bits - 1) : 0;
+    const uint32_t below = format->sample_format == TZ_SAMPLE_FORMAT_INT ? 1u << (bits - 1) : 0;
     for (size_t at = 0; at < count; at += CHECKED_AT_ONCE) {
         const size_t some = tz_min_size(count - at, CHECKED_AT_ONCE);
         if (!has_misfit(row + at * size, some, size, bits, below))

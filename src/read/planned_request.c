@@ -151,7 +151,8 @@ static tz_result load_tables(tz_planned_request *planned, tz_arena *arena, const
 static const char *set_subsampled(tz_planned_request *planned)
 {
     const uint16_t *step = planned->tile.subsampling;
-    if (planned->row.bits != 8 || planned->row.samples != 3 || planned->row.predictor != 1)
+    if (planned->row.bits != 8 || planned->row.samples != 3 ||
+        planned->row.predictor != TZ_PREDICTOR_NONE)
         return "subsampled YCbCr other than three samples of 8 bits without predictor";
     const uint64_t clumps = tz_ceil_div(planned->tile.width, step[0]);
     const uint64_t width = clumps * (step[0] * step[1] + 2u);
@@ -175,7 +176,8 @@ static tz_result set_tile_format(tz_planned_request *planned, const tz_context *
     const bool by_band = tables->planar == TZ_PLANAR_SEPARATE;
     const uint16_t samples = by_band ? 1 : level->samples;
     const bool ends_with_alpha =
-        info->extra_sample_count > 0 && info->extra_samples[info->extra_sample_count - 1] == 2;
+        info->extra_sample_count > 0 &&
+        info->extra_samples[info->extra_sample_count - 1] == TZ_EXTRA_UNASSOCIATED_ALPHA;
     const bool is_subsampled = level->photometric == TZ_PHOTOMETRIC_YCBCR && !by_band &&
                                !(planned->codec->flags & TZ_DECODER_TO_RGB) &&
                                (tables->subsampling[0] > 1 || tables->subsampling[1] > 1);
@@ -209,8 +211,8 @@ static tz_result set_tile_format(tz_planned_request *planned, const tz_context *
     planned->row.swap = container->big_endian == tz_host_is_little_endian();
     if (planned->codec->flags & TZ_DECODER_NATIVE_ENDIAN)
         planned->row.swap = false;
-    if (planned->codec->flags & TZ_DECODER_NO_PREDICTOR && level->predictor != 1) {
-        planned->row.predictor = 1;
+    if (planned->codec->flags & TZ_DECODER_NO_PREDICTOR && level->predictor != TZ_PREDICTOR_NONE) {
+        planned->row.predictor = TZ_PREDICTOR_NONE;
         TZ_TRY(tz_warn(
             ctx, TZ_ERR_FORMAT, TZ_CAUSE_TAG,
             tz_expecting(tz_at_tag(TZ_TAG_PREDICTOR, level->ifd_offset), 1, level->predictor),
@@ -336,7 +338,8 @@ static bool has_same_rows(const tz_planned_request *planned)
 static uint32_t alpha_band(const tz_info *info)
 {
     for (uint32_t i = 0; i < info->extra_sample_count && i < info->bands; i++) {
-        if (info->extra_samples[i] == 1 || info->extra_samples[i] == 2)
+        if (info->extra_samples[i] == TZ_EXTRA_ASSOCIATED_ALPHA ||
+            info->extra_samples[i] == TZ_EXTRA_UNASSOCIATED_ALPHA)
             return info->bands - info->extra_sample_count + i;
     }
     return UINT32_MAX;

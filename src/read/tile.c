@@ -385,7 +385,7 @@ static tz_result store_raw(const tile_job *job, uint8_t *bytes)
     const tz_tile_read *tile_read = job->tile_read;
     const size_t row_bytes = tz_row_bytes(&request->row);
     const size_t size = (size_t)tz_tile_read_range(&job->plan->wave, tile_read).size;
-    const bool reversed = request->tile.fill_order == 2;
+    const bool reversed = request->tile.fill_order == TZ_FILL_ORDER_LOW_FIRST;
     if (reversed)
         tz_codec_reverse_bits(bytes, size);
     if (size == row_bytes * (tile_read->row1 - tile_read->row0)) {
@@ -473,7 +473,8 @@ static tz_result decode_tile_bytes(const tile_job *job, const tz_tile_format *fo
     const tz_decoder *codec = job->request->codec;
     const size_t size = (size_t)job->wanted->span.size;
     const tz_codec_call call = {.ctx = &job->ctx, .location = job->location};
-    const bool reversed = format->fill_order == 2 && !(codec->flags & TZ_DECODER_ANY_FILL_ORDER);
+    const bool reversed = format->fill_order == TZ_FILL_ORDER_LOW_FIRST &&
+                          !(codec->flags & TZ_DECODER_ANY_FILL_ORDER);
     if (reversed)
         tz_codec_reverse_bits(bytes, size);
     const tz_result result = tz_decode_tile(codec, job->w->states[codec_index(codec)], format,
@@ -557,7 +558,7 @@ tz_result tz_tile_decode(const tz_plan *plan, tz_worker *worker, const tz_tile_r
     if (tz_planned_request_is_raw(request)) {
         const size_t size = (size_t)tz_tile_read_range(&plan->wave, tile_read).size;
         memcpy(rows, bytes, size);
-        if (request->tile.fill_order == 2)
+        if (request->tile.fill_order == TZ_FILL_ORDER_LOW_FIRST)
             tz_codec_reverse_bits(rows, size);
         return warn_extra_bytes(&job);
     }
@@ -579,7 +580,7 @@ static bool is_only_copied(const tile_job *job)
 {
     const tz_planned_request *request = job->request;
     return tz_planned_request_is_raw(request) && request->straight && job->band != NO_BAND &&
-           request->tile.fill_order != 2 && request->row_range_height > 1;
+           request->tile.fill_order != TZ_FILL_ORDER_LOW_FIRST && request->row_range_height > 1;
 }
 
 /* Every tile of the fetch must be whole rows of the buffer, and the tiles must follow each other in

@@ -8,6 +8,7 @@
 #include <terrazzo/terrazzo.h>
 
 #include "base/error.h"
+#include "base/tiff_values.h"
 
 enum {
     TZ_TAG_NEW_SUBFILE_TYPE = 254,
@@ -177,21 +178,6 @@ uint16_t tz_tag_usual_type(const tz_tag_row *row);
 
 /* Bits of NewSubfileType. */
 enum { TZ_SUBFILE_REDUCED = 1, TZ_SUBFILE_PAGE = 2, TZ_SUBFILE_MASK = 4 };
-
-/* Values of PlanarConfiguration. */
-enum { TZ_PLANAR_CONTIGUOUS = 1, TZ_PLANAR_SEPARATE = 2 };
-
-/* The value of SampleFormat that no codec sees: undefined data, read as unsigned integers. */
-enum { TZ_SAMPLE_FORMAT_VOID = 4 };
-
-/* Values of Predictor. */
-enum { TZ_PREDICTOR_NONE = 1, TZ_PREDICTOR_HORIZONTAL = 2, TZ_PREDICTOR_FLOAT = 3 };
-
-/* The usual value of FillOrder: the highest bit of a byte is its first. */
-enum { TZ_FILL_ORDER_HIGH_FIRST = 1 };
-
-/* Values of ExtraSamples. Colours of an image with associated alpha are premultiplied. */
-enum { TZ_EXTRA_UNSPECIFIED = 0, TZ_EXTRA_ASSOCIATED_ALPHA = 1, TZ_EXTRA_UNASSOCIATED_ALPHA = 2 };
 
 /* Values of PhotometricInterpretation that tz_photometric does not have: 0 means "choose" there. */
 enum { TZ_PHOTOMETRIC_NUMBER_MIN_IS_WHITE = 0, TZ_PHOTOMETRIC_NUMBER_LOGLUV = 32845 };

@@ -46,14 +46,14 @@ _Static_assert(TZ_CONVERT_INTO == TZ_CONVERT_ENTRY_HAS_INTO &&
  * have no order. */
 bool tz_unpredict_entry_of(const tz_row_format *row, tz_unpredict_entry *entry)
 {
-    if (row->predictor != 2 && row->predictor != 3)
+    if (row->predictor != TZ_PREDICTOR_HORIZONTAL && row->predictor != TZ_PREDICTOR_FLOAT)
         return false;
     *entry = (tz_unpredict_entry){.row_bytes = (uint32_t)tz_row_bytes(row),
                                   .count = row->width * row->samples,
                                   .stride = row->samples,
                                   .width = (uint8_t)(row->bits / 8),
                                   .predictor = (uint8_t)row->predictor,
-                                  .swap = row->predictor == 2 && row->swap};
+                                  .swap = row->predictor == TZ_PREDICTOR_HORIZONTAL && row->swap};
     return true;
 }
 
@@ -64,10 +64,11 @@ static tz_result check_unpredict_entry(const tz_unpredict_batch *batch, uint64_t
 {
     const tz_unpredict_entry *entry = &batch->entries[index];
     const tz_location location = tz_location_of_tile(entry->offset, index);
-    const bool is_known_width = entry->width == 2 || entry->width == 4 || entry->width == 8 ||
-                                (entry->predictor == 2 ? entry->width == 1 : entry->width == 3);
-    if ((entry->predictor != 2 && entry->predictor != 3) || !is_known_width || entry->stride == 0 ||
-        entry->rows > TZ_UNPREDICT_MAX_ROWS ||
+    const bool is_known_width =
+        entry->width == 2 || entry->width == 4 || entry->width == 8 ||
+        (entry->predictor == TZ_PREDICTOR_HORIZONTAL ? entry->width == 1 : entry->width == 3);
+    if ((entry->predictor != TZ_PREDICTOR_HORIZONTAL && entry->predictor != TZ_PREDICTOR_FLOAT) ||
+        !is_known_width || entry->stride == 0 || entry->rows > TZ_UNPREDICT_MAX_ROWS ||
         (uint64_t)entry->count * entry->width > entry->row_bytes)
         return tz_refuse(batch->slab, location, "no predictor has rows of such a shape", err);
     const uint64_t size = (uint64_t)entry->rows * entry->row_bytes;
@@ -118,11 +119,11 @@ static void set_stored_form(uint64_t *words, const tz_row_format *row)
 {
     uint64_t form = TZ_SAMPLE_PACKED;
     bool swap = false;
-    if (row->predictor == 3) {
+    if (row->predictor == TZ_PREDICTOR_FLOAT) {
         form = TZ_SAMPLE_PLANES;
     } else if (tz_row_has_words(row)) {
         form = TZ_SAMPLE_WORDS;
-        swap = row->swap && row->predictor != 2;
+        swap = row->swap && row->predictor != TZ_PREDICTOR_HORIZONTAL;
     } else if (row->bits == 24 && row->sample_format == TZ_SAMPLE_FORMAT_FLOAT) {
         form = TZ_SAMPLE_F24;
         swap = row->swap == tz_host_is_little_endian();

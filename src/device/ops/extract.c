@@ -44,7 +44,7 @@ static bool has_whole_samples(const tz_row_format *row)
 /* True for rows that cannot be stored in place. */
 static bool needs_scratch(const tz_row_format *row)
 {
-    return row->predictor == 3 || !has_whole_samples(row);
+    return row->predictor == TZ_PREDICTOR_FLOAT || !has_whole_samples(row);
 }
 
 static uint64_t plain_row_bytes(const tz_row_format *row)
@@ -130,7 +130,7 @@ static tz_result check_extract_batch(const tz_extract_batch *batch, tz_error *er
         return tz_refuse(batch->slab, tz_no_location(), "the device does not extract such tiles",
                          err);
     if (row->width == 0 || row->samples == 0 || batch->height == 0 ||
-        (row->predictor < 1 || row->predictor > 3))
+        (row->predictor < TZ_PREDICTOR_NONE || row->predictor > TZ_PREDICTOR_FLOAT))
         return tz_refuse(batch->slab, tz_no_location(), "tiles of such a shape do not exist", err);
     /* Kernels count the words of a row in 32 bits; a sample has up to two. */
     if (tz_mul_capped(row->width, tz_mul_capped(row->samples, 2)) >
@@ -277,11 +277,11 @@ static tz_result launch_store(const tz_extract_batch *batch, const plain_rows *r
                            .bits = row->bits,
                            .swap = row->swap,
                            .little_endian = tz_host_is_little_endian()};
-    if (row->predictor == 3) {
+    if (row->predictor == TZ_PREDICTOR_FLOAT) {
         put.kind = TZ_ROW_PREDICTOR3;
     } else if (!has_whole_samples(row)) {
         put.kind = TZ_ROW_PACKED;
-    } else if (row->predictor == 2) {
+    } else if (row->predictor == TZ_PREDICTOR_HORIZONTAL) {
         put.kind = TZ_ROW_PREDICTOR2;
     } else if (row->swap && size / components > 1) {
         put.kind = TZ_ROW_SWAPPED;

@@ -30,7 +30,8 @@ bool tz_gpu_codestreams_accept(tz_plan *plan, const tz_planned_request *request,
     const bool may_be_used = !tz_standalone_is_lossy(format) || plan->options.lossy_on_device;
     tz_codestream_codec codec;
     uint32_t i = 0;
-    if (request->subsampled || format->fill_order == 2 || !tz_standalone_is_possible(format))
+    if (request->subsampled || format->fill_order == TZ_FILL_ORDER_LOW_FIRST ||
+        !tz_standalone_is_possible(format))
         return false;
     while (i < gpu->library_count && gpu->libraries[i].compression != format->compression)
         i++;

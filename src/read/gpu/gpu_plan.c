@@ -95,7 +95,7 @@ static tz_tile_route choose_route(tz_plan *plan, const tz_planned_request *reque
 {
     tz_gpu_plan *gpu = plan->gpu;
     const uint16_t compression = request->tile.compression;
-    const bool reversed = request->tile.fill_order == 2;
+    const bool reversed = request->tile.fill_order == TZ_FILL_ORDER_LOW_FIRST;
     if (tz_planned_request_is_raw(request))
         return reversed ? TZ_ROUTE_CPU : TZ_ROUTE_RAW;
     if (tz_gpu_codestreams_accept(plan, request, codec))
@@ -148,14 +148,15 @@ static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *reques
     uint32_t number;
     if (request->subsampled) { /* the CPU makes rows of RGB: see tz_tile_decode */
         row.swap = false;
-        row.predictor = 1;
+        row.predictor = TZ_PREDICTOR_NONE;
     }
     out->route = choose_route(plan, request, &out->codec);
     out->on_device =
         (pair.into && pair.into != &tz_gpu_staging) || (pair.mask && pair.mask != &tz_gpu_staging);
     gpu->on_device = gpu->on_device || out->on_device;
     out->has_unpredict = tz_unpredict_entry_of(&row, &out->unpredict);
-    out->copies_rows = request->same_rows && (tz_row_is_plain(&row) || row.predictor == 2);
+    out->copies_rows =
+        request->same_rows && (tz_row_is_plain(&row) || row.predictor == TZ_PREDICTOR_HORIZONTAL);
     out->is_interleaved = !request->planes && into->band_stride == size &&
                           into->column_stride == size * request->band_count;
     gpu->has_long_rows =
@@ -235,7 +236,8 @@ static tz_result fail_strict_codec(const tz_plan *plan, const tz_planned_request
                    "the device %s does not decode such tiles: compression %u (%s)%s%s%s%s",
                    tz_device_get_info(plan->gpu->device)->id, (unsigned)request->tile.compression,
                    name ? name : "unknown", request->subsampled ? ", subsampled" : "",
-                   request->tile.fill_order == 2 ? ", fill order 2" : "", why[0] ? "; " : "", why);
+                   request->tile.fill_order == TZ_FILL_ORDER_LOW_FIRST ? ", fill order 2" : "",
+                   why[0] ? "; " : "", why);
 }
 
 /* Drops the plan if no tile and no pixel is the device's work. */
