@@ -12,28 +12,28 @@
 const tz_codec tz_codecs[] = {
     {
         .name = "none",
-        .numbers = {{TZ_COMPRESSION_NONE, "NONE"}},
+        .numbers = {{.number = TZ_COMPRESSION_NONE, .name = "NONE"}},
         .decoder = &tz_decoder_none,
         .encoder = &tz_encoder_none,
     },
     {
         .name = "packbits",
-        .numbers = {{TZ_COMPRESSION_PACKBITS, "PACKBITS"}},
+        .numbers = {{.number = TZ_COMPRESSION_PACKBITS, .name = "PACKBITS"}},
         .decoder = &tz_decoder_packbits,
         .encoder = &tz_encoder_packbits,
     },
     {
         .name = "lzw",
-        .numbers = {{TZ_COMPRESSION_LZW, "LZW"}},
+        .numbers = {{.number = TZ_COMPRESSION_LZW, .name = "LZW"}},
         .options = TZ_OPTION_PREDICTOR,
         .decoder = &tz_decoder_lzw,
         .encoder = &tz_encoder_lzw,
     },
     {
         .name = "ccitt",
-        .numbers = {{TZ_COMPRESSION_CCITT_RLE, "CCITTRLE", NULL, true},
-                    {TZ_COMPRESSION_FAX3, "CCITTFAX3", NULL, true},
-                    {TZ_COMPRESSION_FAX4, "CCITTFAX4", NULL, true}},
+        .numbers = {{.number = TZ_COMPRESSION_CCITT_RLE, .name = "CCITTRLE", .is_read_only = true},
+                    {.number = TZ_COMPRESSION_FAX3, .name = "CCITTFAX3", .is_read_only = true},
+                    {.number = TZ_COMPRESSION_FAX4, .name = "CCITTFAX4", .is_read_only = true}},
         .decoder = &tz_decoder_ccitt,
     },
     {
@@ -41,7 +41,8 @@ const tz_codec tz_codecs[] = {
         .label = "Deflate",
         .library = "libdeflate",
         .feature = "libdeflate",
-        .numbers = {{TZ_COMPRESSION_DEFLATE, "DEFLATE"}, {TZ_COMPRESSION_OLD_DEFLATE, "DEFLATE"}},
+        .numbers = {{.number = TZ_COMPRESSION_DEFLATE, .name = "DEFLATE"},
+                    {.number = TZ_COMPRESSION_OLD_DEFLATE, .name = "DEFLATE"}},
         .options = TZ_OPTION_PREDICTOR | TZ_OPTION_LEVEL,
 #ifdef TZ_HAVE_LIBDEFLATE
         .version = TZ_LIBDEFLATE_VERSION,
@@ -54,7 +55,7 @@ const tz_codec tz_codecs[] = {
         .label = "ZSTD",
         .library = "libzstd",
         .feature = "zstd",
-        .numbers = {{TZ_COMPRESSION_ZSTD, "ZSTD"}},
+        .numbers = {{.number = TZ_COMPRESSION_ZSTD, .name = "ZSTD"}},
         .options = TZ_OPTION_PREDICTOR | TZ_OPTION_LEVEL,
 #ifdef TZ_HAVE_ZSTD
         .version = TZ_ZSTD_VERSION,
@@ -67,7 +68,7 @@ const tz_codec tz_codecs[] = {
         .label = "LZMA",
         .library = "liblzma",
         .feature = "lzma",
-        .numbers = {{TZ_COMPRESSION_LZMA, "LZMA"}},
+        .numbers = {{.number = TZ_COMPRESSION_LZMA, .name = "LZMA"}},
         .options = TZ_OPTION_PREDICTOR | TZ_OPTION_LEVEL,
 #ifdef TZ_HAVE_LZMA
         .version = TZ_LZMA_VERSION,
@@ -81,7 +82,7 @@ const tz_codec tz_codecs[] = {
         .library = "liblz4",
         .feature = "lz4",
         .readers = "GDAL, libtiff and tifffile cannot read it; terrazzo can",
-        .numbers = {{TZ_COMPRESSION_LZ4, "LZ4"}},
+        .numbers = {{.number = TZ_COMPRESSION_LZ4, .name = "LZ4"}},
         .options = TZ_OPTION_LEVEL,
 #ifdef TZ_HAVE_LZ4
         .version = TZ_LZ4_VERSION,
@@ -94,7 +95,7 @@ const tz_codec tz_codecs[] = {
         .label = "LERC writing", /* reading needs no library */
         .encoder_library = "liblerc",
         .feature = "lerc",
-        .numbers = {{TZ_COMPRESSION_LERC, "LERC"}},
+        .numbers = {{.number = TZ_COMPRESSION_LERC, .name = "LERC"}},
         .options = TZ_OPTION_INNER_LEVEL | TZ_OPTION_LOSSLESS | TZ_OPTION_MAX_ERROR,
         .decoder = &tz_decoder_lerc,
 #ifdef TZ_HAVE_LERC
@@ -107,8 +108,11 @@ const tz_codec tz_codecs[] = {
         .label = "JPEG",
         .library = "libjpeg-turbo",
         .feature = "jpeg",
-        .numbers = {{TZ_COMPRESSION_JPEG, "JPEG"},
-                    {TZ_COMPRESSION_OLD_JPEG, "OJPEG", "old-style JPEG", true}},
+        .numbers = {{.number = TZ_COMPRESSION_JPEG, .name = "JPEG"},
+                    {.number = TZ_COMPRESSION_OLD_JPEG,
+                     .name = "OJPEG",
+                     .label = "old-style JPEG",
+                     .is_read_only = true}},
         .options = TZ_OPTION_QUALITY | TZ_OPTION_LOSSLESS | TZ_OPTION_JPEG_TABLES,
 #ifdef TZ_HAVE_JPEG
         .version = TZ_JPEG_VERSION,
@@ -121,7 +125,7 @@ const tz_codec tz_codecs[] = {
         .label = "WebP",
         .library = "libwebp",
         .feature = "webp",
-        .numbers = {{TZ_COMPRESSION_WEBP, "WEBP"}},
+        .numbers = {{.number = TZ_COMPRESSION_WEBP, .name = "WEBP"}},
         .options = TZ_OPTION_LOSSY_QUALITY | TZ_OPTION_LOSSLESS,
 #ifdef TZ_HAVE_WEBP
         .version = TZ_WEBP_VERSION,
@@ -135,9 +139,13 @@ const tz_codec tz_codecs[] = {
         .library = "OpenJPEG",
         .feature = "openjpeg",
         .readers = "GDAL and libtiff cannot read it; terrazzo and tifffile can",
-        .numbers = {{TZ_COMPRESSION_JPEG2000, "JPEG2000"},
-                    {TZ_COMPRESSION_APERIO_YCBCR, "APERIO_JP2_YCBC", NULL, true},
-                    {TZ_COMPRESSION_APERIO_RGB, "APERIO_JP2_RGB", NULL, true}},
+        .numbers = {{.number = TZ_COMPRESSION_JPEG2000, .name = "JPEG2000"},
+                    {.number = TZ_COMPRESSION_APERIO_YCBCR,
+                     .name = "APERIO_JP2_YCBC",
+                     .is_read_only = true},
+                    {.number = TZ_COMPRESSION_APERIO_RGB,
+                     .name = "APERIO_JP2_RGB",
+                     .is_read_only = true}},
         .options = TZ_OPTION_QUALITY | TZ_OPTION_LOSSLESS,
         .is_lossless_by_default = true,
 #ifdef TZ_HAVE_OPENJPEG
@@ -151,7 +159,8 @@ const tz_codec tz_codecs[] = {
         .label = "JPEG XL",
         .library = "libjxl",
         .feature = "jxl",
-        .numbers = {{TZ_COMPRESSION_JXL, "JXL"}, {TZ_COMPRESSION_DNG_JXL, "JXL"}},
+        .numbers = {{.number = TZ_COMPRESSION_JXL, .name = "JXL"},
+                    {.number = TZ_COMPRESSION_DNG_JXL, .name = "JXL"}},
         .options = TZ_OPTION_LEVEL | TZ_OPTION_LOSSLESS | TZ_OPTION_DISTANCE,
         .is_lossless_by_default = true,
 #ifdef TZ_HAVE_JXL
