@@ -39,7 +39,7 @@ static bool write_cog(const job *what, tz_file *file, tz_image_spec *spec)
     tz_writer *made = NULL;
     const tz_row_source source = {.read = read_window, .user = file, .chunk_rows = what->tile};
     how.cog = true;
-    how.overview_resampling = TZ_RESAMPLE_AVERAGE;
+    how.overview_resampling = TZ_RESAMPLING_AVERAGE;
     how.level = what->level;
     how.predictor = (uint16_t)what->predictor;
     how.tile_width = how.tile_height = what->tile;
@@ -51,7 +51,7 @@ static bool write_cog(const job *what, tz_file *file, tz_image_spec *spec)
     const bool done = tz_create(&made, what->out, spec, &how, &err) == TZ_OK &&
                       tz_write_from(made, &source, &err) == TZ_OK &&
                       tz_commit(made, NULL, &err) == TZ_OK;
-    tz_discard(made);
+    tz_writer_close(made);
     return done || failed("%s", err.message);
 }
 
@@ -61,10 +61,10 @@ static bool copy(const job *what)
     tz_image_spec *spec = NULL;
     tz_error err;
     bool done = (tz_open(&file, what->input, NULL, &err) == TZ_OK &&
-                 tz_spec_of(&spec, file, &err) == TZ_OK) ||
+                 tz_image_spec_from_file(&spec, file, &err) == TZ_OK) ||
                 failed("%s", err.message);
     done = done && write_cog(what, file, spec);
-    tz_spec_free(spec);
+    tz_image_spec_free(spec);
     tz_close(file);
     return done;
 }

@@ -123,7 +123,7 @@ static vclock_sum read_one_by_one(const direct_image *image)
     void *file = NULL, *reading = NULL;
     tz_direct_read read = {.size = 4096};
     tz_error err = {.result = TZ_OK};
-    bool good = fd >= 0 && !tz_device_alloc(direct_device, read.size, &memory, &err) &&
+    bool good = fd >= 0 && !tz_device_memory_alloc(&memory, direct_device, read.size, &err) &&
                 !tz_device_share(memory, &err) &&
                 !tz_device_open_file(direct_device, fd, &file, &err);
     steps_keep(direct_cuda);
@@ -136,7 +136,7 @@ static vclock_sum read_one_by_one(const direct_image *image)
     if (!good)
         fail_msg("%s", err.message);
     tz_device_close_file(direct_device, file);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     close(fd);
     return sum_of(VCLOCK_READ);
 }
@@ -285,7 +285,7 @@ typedef struct card {
 
 #define CARD(units, mhz, is_unified)                                                               \
     {                                                                                              \
-        .type = TZ_DEVICE_GPU, .limits = {                                                         \
+        .type = TZ_DEVICE_TYPE_GPU, .limits = {                                                    \
             .unified_memory = is_unified,                                                          \
             .compute_units = units,                                                                \
             .clock_mhz = mhz                                                                       \

@@ -54,7 +54,7 @@ tz_result __wrap_tz_device_upload(uint32_t queue, tz_device_memory *to, uint64_t
                                   const void *from, uint64_t size, tz_error *err)
 {
     const stopwatch start = start_watch();
-    return end_stage(UPLOAD, tz_device_of(to), queue, start,
+    return end_stage(UPLOAD, tz_device_memory_get_device(to), queue, start,
                      __real_tz_device_upload(queue, to, offset, from, size, err), err);
 }
 
@@ -62,7 +62,7 @@ tz_result __wrap_tz_device_download(uint32_t queue, void *to, const tz_device_me
                                     uint64_t offset, uint64_t size, tz_error *err)
 {
     const stopwatch start = start_watch();
-    return end_stage(DOWNLOAD, tz_device_of(from), queue, start,
+    return end_stage(DOWNLOAD, tz_device_memory_get_device(from), queue, start,
                      __real_tz_device_download(queue, to, from, offset, size, err), err);
 }
 
@@ -113,7 +113,7 @@ static void write_image(const image *i, const tz_write_options *how, tz_memory *
         tz_write_rows(writer, &i->pixels, NULL, &err) != TZ_OK ||
         tz_commit(writer, &report, &err) != TZ_OK)
         stop(&err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     *use = report.device;
 }
 
@@ -122,7 +122,7 @@ static void read_image(const image *i, const job *j, tz_device *device, bool sta
 {
     tz_file *file = NULL;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     tz_item item = {.into = i->pixels};
     how.device = device;
@@ -196,7 +196,7 @@ static image load(const char *path, tz_device *device)
     image i = {.spec = TZ_IMAGE_SPEC_INIT};
     if (tz_open(&file, path, NULL, &err) != TZ_OK)
         stop(&err);
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     i.spec.width = info->width;
     i.spec.height = info->height;
     i.spec.bands = info->bands;
@@ -210,7 +210,7 @@ static image load(const char *path, tz_device *device)
     i.output = warm_buffer(i.size);
     const tz_item item = {.file = file, .into = i.pixels};
     if (!i.pixels.data || tz_read(&item, NULL, NULL, &err) != TZ_OK ||
-        tz_device_alloc(device, i.size, &i.on_device, &err) != TZ_OK)
+        tz_device_memory_alloc(&i.on_device, device, i.size, &err) != TZ_OK)
         stop(&err);
     tz_close(file);
     return i;
@@ -227,8 +227,8 @@ int main(int argc, char **argv)
         {.kind = "read", .name = "zstd", .how.compression = TZ_COMPRESSION_ZSTD},
         {.kind = "write", .name = "none", .how.compression = TZ_COMPRESSION_NONE},
         {.kind = "write", .name = "packbits", .how.compression = TZ_COMPRESSION_PACKBITS},
-        {.kind = "write", .name = "deflate-fast", .how.level = TZ_LEVEL_FAST},
-        {.kind = "cog", .name = "deflate-fast", .how = {.level = TZ_LEVEL_FAST, .cog = true}},
+        {.kind = "write", .name = "deflate-fast", .how.level = TZ_EFFORT_FAST},
+        {.kind = "cog", .name = "deflate-fast", .how = {.level = TZ_EFFORT_FAST, .cog = true}},
     };
     tz_device *device = NULL;
     tz_error err;
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
         print_job(&i, &jobs[k], device, (unsigned)atoi(argv[3]));
         tz_memory_free(&jobs[k].file);
     }
-    tz_device_free(i.on_device);
+    tz_device_memory_free(i.on_device);
     tz_device_close(device);
     free(i.pixels.data);
     return 0;

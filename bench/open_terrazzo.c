@@ -26,7 +26,7 @@ static int open_one(const char *path, opened *sums)
         fprintf(stderr, "%s: %s\n", path, err.message);
         return 1;
     }
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     sums->pixels += (uint64_t)info->width * info->height * info->bands;
     sums->bits += tz_dtype_size(info->dtype) * 8;
     if (info->geo.has_transform) {
@@ -46,7 +46,7 @@ static int print_cost(const char *list)
     tz_error err;
     if (count == 0 || tz_open(&file, paths[0], NULL, &err) != TZ_OK)
         return 1;
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     printf("%" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu64 " %" PRIu32 "\n", info->reads,
            info->bytes_read, info->ifd_count, info->levels[0].tile_count, info->warning_count);
     tz_close(file);

@@ -12,14 +12,14 @@ static void *open_file(const char *path, unsigned threads, shape *what)
         failed("%s", err.message);
         return NULL;
     }
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     *what = (shape){info->width, info->height, info->bands, tz_dtype_size(info->dtype)};
     return file;
 }
 
 static tz_item item_of(const tz_file *file, const window *w, bool by_pixel, uint8_t *into)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     tz_item item = {.file = file, .window = {w->column, w->row, w->width, w->height}};
     tz_buffer *b = &item.into;
     *b = (tz_buffer){.data = into,

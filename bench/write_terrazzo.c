@@ -24,16 +24,16 @@ static bool set_codec(const char *name, tz_write_options *how)
         const char *name;
         tz_compression compression;
         tz_choice lossless;
-    } codecs[] = {{"none", TZ_COMPRESSION_NONE, TZ_AUTO},
-                  {"deflate", TZ_COMPRESSION_DEFLATE, TZ_AUTO},
-                  {"zstd", TZ_COMPRESSION_ZSTD, TZ_AUTO},
-                  {"lzw", TZ_COMPRESSION_LZW, TZ_AUTO},
-                  {"packbits", TZ_COMPRESSION_PACKBITS, TZ_AUTO},
-                  {"lerc", TZ_COMPRESSION_LERC, TZ_AUTO},
-                  {"lzma", TZ_COMPRESSION_LZMA, TZ_AUTO},
-                  {"jpeg", TZ_COMPRESSION_JPEG, TZ_AUTO},
-                  {"webp", TZ_COMPRESSION_WEBP, TZ_NO},
-                  {"webpll", TZ_COMPRESSION_WEBP, TZ_YES}};
+    } codecs[] = {{"none", TZ_COMPRESSION_NONE, TZ_CHOICE_AUTO},
+                  {"deflate", TZ_COMPRESSION_DEFLATE, TZ_CHOICE_AUTO},
+                  {"zstd", TZ_COMPRESSION_ZSTD, TZ_CHOICE_AUTO},
+                  {"lzw", TZ_COMPRESSION_LZW, TZ_CHOICE_AUTO},
+                  {"packbits", TZ_COMPRESSION_PACKBITS, TZ_CHOICE_AUTO},
+                  {"lerc", TZ_COMPRESSION_LERC, TZ_CHOICE_AUTO},
+                  {"lzma", TZ_COMPRESSION_LZMA, TZ_CHOICE_AUTO},
+                  {"jpeg", TZ_COMPRESSION_JPEG, TZ_CHOICE_AUTO},
+                  {"webp", TZ_COMPRESSION_WEBP, TZ_CHOICE_NO},
+                  {"webpll", TZ_COMPRESSION_WEBP, TZ_CHOICE_YES}};
     for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
         if (strcmp(codecs[i].name, name) == 0) {
             how->compression = codecs[i].compression;
@@ -96,7 +96,7 @@ static bool close_file(void *file)
     tz_error err;
     const bool done =
         o->whole && (tz_commit(o->writer, NULL, &err) == TZ_OK || failed("%s", err.message));
-    tz_discard(o->writer);
+    tz_writer_close(o->writer);
     free(o);
     return done;
 }

@@ -107,7 +107,7 @@ static void write_runs(json *j, const blob_files *blobs, const tz_assembly *layo
     json_array(j, "runs");
     for (size_t i = 0; i < layout->blob_count && !term_is_broken(); i++)
         for (size_t k = 0; k < layout->run_counts[i]; k++) {
-            const tz_run *run = &layout->runs[i][k];
+            const tz_copy_run *run = &layout->runs[i][k];
             json_object_row(j, NULL);
             json_text(j, "blob", blobs->paths[i]);
             json_uint(j, "offset", run->offset);
@@ -118,8 +118,8 @@ static void write_runs(json *j, const blob_files *blobs, const tz_assembly *layo
     json_array_end(j);
 }
 
-static void report_assembly(const assembling *a, const tz_cog_info *info, const blob_files *blobs,
-                            const outcome *o)
+static void report_assembly(const assembling *a, const tz_cog_plan_info *info,
+                            const blob_files *blobs, const outcome *o)
 {
     json j;
     if (!a->common.json)
@@ -149,7 +149,7 @@ static void report_assembly(const assembling *a, const tz_cog_info *info, const 
 static tz_result assemble_to_file(const assembling *a, const tz_cog_plan *plan, blob_files *blobs,
                                   tz_statistics *statistics, tz_error *err)
 {
-    const tz_cog_info *info = tz_cog_plan_info(plan);
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     static tz_write_report report; /* too large for a small stack */
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
     const tz_blobs source = {blobs->count, blob_files_read, blobs};
@@ -206,7 +206,7 @@ static tz_result write_assembly_layout(const assembling *a, const tz_cog_plan *p
         return problem_nomem(err, "the heads of blobs");
     tz_result result = read_heads(blobs, heads, err);
     if (result == TZ_OK)
-        result = tz_assemble(&layout, plan, heads, blobs->count, err);
+        result = tz_assembly_create(&layout, plan, heads, blobs->count, err);
     if (result == TZ_OK)
         result = write_front(a, layout, err);
     if (result == TZ_OK) {
@@ -216,7 +216,7 @@ static tz_result write_assembly_layout(const assembling *a, const tz_cog_plan *p
                            .bigtiff = layout->bigtiff,
                            .statistics = layout->statistics,
                            .layout = layout};
-        report_assembly(a, tz_cog_plan_info(plan), blobs, &o);
+        report_assembly(a, tz_cog_plan_get_info(plan), blobs, &o);
     }
     tz_assembly_free(layout);
     for (size_t i = 0; i < blobs->count; i++)
@@ -232,7 +232,7 @@ static tz_result write_output(const assembling *a, const tz_cog_plan *plan, blob
 {
     if (a->layout)
         return write_assembly_layout(a, plan, blobs, err);
-    tz_statistics *statistics = calloc(tz_cog_plan_info(plan)->bands, sizeof *statistics);
+    tz_statistics *statistics = calloc(tz_cog_plan_get_info(plan)->bands, sizeof *statistics);
     if (statistics == NULL)
         return problem_nomem(err, "the statistics");
     tz_result result = assemble_to_file(a, plan, blobs, statistics, err);

@@ -35,8 +35,8 @@ static tz_result make_buffer(tz_buffer *out, tz_dtype dtype, uint32_t bands,
     return TZ_OK;
 }
 
-tz_result block_pixels_make(block_pixels *out, const tz_cog_info *info, const tz_window *window,
-                            tz_error *err)
+tz_result block_pixels_make(block_pixels *out, const tz_cog_plan_info *info,
+                            const tz_window *window, tz_error *err)
 {
     *out = (block_pixels){0};
     tz_result result = make_buffer(&out->pixels, info->dtype, info->bands, window, err);
@@ -83,17 +83,17 @@ static tz_result reduce_part(const descent *d, uint32_t level, const tz_window *
 {
     block_pixels from;
     tz_window source;
-    tz_result result = tz_cog_source(d->plan, level, window, &source, err);
+    tz_result result = tz_cog_source(&source, d->plan, level, window, err);
     if (result != TZ_OK)
         return result;
-    result = block_pixels_make(&from, tz_cog_plan_info(d->plan), &source, err);
+    result = block_pixels_make(&from, tz_cog_plan_get_info(d->plan), &source, err);
     if (result != TZ_OK)
         return result;
     result = read_window(d, level - 1, &source, &from, err);
     if (result == TZ_OK)
-        result = tz_reduce_window(d->plan, level, window, &from.pixels,
-                                  from.mask.data != NULL ? &from.mask : NULL, &into->pixels,
-                                  into->mask.data != NULL ? &into->mask : NULL, err);
+        result = tz_overview_window(d->plan, level, window, &from.pixels,
+                                    from.mask.data != NULL ? &from.mask : NULL, &into->pixels,
+                                    into->mask.data != NULL ? &into->mask : NULL, err);
     block_pixels_free(&from);
     return result;
 }
@@ -126,7 +126,7 @@ static tz_result read_window(const descent *d, uint32_t level, const tz_window *
 
 /* Returns the side of a part for which memory suffices. Each level between holds one source, which
  * is about twice as high and as wide as its part. */
-static uint32_t side_for(const tz_cog_info *info, uint32_t level, uint64_t memory)
+static uint32_t side_for(const tz_cog_plan_info *info, uint32_t level, uint64_t memory)
 {
     enum { MIN_SIDE = 64, MAX_SIDE = 4096 }; /* pixels */
     uint64_t pixel = info->bands * tz_dtype_size(info->dtype) + (info->mask ? 1 : 0);
@@ -147,7 +147,7 @@ static tz_result wrong_image(const char *path, const char *what, tz_error *err)
 
 /* Describes the image as when the plan was made: bytes may be read as signed, floats as half
  * floats, and an alpha band or nodata as the mask. */
-static tz_result describe_image(conversion *c, const tz_cog_info *plan, const char *path,
+static tz_result describe_image(conversion *c, const tz_cog_plan_info *plan, const char *path,
                                 tz_error *err)
 {
     const tz_info *info = c->info;
@@ -179,13 +179,13 @@ tz_result block_read_image(const block_pixels *into, const tz_cog_plan *plan, ui
                            const tz_window *window, const char *path, const tz_open_options *open,
                            uint64_t memory, uint32_t threads, tz_error *err)
 {
-    const tz_cog_info *info = tz_cog_plan_info(plan);
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     conversion c = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
     file_rows rows;
     tz_result result = tz_open(&c.file, path, open, err);
     if (result != TZ_OK)
         return result;
-    c.info = tz_file_info(c.file);
+    c.info = tz_file_get_info(c.file);
     sidecars_note(path, c.info, open->sidecars);
     c.options.threads = threads;
     result = describe_image(&c, info, path, err);

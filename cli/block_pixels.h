@@ -12,8 +12,8 @@ typedef struct block_pixels {
 } block_pixels;
 
 /* Allocates the pixels of a window of the plan. */
-tz_result block_pixels_make(block_pixels *out, const tz_cog_info *info, const tz_window *window,
-                            tz_error *err);
+tz_result block_pixels_make(block_pixels *out, const tz_cog_plan_info *info,
+                            const tz_window *window, tz_error *err);
 void block_pixels_free(block_pixels *b); /* zeroed state is fine */
 
 /* Reads samples without a header, in an order; those of the mask are in a file of their own. "-" is

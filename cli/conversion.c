@@ -45,10 +45,10 @@ static tz_result describe_file(conversion *c, tz_error *err)
     tz_result result = tz_open(&c->file, s->input, &s->common.open, err);
     if (result != TZ_OK)
         return result;
-    c->info = tz_file_info(c->file);
+    c->info = tz_file_get_info(c->file);
     sidecars_note(s->input, c->info, s->common.open.sidecars);
     pages_note_left_out(s->input, c->info);
-    result = tz_spec_of(&c->base, c->file, err);
+    result = tz_image_spec_from_file(&c->base, c->file, err);
     if (result == TZ_OK)
         c->spec = *c->base;
     return result;
@@ -102,7 +102,7 @@ void conversion_close(conversion *c)
     free(c->metadata);
     free(c->tags);
     free(c->statistics);
-    tz_spec_free(c->base);
+    tz_image_spec_free(c->base);
     tz_close(c->file);
     raw_source_close(&c->raw);
     tz_device_close(c->device);

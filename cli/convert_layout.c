@@ -69,14 +69,14 @@ static int32_t effort_of(const creation *co)
         /* fall through */
     case CREATION_LERC_DEFLATE:
         return creation_number(co, CO_ZLEVEL) == CREATION_FAST
-                   ? TZ_LEVEL_FAST
+                   ? TZ_EFFORT_FAST
                    : (int32_t)creation_number(co, CO_ZLEVEL);
     case TZ_COMPRESSION_ZSTD:
     case CREATION_LERC_ZSTD:
         return (int32_t)creation_number(co, CO_ZSTD_LEVEL);
     case TZ_COMPRESSION_LZMA:
         return creation_number(co, CO_LZMA_PRESET) == 0
-                   ? TZ_LEVEL_FAST
+                   ? TZ_EFFORT_FAST
                    : (int32_t)creation_number(co, CO_LZMA_PRESET);
     case TZ_COMPRESSION_LZ4:
         return (int32_t)creation_number(co, CO_LZ4_LEVEL);
@@ -96,15 +96,15 @@ static void set_lossy(tz_write_options *o, const creation *co)
         o->quality = (uint32_t)creation_number(co, CO_JPEG_QUALITY);
         o->jpeg_tables = tables[creation_number(co, CO_JPEGTABLESMODE)];
     } else if (o->compression == TZ_COMPRESSION_WEBP) {
-        o->lossless = co->value[CO_WEBP_LOSSLESS] != 0 ? TZ_YES : TZ_NO;
-        if (o->lossless == TZ_NO)
+        o->lossless = co->value[CO_WEBP_LOSSLESS] != 0 ? TZ_CHOICE_YES : TZ_CHOICE_NO;
+        if (o->lossless == TZ_CHOICE_NO)
             o->quality = (uint32_t)creation_number(co, CO_WEBP_LEVEL);
     } else if (o->compression == TZ_COMPRESSION_JPEG2000) {
-        o->lossless = co->value[CO_JPEG2000_LOSSLESS] != 0 ? TZ_YES : TZ_NO;
-        if (o->lossless == TZ_NO)
+        o->lossless = co->value[CO_JPEG2000_LOSSLESS] != 0 ? TZ_CHOICE_YES : TZ_CHOICE_NO;
+        if (o->lossless == TZ_CHOICE_NO)
             o->quality = (uint32_t)creation_number(co, CO_JPEG2000_QUALITY);
     } else if (o->compression == TZ_COMPRESSION_JXL) {
-        o->lossless = co->value[CO_JXL_LOSSLESS] != 0 ? TZ_YES : TZ_NO;
+        o->lossless = co->value[CO_JXL_LOSSLESS] != 0 ? TZ_CHOICE_YES : TZ_CHOICE_NO;
         o->distance = co->given[CO_JXL_DISTANCE] ? co->value[CO_JXL_DISTANCE] : 0;
         o->alpha_distance = alpha < 0 ? 0 : alpha == 0 ? -1 : alpha;
     }
@@ -159,7 +159,7 @@ static void set_overview_quality(tz_write_options *o, const creation *co)
     if (quality == 0)
         return;
     if (either)
-        o->overview_lossless = quality == 100 ? TZ_YES : TZ_NO;
+        o->overview_lossless = quality == 100 ? TZ_CHOICE_YES : TZ_CHOICE_NO;
     if (!either || quality < 100)
         o->overview_quality = quality;
 }

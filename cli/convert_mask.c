@@ -13,10 +13,10 @@ static bool is_lossy_codec(tz_compression codec, tz_choice lossless)
     case TZ_COMPRESSION_JPEG:
         return true;
     case TZ_COMPRESSION_WEBP:
-        return lossless != TZ_YES;
+        return lossless != TZ_CHOICE_YES;
     case TZ_COMPRESSION_JPEG2000:
     case TZ_COMPRESSION_JXL:
-        return lossless == TZ_NO;
+        return lossless == TZ_CHOICE_NO;
     default:
         return false;
     }
@@ -28,9 +28,9 @@ static tz_compression lossy_codec(const tz_write_options *o)
     bool other = o->overview_compression != TZ_COMPRESSION_DEFAULT &&
                  o->overview_compression != o->compression;
     tz_compression overviews = other ? o->overview_compression : o->compression;
-    tz_choice lossless = o->overview_lossless != TZ_AUTO ? o->overview_lossless
-                         : other                         ? TZ_AUTO
-                                                         : o->lossless;
+    tz_choice lossless = o->overview_lossless != TZ_CHOICE_AUTO ? o->overview_lossless
+                         : other                                ? TZ_CHOICE_AUTO
+                                                                : o->lossless;
     if (is_lossy_codec(o->compression, o->lossless))
         return o->compression;
     return o->cog && o->overview_count >= 0 && is_lossy_codec(overviews, lossless)

@@ -276,7 +276,7 @@ static void warn_each(const tz_error *list, uint32_t count, uint64_t dropped)
 
 void convert_report_warn(const conversion *c, const convert_result *result)
 {
-    const tz_report *r = &result->reading;
+    const tz_read_report *r = &result->reading;
     const tz_write_report *w = &result->writing;
     if (c->info != NULL)
         problem_print_warnings(c->info);

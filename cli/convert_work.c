@@ -40,12 +40,12 @@ static tz_result plan_writing(conversion *c, file_rows *rows, convert_result *ou
 {
     c->on_device = device_has_memory(c->device) && !c->by_nodata.used;
     tz_row_source source = file_rows_source(rows);
-    tz_result result = tz_plan_write(&c->spec, &c->options, &source, &out->writing, err);
+    tz_result result = tz_plan_write(&out->writing, &c->spec, &c->options, &source, err);
     if (result != TZ_OK || !c->on_device || out->writing.device.id[0] != '\0')
         return result;
     c->on_device = false;
     source = file_rows_source(rows);
-    return tz_plan_write(&c->spec, &c->options, &source, &out->writing, err);
+    return tz_plan_write(&out->writing, &c->spec, &c->options, &source, err);
 }
 
 /* Plans with work bytes in all. Reading gets for_reading of them, or the least that it needs. */
@@ -90,7 +90,7 @@ static tz_result plan_raw(conversion *c, convert_result *out, tz_error *err)
 {
     out->input_memory = raw_rows_memory(c);
     share_memory(c, c->memory.work, out->input_memory);
-    const tz_result result = tz_plan_write(&c->spec, &c->options, NULL, &out->writing, err);
+    const tz_result result = tz_plan_write(&out->writing, &c->spec, &c->options, NULL, err);
     if (result != TZ_OK || fits_memory(c, out))
         return result;
     const uint64_t part = out->writing.buffer_bytes / (raw_rows_part(c) - 1) + 1;
@@ -134,7 +134,7 @@ static tz_result create_output(conversion *c, convert_result *out, tz_error *err
         result = progress_cancelled(err);
     if (result == TZ_OK)
         result = tz_commit(writer, &out->writing, err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     return result == TZ_ERR_CANCELLED ? progress_cancelled(err) : result;
 }
 

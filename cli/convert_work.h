@@ -7,8 +7,8 @@
 
 typedef struct convert_result {
     tz_write_report writing;
-    tz_report reading;     /* of a TIFF; a plan has its first rows only */
-    uint64_t input_memory; /* bytes for reading, beside those for writing */
+    tz_read_report reading; /* of a TIFF; a plan has its first rows only */
+    uint64_t input_memory;  /* bytes for reading, beside those for writing */
     double seconds;
 } convert_result;
 

@@ -69,7 +69,7 @@ static void print_work(uint32_t work)
     const char *separator = "";
     page_label("work");
     for (uint32_t bit = 1; bit != 0 && bit <= work; bit <<= 1) {
-        const char *name = (work & bit) != 0 ? tz_device_work_name(bit) : NULL;
+        const char *name = (work & bit) != 0 ? tz_device_cap_name(bit) : NULL;
         if (name == NULL)
             continue;
         printf("%s%s", separator, name);
@@ -169,7 +169,7 @@ static int list_devices(const devices_settings *settings)
 {
     tz_device_list *list = NULL;
     tz_error err;
-    const tz_result result = tz_device_list_make(&list, &settings->how, &err);
+    const tz_result result = tz_device_list_create(&list, &settings->how, &err);
     if (settings->common.json)
         devices_write(list, &err);
     else if (result == TZ_OK)

@@ -37,7 +37,7 @@ static void write_work(json *j, uint32_t work)
 {
     json_array_row(j, "work");
     for (uint32_t bit = 1; bit != 0 && bit <= work; bit <<= 1) {
-        const char *name = (work & bit) != 0 ? tz_device_work_name(bit) : NULL;
+        const char *name = (work & bit) != 0 ? tz_device_cap_name(bit) : NULL;
         if (name != NULL)
             json_text(j, NULL, name);
     }

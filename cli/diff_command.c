@@ -126,7 +126,7 @@ static tz_result compare_files(diff *d, tz_error *err)
         result = tz_open(&d->sides[i].file, d->sides[i].path, &d->settings->common.open, err);
         if (result != TZ_OK)
             return result;
-        d->sides[i].info = tz_file_info(d->sides[i].file);
+        d->sides[i].info = tz_file_get_info(d->sides[i].file);
         sidecars_note(d->sides[i].path, d->sides[i].info, d->settings->common.open.sidecars);
     }
     d->memory = memory_divide(d->settings->memory, d->settings->threads, false);

@@ -41,7 +41,7 @@ static tz_result load_tags(tag_list *list, const diff_side *side, const tz_level
         return problem_nomem(err, "the tags");
     for (; list->count < count; list->count++) {
         tz_result result =
-            tz_tag_get(side->file, level->ifd_offset, list->count, &list->tags[list->count], err);
+            tz_tag_get(&list->tags[list->count], side->file, level->ifd_offset, list->count, err);
         if (result != TZ_OK)
             return result;
     }

@@ -123,9 +123,9 @@ typedef struct encoded {
 
 static tz_result read_pixels(const encoding *e, encoded *d, tz_error *err)
 {
-    tz_result result = tz_cog_block_get(d->plan, e->level, e->block, &d->what, err);
+    tz_result result = tz_cog_block_get(&d->what, d->plan, e->level, e->block, err);
     if (result == TZ_OK)
-        result = block_pixels_make(&d->pixels, tz_cog_plan_info(d->plan), &d->what.window, err);
+        result = block_pixels_make(&d->pixels, tz_cog_plan_get_info(d->plan), &d->what.window, err);
     if (result != TZ_OK)
         return result;
     if (e->raw)
@@ -146,10 +146,10 @@ static tz_result save_blob(const encoding *e, const tz_memory *blob, tz_error *e
     return result;
 }
 
-static void write_report(const encoding *e, const encoded *d, const tz_encoded_block *b,
+static void write_report(const encoding *e, const encoded *d, const tz_blob_info *b,
                          const uint32_t *sizes, const tz_statistics *statistics)
 {
-    const tz_cog_info *info = tz_cog_plan_info(d->plan);
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(d->plan);
     json j;
     json_open(&j, stdout);
     json_object(&j, NULL);
@@ -175,18 +175,18 @@ static void write_report(const encoding *e, const encoded *d, const tz_encoded_b
 static tz_result report_block(const encoding *e, const encoded *d, tz_error *err)
 {
     const tz_bytes head = {d->blob.data, d->blob.size};
-    tz_encoded_block b;
-    tz_result result = tz_encoded_block_read(&b, head.data, head.size, err);
+    tz_blob_info b;
+    tz_result result = tz_blob_read_info(&b, head.data, head.size, err);
     if (result != TZ_OK)
         return result;
     uint32_t *sizes = calloc((size_t)b.tiles, sizeof *sizes);
-    tz_statistics *statistics = calloc(tz_cog_plan_info(d->plan)->bands, sizeof *statistics);
+    tz_statistics *statistics = calloc(tz_cog_plan_get_info(d->plan)->bands, sizeof *statistics);
     if (sizes == NULL || statistics == NULL)
         result = problem_nomem(err, "the sizes of tiles");
     if (result == TZ_OK)
-        result = tz_encoded_block_sizes(d->plan, &head, sizes, err);
+        result = tz_blob_read_sizes(sizes, d->plan, &head, err);
     if (result == TZ_OK)
-        result = tz_encoded_block_statistics(d->plan, &head, statistics, err);
+        result = tz_blob_read_statistics(statistics, d->plan, &head, err);
     if (result == TZ_OK)
         write_report(e, d, &b, sizes, statistics);
     free(sizes);
@@ -204,8 +204,8 @@ static tz_result encode_block(const encoding *e, tz_error *err)
     if (result == TZ_OK)
         result = read_pixels(e, &d, err);
     if (result == TZ_OK)
-        result = tz_encode_block(d.plan, e->level, e->block, &d.pixels.pixels,
-                                 d.pixels.mask.data != NULL ? &d.pixels.mask : NULL, &d.blob, err);
+        result = tz_encode_block(&d.blob, d.plan, e->level, e->block, &d.pixels.pixels,
+                                 d.pixels.mask.data != NULL ? &d.pixels.mask : NULL, err);
     if (result == TZ_OK)
         result = save_blob(e, &d.blob, err);
     if (result == TZ_OK && e->common.json)

@@ -65,7 +65,7 @@ static tz_result read_rows(void *user, const tz_window *window, const tz_buffer 
 {
     file_rows *f = user;
     tz_item items[2];
-    tz_report part = {0};
+    tz_read_report part = {0};
     size_t count = make_row_items(f, window, pixels, mask, items);
     tz_result result;
     do {
@@ -90,7 +90,7 @@ tz_row_source file_rows_source(file_rows *f)
                            .on_device = f->c->on_device};
 }
 
-static tz_result plan_window(file_rows *f, uint32_t row, uint32_t rows, tz_report *report,
+static tz_result plan_window(file_rows *f, uint32_t row, uint32_t rows, tz_read_report *report,
                              tz_error *err)
 {
     static char nowhere; /* a plan needs a buffer, and stores nothing there */
@@ -108,7 +108,7 @@ static tz_result plan_window(file_rows *f, uint32_t row, uint32_t rows, tz_repor
     size_t count = make_row_items(f, &window, &pixels, &mask, items);
     tz_result result;
     do {
-        result = tz_plan_read(items, count, &f->how, report, err);
+        result = tz_plan_read(report, items, count, &f->how, err);
     } while (result != TZ_OK && may_raise(f, err));
     return result;
 }
@@ -118,7 +118,7 @@ tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err)
 {
     const uint32_t last = f->c->spec.height - rows;
     const uint32_t shift = f->c->info->levels[0].tile_height - 1;
-    tz_report other = {0};
+    tz_read_report other = {0};
     tz_result result = plan_window(f, 0, rows, &f->report, err);
     if (result == TZ_OK && last > 0)
         result = plan_window(f, shift < last ? shift : last, rows, &other, err);

@@ -73,7 +73,7 @@ static int code_of(const tz_geo *geo, const tz_crs *crs)
 {
     if (geo->epsg != 0 && geo->epsg != USER_DEFINED)
         return geo->epsg;
-    return crs != NULL ? tz_crs_epsg(crs) : 0;
+    return crs != NULL ? tz_crs_get_epsg(crs) : 0;
 }
 
 /* Returns NULL if there is no CRS, or PROJ does not understand it: `info` says why. */
@@ -81,7 +81,7 @@ static tz_crs *open_crs(const request *r)
 {
     tz_crs *crs = NULL;
     tz_error err;
-    if (r->info->geo.has_crs && tz_crs_open(&crs, r->file, &err) != TZ_OK)
+    if (r->info->geo.has_crs && tz_crs_from_file(&crs, r->file, &err) != TZ_OK)
         return NULL;
     return crs;
 }
@@ -105,7 +105,7 @@ static void print_result_crs(const request *r)
     if (code != 0 && crs != NULL)
         printf(", ");
     if (crs != NULL)
-        text_put_string(stdout, tz_crs_name(crs), 0);
+        text_put_string(stdout, tz_crs_get_name(crs), 0);
     else if (code == 0)
         printf("not known by a code");
     putchar('\n');
@@ -143,7 +143,7 @@ void georeference_write(json *j, const request *r)
     }
     json_uint_or_null(j, "epsg", (uint64_t)code, code > 0);
     json_uint_or_null(j, "epsg_vertical", geo->epsg_vertical, has_vertical(geo));
-    json_text_or_null(j, "wkt", crs != NULL ? tz_crs_wkt(crs) : NULL);
+    json_text_or_null(j, "wkt", crs != NULL ? tz_crs_get_wkt(crs) : NULL);
     json_object_end(j);
     tz_crs_close(crs);
 }

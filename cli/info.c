@@ -115,15 +115,15 @@ static void gather_facts(info_file *f)
         if (info_level(f, level) != NULL && tz_level_check_end(f->file, level, &err) != TZ_OK)
             info_problem(f, &err, false);
     }
-    f->cog_known = tz_cog_problems(f->file, &f->cog_problems, &err) == TZ_OK;
+    f->cog_known = tz_cog_problems(&f->cog_problems, f->file, &err) == TZ_OK;
     if (!f->cog_known)
         info_problem(f, &err, false);
     if (f->settings->no_crs || !f->info->geo.has_crs || tz_build_feature("proj") == NULL)
         return;
-    if (tz_crs_open(&f->crs, f->file, &err) != TZ_OK)
+    if (tz_crs_from_file(&f->crs, f->file, &err) != TZ_OK)
         info_problem(f, &err, f->settings->common.open.require_crs);
     else
-        crs_read_axes(&f->axes, tz_crs_wkt(f->crs));
+        crs_read_axes(&f->axes, tz_crs_get_wkt(f->crs));
 }
 
 static void print_problems(const info_file *f)
@@ -148,7 +148,7 @@ static int show_file(const info_settings *settings, const char *path, json *j)
         term_error(err.message);
         return EXIT_FAILED;
     }
-    f.info = tz_file_info(f.file);
+    f.info = tz_file_get_info(f.file);
     gather_facts(&f);
     if (settings->common.json)
         info_write_json(j, &f);

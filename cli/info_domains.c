@@ -77,7 +77,7 @@ static void write_tag_items(json *j, info_file *f)
     for (int32_t i = 0; i < level->tag_count; i++) {
         tz_tag tag;
         tz_error err;
-        if (tz_tag_get(f->file, level->ifd_offset, (uint32_t)i, &tag, &err) != TZ_OK)
+        if (tz_tag_get(&tag, f->file, level->ifd_offset, (uint32_t)i, &err) != TZ_OK)
             return;
         const tag_item *item = find_item(tag.tag);
         uint32_t bit = item != NULL ? (uint32_t)1 << (item - tag_items) : 0;
@@ -202,7 +202,7 @@ void info_write_metadata(json *j, info_file *f)
     json_object(j, "");
     if (f->info->geo.key_count > 0)
         json_text(j, "AREA_OR_POINT",
-                  f->info->geo.raster_type == TZ_RASTER_PIXEL_IS_POINT ? "Point" : "Area");
+                  f->info->geo.raster_type == TZ_RASTER_TYPE_POINT ? "Point" : "Area");
     write_tag_items(j, f);
     write_items(j, f, &at, "", -1);
     json_object_end(j);

@@ -53,7 +53,7 @@ static void count_stored(info_file *f, uint32_t level, struct info_stored *out)
     out->asked = true;
     if (l == NULL || !l->readable)
         return;
-    out->known = tz_level_stored_size(f->file, level, &out->bytes, &out->sparse, &err) == TZ_OK;
+    out->known = tz_level_stored_size(&out->bytes, &out->sparse, f->file, level, &err) == TZ_OK;
     if (!out->known)
         info_problem(f, &err, false);
 }
@@ -119,7 +119,7 @@ void info_each_tag(info_file *f, uint64_t ifd_offset,
     for (uint32_t i = 0;; i++) {
         tz_tag tag;
         tz_error err;
-        tz_result result = tz_tag_get(f->file, ifd_offset, i, &tag, &err);
+        tz_result result = tz_tag_get(&tag, f->file, ifd_offset, i, &err);
         if (result == TZ_ERR_ARG) /* past the end */
             return;
         if (result != TZ_OK) {
@@ -158,7 +158,7 @@ static bool each_of_level(info_file *f, uint32_t level,
     for (uint64_t first = 0; first < l->tile_count; first += SPANS_AT_ONCE) {
         uint64_t left = l->tile_count - first;
         size_t count = left < SPANS_AT_ONCE ? (size_t)left : SPANS_AT_ONCE;
-        if (tz_tile_spans(f->file, level, first, count, spans, &err) != TZ_OK) {
+        if (tz_tile_spans(spans, f->file, level, first, count, &err) != TZ_OK) {
             info_problem(f, &err, true);
             return true;
         }

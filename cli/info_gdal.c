@@ -37,7 +37,7 @@ static void write_coordinate_system(json *j, const info_file *f)
     if (f->crs == NULL)
         return;
     json_object(j, "coordinateSystem");
-    json_text(j, "wkt", tz_crs_wkt(f->crs));
+    json_text(j, "wkt", tz_crs_get_wkt(f->crs));
     if (f->axes.count >= 2) {
         json_array_row(j, "dataAxisToSRSAxisMapping");
         json_uint(j, NULL, f->axes.north_first ? 2 : 1);

@@ -140,9 +140,9 @@ static void write_embedded(json *j, info_file *f)
         json_uint_or_null(j, info_embedded_kinds[i].key, tag.size, found);
     }
     json_object_end(j);
-    if (f->settings->tags && f->info->exif_ifd != TZ_NONE)
+    if (f->settings->tags && f->info->exif_ifd != TZ_NO_VALUE)
         write_directory_tags(j, f, "exif_tags", f->info->exif_ifd);
-    if (f->settings->tags && f->info->gps_ifd != TZ_NONE)
+    if (f->settings->tags && f->info->gps_ifd != TZ_NO_VALUE)
         write_directory_tags(j, f, "gps_tags", f->info->gps_ifd);
 }
 
@@ -246,8 +246,8 @@ static void write_image_info(json *j, const tz_info *info)
         json_uint(j, NULL, info->extra_samples[i]);
     json_array_end(j);
     json_uint(j, "color_map_size", info->color_map != NULL ? info->color_map_size : 0);
-    json_uint_or_null(j, "exif_ifd", info->exif_ifd, info->exif_ifd != TZ_NONE);
-    json_uint_or_null(j, "gps_ifd", info->gps_ifd, info->gps_ifd != TZ_NONE);
+    json_uint_or_null(j, "exif_ifd", info->exif_ifd, info->exif_ifd != TZ_NO_VALUE);
+    json_uint_or_null(j, "gps_ifd", info->gps_ifd, info->gps_ifd != TZ_NO_VALUE);
 }
 
 static void write_nodata_info(json *j, const tz_info *info)
@@ -303,9 +303,9 @@ static void write_geo(json *j, const info_file *f)
     json_uint(j, "epsg", geo->epsg);
     json_uint(j, "epsg_vertical", geo->epsg_vertical);
     json_text_or_null(j, "citation", geo->citation);
-    json_text_or_null(j, "crs_name", f->crs != NULL ? tz_crs_name(f->crs) : NULL);
-    json_uint_or_null(j, "crs_epsg", f->crs != NULL ? (uint64_t)tz_crs_epsg(f->crs) : 0,
-                      f->crs != NULL && tz_crs_epsg(f->crs) > 0);
+    json_text_or_null(j, "crs_name", f->crs != NULL ? tz_crs_get_name(f->crs) : NULL);
+    json_uint_or_null(j, "crs_epsg", f->crs != NULL ? (uint64_t)tz_crs_get_epsg(f->crs) : 0,
+                      f->crs != NULL && tz_crs_get_epsg(f->crs) > 0);
     if (isnan(geo->coordinate_epoch))
         json_null(j, "coordinate_epoch");
     else

@@ -206,8 +206,8 @@ static void print_image_section(info_file *f)
 static void print_file_crs(const info_file *f)
 {
     const tz_geo *geo = &f->info->geo;
-    int epsg = f->crs != NULL ? tz_crs_epsg(f->crs) : geo->epsg != 32767 ? geo->epsg : 0;
-    const char *name = f->crs != NULL ? tz_crs_name(f->crs) : geo->citation;
+    int epsg = f->crs != NULL ? tz_crs_get_epsg(f->crs) : geo->epsg != 32767 ? geo->epsg : 0;
+    const char *name = f->crs != NULL ? tz_crs_get_name(f->crs) : geo->citation;
     page_label("CRS");
     if (name != NULL)
         text_put_string(stdout, name, f->settings->common.verbose ? 0 : VALUE_COLUMNS - 14);
@@ -325,7 +325,7 @@ static void print_georeference(info_file *f)
     print_file_crs(f);
     if (geo->has_transform)
         print_transform(f);
-    if (geo->raster_type == TZ_RASTER_PIXEL_IS_POINT)
+    if (geo->raster_type == TZ_RASTER_TYPE_POINT)
         page_line("Pixel is", "a point; coordinates here are of its cell's corners");
     print_points(f);
     info_print_gcps(f);
@@ -336,7 +336,7 @@ static void print_georeference(info_file *f)
         info_print_corners(f, corners);
     }
     if (f->settings->common.verbose && f->crs != NULL)
-        print_wkt(tz_crs_wkt(f->crs));
+        print_wkt(tz_crs_get_wkt(f->crs));
 }
 
 /* File ----------------------------------------------------------------------------------------- */
@@ -344,7 +344,7 @@ static void print_georeference(info_file *f)
 static void print_offset(const char *name, uint64_t offset)
 {
     char number[TEXT_NUMBER];
-    if (offset == TZ_NONE)
+    if (offset == TZ_NO_VALUE)
         return;
     page_label(name);
     printf("at byte %s\n", text_count(number, offset));

@@ -431,9 +431,9 @@ static void print_all_tags(info_file *f)
         print_level_tags(f, i);
         print_level_tags(f, TZ_MASK_OF(i));
     }
-    if (f->info->exif_ifd != TZ_NONE)
+    if (f->info->exif_ifd != TZ_NO_VALUE)
         print_directory_tags(f, "EXIF", f->info->exif_ifd);
-    if (f->info->gps_ifd != TZ_NONE)
+    if (f->info->gps_ifd != TZ_NO_VALUE)
         print_directory_tags(f, "EXIF GPS", f->info->gps_ifd);
 }
 

@@ -83,7 +83,7 @@ tz_result memory_refuse(const memory_share *share, uint64_t work, tz_error *err)
 bool memory_is_short(const tz_error *err)
 {
     return err->result == TZ_ERR_LIMIT && err->limit != NULL &&
-           strcmp(err->limit, "max_memory") == 0 && err->found != TZ_NONE;
+           strcmp(err->limit, "max_memory") == 0 && err->found != TZ_NO_VALUE;
 }
 
 /* A step of a read may get only a part of max_memory; err->expected is that part. */
@@ -97,10 +97,10 @@ uint64_t memory_needed(const tz_error *err, uint64_t max_memory)
 uint64_t memory_to_read(const tz_item *items, size_t count, const tz_read_options *how)
 {
     tz_read_options least = *how;
-    tz_report report = {0};
+    tz_read_report report = {0};
     tz_error err;
     least.max_memory = 1024; /* too little for any tile */
-    if (tz_plan_read(items, count, &least, &report, &err) == TZ_OK || !memory_is_short(&err))
+    if (tz_plan_read(&report, items, count, &least, &err) == TZ_OK || !memory_is_short(&err))
         return 0;
     return memory_needed(&err, least.max_memory);
 }

@@ -66,7 +66,7 @@ static bool describes_band(const tz_metadata_item *item)
 
 tz_result meta_open(meta_list *list, const tz_file *file)
 {
-    uint32_t total = tz_file_info(file)->metadata_count;
+    uint32_t total = tz_file_get_info(file)->metadata_count;
     *list = (meta_list){.file = file};
     if (total == 0)
         return TZ_OK;

@@ -111,7 +111,7 @@ static tz_result open_target(output *o, const char *input, tz_error *err)
         result = output_check_new(o->path, err); /* a dangling symbolic link */
     if (result != TZ_OK)
         return result;
-    result = tz_open_file_sink(&o->file, o->path, !o->overwrite, true, err);
+    result = tz_file_sink_open(&o->file, o->path, !o->overwrite, true, err);
     return result == TZ_OK ? TZ_OK : fail_sink(o, err);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A file that appears whole or not at all (tz_open_file_sink). Standard output, pipes and devices
+ * A file that appears whole or not at all (tz_file_sink_open). Standard output, pipes and devices
  * are written directly. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H

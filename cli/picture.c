@@ -110,7 +110,7 @@ bool picture_has_palette(const request *r)
 /* Entries of a colour map are names, not amounts: only methods that pick one of them make sense. */
 static tz_result check_resampling(const request *r, tz_error *err)
 {
-    if (r->how.resampling <= TZ_RESAMPLE_NEAREST || r->how.resampling == TZ_RESAMPLE_MODE ||
+    if (r->how.resampling <= TZ_RESAMPLING_NEAREST || r->how.resampling == TZ_RESAMPLING_MODE ||
         !picture_has_palette(r))
         return TZ_OK;
     return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,

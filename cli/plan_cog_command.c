@@ -87,7 +87,7 @@ static bool apply_plan_cog_option(void *user, int id, const char *value)
  */
 
 /* One line for each block, in words for encode-block. */
-static void print_blocks(const tz_cog_info *info)
+static void print_blocks(const tz_cog_plan_info *info)
 {
     for (uint32_t level = 0; level < info->level_count; level++)
         for (uint64_t i = 0; i < info->levels[level].block_count && !term_is_broken(); i++)
@@ -108,7 +108,7 @@ static tz_result write_block(json *j, const tz_cog_plan *plan, uint32_t level, u
                              tz_error *err)
 {
     tz_cog_block what;
-    tz_result result = tz_cog_block_get(plan, level, block, &what, err);
+    tz_result result = tz_cog_block_get(&what, plan, level, block, err);
     if (result != TZ_OK)
         return result;
     json_object_row(j, NULL);
@@ -126,7 +126,7 @@ static tz_result write_block(json *j, const tz_cog_plan *plan, uint32_t level, u
 
 static tz_result write_blocks(json *j, const tz_cog_plan *plan, tz_error *err)
 {
-    const tz_cog_info *info = tz_cog_plan_info(plan);
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     tz_result result = TZ_OK;
     json_array(j, "blocks");
     for (uint32_t level = 0; level < info->level_count; level++)
@@ -139,7 +139,7 @@ static tz_result write_blocks(json *j, const tz_cog_plan *plan, tz_error *err)
 
 static tz_result write_plan(const planning *p, const tz_cog_plan *plan, tz_error *err)
 {
-    const tz_cog_info *info = tz_cog_plan_info(plan);
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     json j;
     char fingerprint[17];
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, info->fingerprint);
@@ -171,7 +171,7 @@ static tz_result save_plan(const planning *p, const tz_cog_plan *plan, tz_error 
 {
     tz_memory bytes = {0};
     output out = {.fd = -1};
-    tz_result result = tz_cog_plan_save(plan, &bytes, err);
+    tz_result result = tz_cog_plan_save(&bytes, plan, err);
     if (result == TZ_OK)
         result = output_open(&out, p->convert.output, p->convert.overwrite, p->convert.input, err);
     if (result == TZ_OK)
@@ -188,7 +188,7 @@ static tz_result save_plan(const planning *p, const tz_cog_plan *plan, tz_error 
 static tz_result warn_once(const conversion *c, tz_error *err)
 {
     static convert_result outcome; /* too large for a small stack */
-    tz_result result = tz_plan_write(&c->spec, &c->options, NULL, &outcome.writing, err);
+    tz_result result = tz_plan_write(&outcome.writing, &c->spec, &c->options, NULL, err);
     if (result == TZ_OK)
         convert_report_warn(c, &outcome);
     return result;
@@ -202,13 +202,13 @@ static tz_result make_plan(const planning *p, tz_error *err)
     if (result == TZ_OK)
         result = warn_once(&c, err);
     if (result == TZ_OK)
-        result = tz_cog_plan_make(&plan, &c.spec, &c.options, p->block_tiles, err);
+        result = tz_cog_plan_create(&plan, &c.spec, &c.options, p->block_tiles, err);
     if (result == TZ_OK)
         result = save_plan(p, plan, err);
     if (result == TZ_OK && p->convert.common.json)
         result = write_plan(p, plan, err);
     else if (result == TZ_OK)
-        print_blocks(tz_cog_plan_info(plan));
+        print_blocks(tz_cog_plan_get_info(plan));
     tz_cog_plan_free(plan);
     conversion_close(&c);
     return result;

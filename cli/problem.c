@@ -17,9 +17,9 @@ tz_result problem_make(tz_error *err, tz_result result, tz_cause cause, const ch
                       .tag = -1,
                       .level = -1,
                       .tile = -1,
-                      .offset = TZ_NONE,
-                      .expected = TZ_NONE,
-                      .found = TZ_NONE,
+                      .offset = TZ_NO_VALUE,
+                      .expected = TZ_NO_VALUE,
+                      .found = TZ_NO_VALUE,
                       .count = 1};
     va_start(arguments, format);
     vsnprintf(err->message, sizeof err->message, format, arguments);
@@ -56,9 +56,9 @@ void problem_write(json *j, const tz_error *err)
     json_uint_or_null(j, "tag", (uint64_t)err->tag, err->tag >= 0);
     json_uint_or_null(j, "level", (uint64_t)err->level, err->level >= 0);
     json_uint_or_null(j, "tile", (uint64_t)err->tile, err->tile >= 0);
-    json_uint_or_null(j, "offset", err->offset, err->offset != TZ_NONE);
-    json_uint_or_null(j, "expected", err->expected, err->expected != TZ_NONE);
-    json_uint_or_null(j, "found", err->found, err->found != TZ_NONE);
+    json_uint_or_null(j, "offset", err->offset, err->offset != TZ_NO_VALUE);
+    json_uint_or_null(j, "expected", err->expected, err->expected != TZ_NO_VALUE);
+    json_uint_or_null(j, "found", err->found, err->found != TZ_NO_VALUE);
     json_uint(j, "count", err->count);
     json_text_or_null(j, "limit", err->limit);
     json_uint_or_null(j, "system_error", (uint64_t)err->system_error, err->system_error > 0);

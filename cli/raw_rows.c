@@ -136,7 +136,7 @@ tz_result raw_rows_check(const conversion *c, tz_error *err)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                             "%s has samples of %s, and NBITS makes %s only of those of a TIFF",
                             c->raw.name, tz_dtype_name(c->raw.dtype), tz_dtype_name(c->spec.dtype));
-    if (found == TZ_NONE || found == all_bands_row(c) * c->spec.height)
+    if (found == TZ_NO_VALUE || found == all_bands_row(c) * c->spec.height)
         return TZ_OK;
     return wrong_size(c, true, found, err);
 }
@@ -182,14 +182,14 @@ static tz_result open_spool(raw_rows *r, tz_error *err)
 {
     const convert_settings *s = r->c->settings;
     if (s->spool != NULL)
-        return tz_open_spool_sink(&r->spool, s->spool, err);
+        return tz_spool_sink_open(&r->spool, s->spool, err);
     const char *slash = strrchr(s->output, '/');
     char *folder = slash != NULL ? strdup(s->output) : strdup(".");
     if (folder == NULL)
         return problem_nomem(err, "a name");
     if (slash != NULL)
         folder[slash - s->output + 1] = '\0';
-    tz_result result = tz_open_spool_sink(&r->spool, folder, err);
+    tz_result result = tz_spool_sink_open(&r->spool, folder, err);
     free(folder);
     return result;
 }

@@ -133,14 +133,14 @@ static tz_result find_start(raw_source *r, tz_error *err)
         return input_fail(r->name, errno, err);
     off_t at = S_ISREG(found.st_mode) ? lseek(r->fd, 0, SEEK_CUR) : -1;
     r->start = at;
-    r->present = at < 0 ? TZ_NONE : found.st_size > at ? (uint64_t)(found.st_size - at) : 0;
+    r->present = at < 0 ? TZ_NO_VALUE : found.st_size > at ? (uint64_t)(found.st_size - at) : 0;
     return TZ_OK;
 }
 
 tz_result raw_source_open(raw_source *r, const convert_settings *settings, tz_error *err)
 {
     tz_result result = TZ_OK;
-    *r = (raw_source){.fd = STDIN_FILENO, .start = -1, .present = TZ_NONE};
+    *r = (raw_source){.fd = STDIN_FILENO, .start = -1, .present = TZ_NO_VALUE};
     input_name(r->name, settings->input);
     if (settings->raw.npy)
         result = open_array(r, settings, err);

@@ -18,7 +18,7 @@ typedef struct raw_source {
     tz_dtype dtype;
     bool swapped;     /* samples are in the other byte order than the machine's */
     int64_t start;    /* offset of the first sample in a file; -1: a stream */
-    uint64_t present; /* bytes from there on; TZ_NONE: not known */
+    uint64_t present; /* bytes from there on; TZ_NO_VALUE: not known */
 } raw_source;
 
 /* Returns true if a regular file begins as .npy files do. */

@@ -35,7 +35,7 @@ static const char *codec_of(const report *p, char *buffer)
 /* The route of tiles is known after they were read; a plan may not know it. */
 static bool knows_route(const report *p)
 {
-    const tz_report *t = &p->result->report;
+    const tz_read_report *t = &p->result->report;
     return p->output != NULL || t->tiles_copied + t->tiles_direct + t->tiles_decoded > 0;
 }
 
@@ -86,7 +86,7 @@ static void print_what(const report *p)
 
 static void print_read_tiles(const report *p)
 {
-    const tz_report *t = &p->result->report;
+    const tz_read_report *t = &p->result->report;
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
     page_heading("Tiles");
@@ -113,7 +113,7 @@ static void print_read_tiles(const report *p)
 
 static void print_read_cost(const report *p)
 {
-    const tz_report *t = &p->result->report;
+    const tz_read_report *t = &p->result->report;
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
     page_heading("Cost");
@@ -204,7 +204,7 @@ static void write_stretch(json *j, const report *p)
 
 static void write_read_cost(json *j, const report *p)
 {
-    const tz_report *t = &p->result->report;
+    const tz_read_report *t = &p->result->report;
     char codec[TEXT_NUMBER];
     json_object(j, "plan");
     json_uint(j, "tiles", t->tiles);
@@ -274,7 +274,7 @@ void report_write(const report *p)
 
 void report_warn(const transfer_result *result)
 {
-    const tz_report *r = &result->report;
+    const tz_read_report *r = &result->report;
     for (uint32_t i = 0; i < r->warning_count; i++)
         term_warning(r->warnings[i].message, r->warnings[i].count);
     for (uint32_t i = 0; i < result->damaged_count; i++) {

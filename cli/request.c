@@ -300,8 +300,8 @@ static tz_result resolve_request(request *r, tz_error *err)
         result = choose_dtype(r, err);
     if (result == TZ_OK)
         choose_result_size(r);
-    if (r->settings->has_size && r->how.resampling == TZ_RESAMPLE_NONE)
-        r->how.resampling = TZ_RESAMPLE_NEAREST;
+    if (r->settings->has_size && r->how.resampling == TZ_RESAMPLING_NONE)
+        r->how.resampling = TZ_RESAMPLING_NEAREST;
     return result == TZ_OK ? check_result_size(r, err) : result;
 }
 
@@ -326,7 +326,7 @@ tz_result request_open(request *r, const request_settings *settings, const char 
     tz_result result = tz_open(&r->file, path, &settings->common.open, err);
     if (result != TZ_OK)
         return result;
-    r->info = tz_file_info(r->file);
+    r->info = tz_file_get_info(r->file);
     sidecars_note(path, r->info, settings->common.open.sidecars);
     result = resolve_request(r, err);
     if (result == TZ_OK)

@@ -110,7 +110,7 @@ static bool set_bands(request_settings *s, const char *text)
 
 static bool set_resampling(request_settings *s, const char *text)
 {
-    for (int i = TZ_RESAMPLE_NEAREST; i <= TZ_RESAMPLE_MEDIAN; i++) {
+    for (int i = TZ_RESAMPLING_NEAREST; i <= TZ_RESAMPLING_MEDIAN; i++) {
         if (strcmp(tz_resampling_name((tz_resampling)i), text) == 0) {
             s->how.resampling = (tz_resampling)i;
             return true;
@@ -201,7 +201,7 @@ bool request_check(const request_settings *s)
         problem = "--window and --bbox do not go together";
     else if (s->how.has_fill && !s->how.boundless)
         problem = "--fill needs --boundless";
-    else if (s->how.resampling != TZ_RESAMPLE_NONE && !s->has_size)
+    else if (s->how.resampling != TZ_RESAMPLING_NONE && !s->has_size)
         problem = "--resampling needs --size";
     else if (s->how.reduced_tiles && !s->has_size)
         problem = "--reduced-tiles needs --size";

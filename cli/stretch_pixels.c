@@ -71,7 +71,7 @@ static void choose_overview_size(const request *r, uint32_t *width, uint32_t *he
 static tz_result read_overview(stretch_pixels *s, const request *r, uint64_t memory, tz_error *err)
 {
     tz_outcome outcome = {0};
-    tz_report report = {0};
+    tz_read_report report = {0};
     tz_read_options how = r->how;
     uint32_t width;
     uint32_t height;
@@ -81,7 +81,7 @@ static tz_result read_overview(stretch_pixels *s, const request *r, uint64_t mem
         return result;
     how.device = NULL;
     how.reduced_tiles = false;
-    how.resampling = TZ_RESAMPLE_NEAREST;
+    how.resampling = TZ_RESAMPLING_NEAREST;
     how.max_memory = memory;
     const tz_item item = {.file = r->file,
                           .level = TZ_LEVEL_AUTO,
@@ -91,7 +91,7 @@ static tz_result read_overview(stretch_pixels *s, const request *r, uint64_t mem
                           .into = s->pixels,
                           .mask = s->mask,
                           .outcome = &outcome};
-    result = tz_plan_read(&item, 1, &how, &report, err);
+    result = tz_plan_read(&report, &item, 1, &how, err);
     if (result == TZ_OK && outcome.level > 0)
         result = tz_read(&item, &how, &report, err);
     if (result == TZ_OK)

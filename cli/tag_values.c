@@ -45,7 +45,7 @@ bool tag_find(const tz_file *file, const tz_level *level, uint16_t number, tz_ta
     if (level->sidecar != 0)
         return false;
     for (int32_t i = 0; i < level->tag_count; i++) {
-        if (tz_tag_get(file, level->ifd_offset, (uint32_t)i, &tag, &err) != TZ_OK)
+        if (tz_tag_get(&tag, file, level->ifd_offset, (uint32_t)i, &err) != TZ_OK)
             return false;
         if (tag.tag == number) {
             *out = tag;
@@ -71,7 +71,7 @@ static tz_result read_part(const tz_file *file, const tz_tag *tag, uint64_t firs
     part.count = count;
     part.size = count * each;
     part.offset = tag->offset + first * each;
-    return tz_tag_read(file, &part, buffer, size, err);
+    return tz_tag_read(buffer, size, file, &part, err);
 }
 
 tz_result tag_same_values(const tz_file *a, const tz_tag *tag_a, const tz_file *b,

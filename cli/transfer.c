@@ -164,9 +164,10 @@ static tz_result refuse_block(const transfer *t, const blocks *b, tz_error *err)
     return refuse_reading(t, reading, err);
 }
 
-static tz_result read_once(const transfer *t, const tz_item *item, tz_report *part, tz_error *err)
+static tz_result read_once(const transfer *t, const tz_item *item, tz_read_report *part,
+                           tz_error *err)
 {
-    return t->dry ? tz_plan_read(item, 1, &t->how, part, err) : tz_read(item, &t->how, part, err);
+    return t->dry ? tz_plan_read(part, item, 1, &t->how, err) : tz_read(item, &t->how, part, err);
 }
 
 static bool grow_statuses(transfer *t, uint64_t capacity)
@@ -192,7 +193,8 @@ static void note_damaged(transfer *t)
 
 /* Reads with a list of tile statuses. Its length is found by a first attempt that is too short: a
  * plan without a list would fail if the table of tiles is damaged. */
-static tz_result salvage_block(transfer *t, const tz_item *item, tz_report *part, tz_error *err)
+static tz_result salvage_block(transfer *t, const tz_item *item, tz_read_report *part,
+                               tz_error *err)
 {
     tz_outcome *outcome = item->outcome;
     uint64_t capacity = t->status_capacity > 0 ? t->status_capacity : FIRST_STATUSES;
@@ -214,7 +216,7 @@ static tz_result salvage_block(transfer *t, const tz_item *item, tz_report *part
 /* Reads or plans one block, adds to the report, and gives the pixels to the sink. */
 static tz_result transfer_block(transfer *t, const block *where, tz_error *err)
 {
-    tz_report part = {0};
+    tz_read_report part = {0};
     tz_outcome *outcome = &t->result->outcome;
     *outcome = (tz_outcome){.level = t->r->level};
     const tz_item item = item_of(t, where, outcome);

@@ -19,8 +19,8 @@ typedef struct transfer_sink {
 #define TRANSFER_DAMAGED 16
 
 typedef struct transfer_result {
-    tz_report report;   /* of all blocks together */
-    tz_outcome outcome; /* of the last block: level, and whether it was resampled */
+    tz_read_report report; /* of all blocks together */
+    tz_outcome outcome;    /* of the last block: level, and whether it was resampled */
     uint64_t block_count;
     uint64_t buffer_bytes; /* memory of the largest block */
     tz_tile_status damaged[TRANSFER_DAMAGED];

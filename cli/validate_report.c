@@ -21,11 +21,11 @@ static void put_outcome(tz_check_outcome outcome, int width)
     char word[TEXT_NUMBER];
     snprintf(word, sizeof word, "%-*s", width, words[outcome]);
     switch (outcome) {
-    case TZ_CHECK_FAIL:
-    case TZ_CHECK_WARNING:
+    case TZ_CHECK_OUTCOME_FAIL:
+    case TZ_CHECK_OUTCOME_WARNING:
         term_put(TERM_BAD, word);
         break;
-    case TZ_CHECK_PASS:
+    case TZ_CHECK_OUTCOME_PASS:
         term_put(TERM_GOOD, word);
         break;
     default:
@@ -84,11 +84,11 @@ static void print_class(const tz_validation *validation, tz_check_class which, c
             counts[validation->checks[i].outcome]++;
     printf("  (%" PRIu32 " passed, %" PRIu32 " failed, %" PRIu32 " with warnings, %" PRIu32
            " not applicable)\n",
-           counts[TZ_CHECK_PASS], counts[TZ_CHECK_FAIL], counts[TZ_CHECK_WARNING],
-           counts[TZ_CHECK_NOT_APPLICABLE]);
+           counts[TZ_CHECK_OUTCOME_PASS], counts[TZ_CHECK_OUTCOME_FAIL],
+           counts[TZ_CHECK_OUTCOME_WARNING], counts[TZ_CHECK_OUTCOME_NOT_APPLICABLE]);
     for (uint32_t i = 0; i < validation->check_count; i++) {
         const tz_check *check = &validation->checks[i];
-        if (check->of == which && (verbose || check->outcome >= TZ_CHECK_WARNING))
+        if (check->of == which && (verbose || check->outcome >= TZ_CHECK_OUTCOME_WARNING))
             print_check(check, path);
     }
 }
@@ -97,7 +97,7 @@ static void print_conformance(const tz_validation *validation)
 {
     static const char *const groups[] = {"format", "keys", "overviews", "optimized", "http-range"};
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
-        tz_check_outcome outcome = TZ_CHECK_NOT_APPLICABLE;
+        tz_check_outcome outcome = TZ_CHECK_OUTCOME_NOT_APPLICABLE;
         for (uint32_t k = 0; k < validation->check_count; k++) {
             const tz_check *check = &validation->checks[k];
             if (check->group != NULL && strcmp(check->group, groups[i]) == 0 &&
@@ -117,9 +117,9 @@ void validate_print(const char *path, const tz_validation *validation, bool verb
     text_put_string(stdout, path, 0);
     term_end();
     putchar('\n');
-    for (unsigned i = 0; i < TZ_CHECK_CLASSES; i++) {
+    for (unsigned i = 0; i < TZ_CHECK_CLASS_COUNT; i++) {
         print_class(validation, (tz_check_class)i, titles[i], path, verbose);
-        if (i == TZ_CHECK_COG)
+        if (i == TZ_CHECK_CLASS_COG)
             print_conformance(validation);
     }
     putchar('\n');
@@ -156,7 +156,7 @@ void validate_write(json *j, const char *path, const tz_validation *validation)
     json_bool(j, "full", validation->full);
     json_bool(j, "opened", validation->opened);
     json_object_row(j, "classes");
-    for (unsigned i = 0; i < TZ_CHECK_CLASSES; i++)
+    for (unsigned i = 0; i < TZ_CHECK_CLASS_COUNT; i++)
         json_text(j, tz_check_class_name((tz_check_class)i),
                   tz_check_outcome_name(validation->classes[i]));
     json_object_end(j);

@@ -107,7 +107,7 @@ static tz_result show_picture(void *user, const block *where, const tz_buffer *p
 static void report_view(const viewing *v, const transfer_result *result, double seconds)
 {
     const request *r = v->r;
-    const tz_report *t = &result->report;
+    const tz_read_report *t = &result->report;
     uint32_t level = result->outcome.level < r->info->level_count ? result->outcome.level : 0;
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
@@ -136,7 +136,7 @@ static tz_result view_image(const view_settings *settings, const char *path, tz_
     tz_result result = request_open(&r, &settings->request, path, FORMAT_PNG, err);
     if (result == TZ_OK) {
         fit_to_terminal(&r, settings->columns);
-        r.how.resampling = picture_has_palette(&r) ? TZ_RESAMPLE_NEAREST : TZ_RESAMPLE_AVERAGE;
+        r.how.resampling = picture_has_palette(&r) ? TZ_RESAMPLING_NEAREST : TZ_RESAMPLING_AVERAGE;
         result = transfer_run(&r, &sink, false, &outcome, err);
     }
     if (result == TZ_OK)

@@ -30,7 +30,7 @@ static void make_hill(float *pixels)
 /* A window of a level, where it is in memory. */
 static tz_buffer window_buffer(const job *j, uint32_t level, const tz_window *window)
 {
-    const int64_t width = tz_cog_plan_info(j->plan)->levels[level].width;
+    const int64_t width = tz_cog_plan_get_info(j->plan)->levels[level].width;
     return (tz_buffer){.data = j->pixels[level] + window->row * width + window->column,
                        .dtype = TZ_DTYPE_FLOAT32,
                        .bands = 1,
@@ -44,28 +44,28 @@ static tz_buffer window_buffer(const job *j, uint32_t level, const tz_window *wi
 static tz_result make_block(job *j, uint32_t level, uint64_t block, tz_error *err)
 {
     tz_cog_block what;
-    tz_result result = tz_cog_block_get(j->plan, level, block, &what, err);
+    tz_result result = tz_cog_block_get(&what, j->plan, level, block, err);
     if (result != TZ_OK)
         return result;
     const tz_buffer pixels = window_buffer(j, level, &what.window);
     if (level > 0) {
         const tz_buffer source = window_buffer(j, level - 1, &what.source);
-        result = tz_reduce_block(j->plan, level, block, &source, NULL, &pixels, NULL, err);
+        result = tz_overview_block(j->plan, level, block, &source, NULL, &pixels, NULL, err);
     }
     if (result == TZ_OK)
-        result = tz_encode_block(j->plan, level, block, &pixels, NULL, &j->blobs[j->count], err);
+        result = tz_encode_block(&j->blobs[j->count], j->plan, level, block, &pixels, NULL, err);
     j->count += result == TZ_OK;
     return result;
 }
 
 static tz_result make_blocks(job *j, tz_error *err)
 {
-    const tz_cog_info *info = tz_cog_plan_info(j->plan);
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(j->plan);
     for (uint32_t level = 0; level < info->level_count; level++) {
         const tz_cog_level *l = &info->levels[level];
         j->pixels[level] = calloc((size_t)l->width * l->height, sizeof(float));
         if (!j->pixels[level] || j->count + l->block_count > MAX_BLOCKS)
-            return tz_source_fail(err, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, TZ_NONE, "no memory");
+            return tz_error_set(err, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, TZ_NO_VALUE, "no memory");
         if (level == 0)
             make_hill(j->pixels[0]);
         for (uint64_t block = 0; block < l->block_count; block++) {
@@ -82,7 +82,7 @@ static tz_result read_blob(void *user, size_t blob, uint64_t offset, void *dst, 
 {
     const job *j = user;
     if (offset > j->blobs[blob].size || size > j->blobs[blob].size - offset)
-        return tz_source_fail(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, offset, "the blob is short");
+        return tz_error_set(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, offset, "the blob is short");
     memcpy(dst, (const char *)j->blobs[blob].data + offset, size);
     return TZ_OK;
 }
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     spec.height = HEIGHT;
     spec.bands = 1;
     spec.dtype = TZ_DTYPE_FLOAT32;
-    tz_result result = tz_cog_plan_make(&plan, &spec, NULL, 4, &err);
+    tz_result result = tz_cog_plan_create(&plan, &spec, NULL, 4, &err);
     if (result == TZ_OK)
         result = write_hill(path, plan, &report, &err);
     tz_cog_plan_free(plan);

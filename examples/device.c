@@ -6,22 +6,22 @@
 #include <terrazzo/terrazzo.h>
 
 static tz_result read_band(const tz_file *file, tz_device *device, tz_buffer *into,
-                           tz_report *report, tz_error *err)
+                           tz_read_report *report, tz_error *err)
 {
     static const uint32_t first = 0;
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     *into = (tz_buffer){
         .dtype = TZ_DTYPE_FLOAT32, .bands = 1, .height = info->height, .width = info->width};
-    tz_result result = tz_device_alloc(device, (uint64_t)info->width * info->height * sizeof(float),
-                                       &into->memory, err);
+    tz_result result = tz_device_memory_alloc(
+        &into->memory, device, (uint64_t)info->width * info->height * sizeof(float), err);
     if (result != TZ_OK)
         return result;
     const tz_item item = {.file = file, .bands = &first, .band_count = 1, .into = *into};
     how.device = device;
     result = tz_read(&item, &how, report, err);
     if (result != TZ_OK)
-        tz_device_free(into->memory);
+        tz_device_memory_free(into->memory);
     return result;
 }
 
@@ -36,7 +36,7 @@ static void use_tensor(tz_dl_managed *tensor)
 
 static tz_result show(const tz_file *file, tz_device *device, tz_error *err)
 {
-    static tz_report report;
+    static tz_read_report report;
     tz_buffer pixels;
     tz_dl_managed *tensor = NULL;
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
@@ -46,7 +46,7 @@ static tz_result show(const tz_file *file, tz_device *device, tz_error *err)
         return result;
     result = tz_dlpack_from_buffer(&tensor, &pixels, &how, err);
     if (result != TZ_OK) {
-        tz_device_free(pixels.memory);
+        tz_device_memory_free(pixels.memory);
         return result;
     }
     printf("%llu tiles, %llu of them decoded by the device; %llu uploads, %llu launches\n",

@@ -16,7 +16,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     printf("%u x %u pixels, %u bands of %s\n", info->width, info->height, info->bands,
            tz_dtype_name(info->dtype));
     for (uint32_t i = 0; i < info->level_count; i++) {

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     tz_result result = tz_create(&writer, path, &spec, NULL, &err);
     if (result == TZ_OK)
         result = write_hill(writer, &report, &err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     if (result != TZ_OK) {
         fprintf(stderr, "%s\n", err.message);
         return 1;

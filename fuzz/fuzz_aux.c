@@ -38,8 +38,8 @@ static void check_applied(const tz_file *file, uint32_t values)
         check(item.role[0] != '@');
     check((unsigned)info->nodata.kind <= TZ_NODATA_FLOAT);
     check(!info->geo.has_transform || info->geo.gcp_count == 0);
-    check(!(values & TZ_VALUE_GCPS) || info->geo.gcp_count > 0);
-    check(!(values & TZ_VALUE_CRS) || info->geo.has_crs);
+    check(!(values & TZ_SIDECAR_VALUE_GCPS) || info->geo.gcp_count > 0);
+    check(!(values & TZ_SIDECAR_VALUE_CRS) || info->geo.has_crs);
     for (unsigned i = 0; info->geo.has_transform && i < 6; i++)
         check(isfinite(info->geo.transform[i]));
     for (uint32_t i = 0; i < info->geo.gcp_count; i++)

@@ -110,7 +110,7 @@ static uint32_t kernel_deflate(const encoding *e, const uint8_t *in, uint32_t si
     uint32_t answer[2] = {0, 0};
     const bool is_left = tz_estimate_prefers_matches_work_group(in, size, &choice, answer) != 0;
     target_check(is_left == tz_deflate_wants_matches(in, size));
-    if (is_left || e->choice.level != TZ_LEVEL_FAST)
+    if (is_left || e->choice.level != TZ_EFFORT_FAST)
         return 0;
     return by_work_group ? tz_deflate_tile_work_group(in, size, out, &work_group)
                          : tz_deflate_tile(in, size, out, &work_item);

@@ -22,8 +22,8 @@ static tz_result copy_submit(tz_source *source, tz_request *request, tz_error *e
     for (size_t i = 0; i < request->count; i++) {
         const tz_range *range = &request->ranges[i];
         if (range->offset > source->size || range->size > source->size - range->offset)
-            return tz_source_fail(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, range->offset,
-                                  "the file ends here");
+            return tz_error_set(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, range->offset,
+                                "the file ends here");
         memcpy(range->dst, copy->data + range->offset, range->size);
     }
     return TZ_OK;
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         touch_check(file == NULL, "a file in spite of an error");
         return 0;
     }
-    touch_check(!options.strict || tz_file_info(file)->warning_count == 0, "a strict warning");
+    touch_check(!options.strict || tz_file_get_info(file)->warning_count == 0, "a strict warning");
     touch_everything(file);
     tz_close(file);
     return 0;

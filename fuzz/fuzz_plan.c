@@ -22,7 +22,7 @@ static bool made(tz_result result, const tz_error *err)
 /* ---- blocks ---- */
 
 /* False when it is too large for a test. */
-static bool is_small(const tz_cog_info *info)
+static bool is_small(const tz_cog_plan_info *info)
 {
     const tz_cog_level *image = &info->levels[0];
     const uint64_t pixels = tz_mul_capped(image->width, image->height);
@@ -48,23 +48,23 @@ static tz_buffer zeros(tz_dtype dtype, uint32_t bands, const tz_window *window)
 
 static bool make_block(const tz_cog_plan *plan, uint32_t level, uint64_t block, tz_memory *blob)
 {
-    const tz_cog_info *info = tz_cog_plan_info(plan);
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     tz_error err;
     tz_cog_block what;
-    check(tz_cog_block_get(plan, level, block, &what, &err) == TZ_OK);
+    check(tz_cog_block_get(&what, plan, level, block, &err) == TZ_OK);
     const tz_buffer pixels = zeros(info->dtype, info->bands, &what.window);
     const tz_buffer mask = zeros(TZ_DTYPE_UINT8, 1, &what.window);
     if (level > 0) {
         const tz_buffer from = zeros(info->dtype, info->bands, &what.source);
         const tz_buffer from_mask = zeros(TZ_DTYPE_UINT8, 1, &what.source);
-        (void)made(tz_reduce_block(plan, level, block, &from, info->mask ? &from_mask : NULL,
-                                   &pixels, info->mask ? &mask : NULL, &err),
+        (void)made(tz_overview_block(plan, level, block, &from, info->mask ? &from_mask : NULL,
+                                     &pixels, info->mask ? &mask : NULL, &err),
                    &err);
         free(from.data);
         free(from_mask.data);
     }
     const bool encoded = made(
-        tz_encode_block(plan, level, block, &pixels, info->mask ? &mask : NULL, blob, &err), &err);
+        tz_encode_block(blob, plan, level, block, &pixels, info->mask ? &mask : NULL, &err), &err);
     free(pixels.data);
     free(mask.data);
     return encoded;
@@ -72,7 +72,7 @@ static bool make_block(const tz_cog_plan *plan, uint32_t level, uint64_t block, 
 
 /* ---- the file ---- */
 
-static void check_file(const tz_assembly *a, const tz_bytes *blobs, const tz_cog_info *info)
+static void check_file(const tz_assembly *a, const tz_bytes *blobs, const tz_cog_plan_info *info)
 {
     tz_error err;
     tz_file *file = NULL;
@@ -84,7 +84,7 @@ static void check_file(const tz_assembly *a, const tz_bytes *blobs, const tz_cog
             memcpy(data + a->runs[i][k].offset, (const uint8_t *)blobs[i].data + a->runs[i][k].from,
                    (size_t)a->runs[i][k].size);
     check(tz_open_memory(&file, data, (size_t)a->file_size, NULL, &err) == TZ_OK);
-    check(tz_file_info(file)->level_count == info->level_count);
+    check(tz_file_get_info(file)->level_count == info->level_count);
     tz_close(file);
     free(data);
 }
@@ -93,10 +93,10 @@ static void assemble(const tz_cog_plan *plan, const tz_bytes *blobs, size_t coun
 {
     tz_error err;
     tz_assembly *a = NULL;
-    if (!made(tz_assemble(&a, plan, blobs, count, &err), &err))
+    if (!made(tz_assembly_create(&a, plan, blobs, count, &err), &err))
         return;
     if (whole)
-        check_file(a, blobs, tz_cog_plan_info(plan));
+        check_file(a, blobs, tz_cog_plan_get_info(plan));
     tz_assembly_free(a);
 }
 
@@ -128,7 +128,7 @@ static void bend(const tz_cog_plan *plan, tz_bytes *blobs, size_t count, const u
 
 static void carry_out(const tz_cog_plan *plan, const uint8_t *more, size_t size)
 {
-    const tz_cog_info *info = tz_cog_plan_info(plan);
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     tz_memory blobs[MAX_BLOCKS] = {{0}};
     tz_bytes heads[MAX_BLOCKS];
     size_t count = 0;
@@ -150,19 +150,19 @@ static void carry_out(const tz_cog_plan *plan, const uint8_t *more, size_t size)
 
 static void use_plan(const tz_cog_plan *plan, const uint8_t *data, size_t size)
 {
-    const tz_cog_info *info = tz_cog_plan_info(plan);
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     tz_error err;
     tz_memory saved = {0};
-    check(tz_cog_plan_save(plan, &saved, &err) == TZ_OK && saved.size == size &&
+    check(tz_cog_plan_save(&saved, plan, &err) == TZ_OK && saved.size == size &&
           memcmp(saved.data, data, size) == 0);
     tz_memory_free(&saved);
     for (uint32_t level = 0; level < info->level_count; level++) {
         const tz_cog_level *l = &info->levels[level];
         tz_cog_block last;
-        check(tz_cog_block_get(plan, level, l->block_count - 1, &last, &err) == TZ_OK);
+        check(tz_cog_block_get(&last, plan, level, l->block_count - 1, &err) == TZ_OK);
         check(last.window.column + last.window.width == l->width);
         check(last.window.row + last.window.height == l->height);
-        check(tz_cog_block_get(plan, level, l->block_count, &last, &err) == TZ_ERR_ARG);
+        check(tz_cog_block_get(&last, plan, level, l->block_count, &err) == TZ_ERR_ARG);
     }
 }
 
@@ -171,10 +171,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const size_t behind = size > 0 && data[0] < size ? data[0] : 0;
     const size_t plan_size = size > behind ? size - behind - 1 : 0;
-    tz_encoded_block block;
+    tz_blob_info block;
     tz_cog_plan *plan = NULL;
     tz_error err = {.result = TZ_OK};
-    (void)made(tz_encoded_block_read(&block, data, size, &err), &err);
+    (void)made(tz_blob_read_info(&block, data, size, &err), &err);
     if (plan_size < TZ_COG_PLAN_MIN_BYTES)
         return 0;
     uint8_t *copy = malloc(plan_size);
@@ -183,7 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tz_cog_plan_seal(copy, plan_size);
     if (made(tz_cog_plan_load(&plan, copy, plan_size, NULL, &err), &err)) {
         use_plan(plan, copy, plan_size);
-        if (is_small(tz_cog_plan_info(plan)))
+        if (is_small(tz_cog_plan_get_info(plan)))
             carry_out(plan, data + 1 + plan_size, behind);
     }
     tz_cog_plan_free(plan);

@@ -42,7 +42,7 @@ static tz_window make_window(const tz_level *level, const uint8_t *c, bool bound
 
 static void make_wish(read_wish *wish, const tz_file *file, const uint8_t *c)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     *wish = (read_wish){.how = TZ_READ_OPTIONS_INIT};
     wish->item.file = file;
     wish->item.level = c[4] % info->level_count;
@@ -72,7 +72,7 @@ static void make_wish(read_wish *wish, const tz_file *file, const uint8_t *c)
                                   .bands = wish->item.band_count,
                                   .height = wish->item.window.height,
                                   .width = wish->item.window.width};
-    if (wish->how.resampling != TZ_RESAMPLE_NONE) {
+    if (wish->how.resampling != TZ_RESAMPLING_NONE) {
         wish->item.into.width = 1u + c[8] % MAX_SIDE;
         wish->item.into.height = 1u + c[9] % MAX_SIDE;
     }
@@ -113,15 +113,15 @@ static void read_once(answer *a, const read_wish *wish, uint8_t poison)
         a->outcome.tiles = a->tiles;
         a->outcome.tile_room = TILE_CAPACITY;
     }
-    tz_report report;
-    tz_report plan;
+    tz_read_report report;
+    tz_read_report plan;
     a->result = tz_read(&item, &wish->how, &report, &a->err);
     const bool told = a->err.result == a->result && a->err.message[0] != '\0';
     check(a->result == TZ_OK || (told && a->result != TZ_ERR_INTERNAL && a->result != TZ_ERR_IO));
     if (a->result != TZ_OK)
         return;
     check(a->outcome.tiles_failed <= a->outcome.tile_count);
-    check(tz_plan_read(&item, 1, &wish->how, &plan, NULL) == TZ_OK);
+    check(tz_plan_read(&plan, &item, 1, &wish->how, NULL) == TZ_OK);
     check(plan.tiles == report.tiles && plan.bytes_read == report.bytes_read);
 }
 

@@ -48,7 +48,7 @@ static void emit(output *out, const tz_image *image, unsigned choice, tz_arena *
                           .tile_sizes = tz_arena_array(arena, (size_t)tiles, sizeof(uint32_t))};
     }
     const uint64_t size = tz_emit_size(directories, directory_count, &how);
-    check(size != TZ_NONE);
+    check(size != TZ_NO_VALUE);
     out->size = TZ_EMIT_HEADER_SIZE + (size_t)size;
     out->data = malloc(out->size);
     check(out->data != NULL);
@@ -85,7 +85,7 @@ static tz_image_spec *spec_of(const uint8_t *data, size_t size, bool must)
     tz_image_spec *spec = NULL;
     tz_error err = {.result = TZ_OK};
     const bool opened = tz_open_memory(&file, data, size, NULL, &err) == TZ_OK;
-    const bool copied = opened && tz_spec_of(&spec, file, &err) == TZ_OK;
+    const bool copied = opened && tz_image_spec_from_file(&spec, file, &err) == TZ_OK;
     check(copied || (!must && err.result != TZ_ERR_INTERNAL));
     tz_close(file);
     return spec;
@@ -102,9 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tz_image_spec *again = spec_of(first.data, first.size, true);
         check(make(&second, again, choice));
         check(second.size == first.size && memcmp(second.data, first.data, first.size) == 0);
-        tz_spec_free(again);
+        tz_image_spec_free(again);
     }
-    tz_spec_free(spec);
+    tz_image_spec_free(spec);
     free(first.data);
     free(second.data);
     return 0;

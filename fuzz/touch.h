@@ -74,12 +74,12 @@ static uint64_t touch_tag(const tz_file *file, const tz_tag *tag, uint64_t budge
     if (data == NULL)
         return 0;
     tz_error err;
-    tz_result result = tz_tag_read(file, tag, data, (size_t)tag->size, &err);
+    tz_result result = tz_tag_read(data, (size_t)tag->size, file, tag, &err);
     touch_error(result, &err);
     if (result == TZ_OK)
         touch_bytes(data, (size_t)tag->size);
     if (tag->size > 0) {
-        result = tz_tag_read(file, tag, data, (size_t)tag->size - 1, &err);
+        result = tz_tag_read(data, (size_t)tag->size - 1, file, tag, &err);
         touch_check(result == TZ_ERR_ARG, "tz_tag_read took too small a buffer");
         touch_error(result, &err);
     }
@@ -93,12 +93,12 @@ static void touch_directory(const tz_file *file, uint64_t ifd_offset, uint64_t *
     tz_error err;
     tz_result result = TZ_OK;
     for (uint32_t i = 0; i < TOUCH_TAGS && result == TZ_OK; i++) {
-        result = tz_tag_get(file, ifd_offset, i, &tag, &err);
+        result = tz_tag_get(&tag, file, ifd_offset, i, &err);
         touch_error(result, &err);
         if (result == TZ_OK)
             *budget -= touch_tag(file, &tag, *budget);
     }
-    result = tz_tag_get(file, ifd_offset, UINT32_MAX, &tag, &err);
+    result = tz_tag_get(&tag, file, ifd_offset, UINT32_MAX, &err);
     touch_check(result != TZ_OK, "a tag past the end of its directory");
     touch_error(result, &err);
 }
@@ -107,14 +107,14 @@ static void touch_tiles(const tz_file *file, uint32_t level, const tz_level *sha
 {
     const uint64_t count = shape->tile_count;
     const uint64_t tiles[] = {0, count / 2, count - 1, count, UINT64_MAX};
-    const uint64_t file_size = tz_file_info(file)->file_size;
+    const uint64_t file_size = tz_file_get_info(file)->file_size;
     tz_error err;
     for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
         tz_tile_span span = {0, 0};
-        tz_result result = tz_tile_spans(file, level, tiles[i], 1, &span, &err);
+        tz_result result = tz_tile_spans(&span, file, level, tiles[i], 1, &err);
         touch_error(result, &err);
         touch_check(result != TZ_OK || tiles[i] < count, "tz_tile_spans past the last tile");
-        result = tz_tile_locate(file, level, tiles[i], &span, &err);
+        result = tz_tile_locate(&span, file, level, tiles[i], &err);
         touch_error(result, &err);
         if (result != TZ_OK)
             continue;
@@ -126,7 +126,7 @@ static void touch_tiles(const tz_file *file, uint32_t level, const tz_level *sha
     if (count > TOUCH_TILES)
         return;
     uint64_t bytes = 0, sparse = 0;
-    tz_result result = tz_level_stored_size(file, level, &bytes, &sparse, &err);
+    tz_result result = tz_level_stored_size(&bytes, &sparse, file, level, &err);
     touch_error(result, &err);
     touch_check(result != TZ_OK || sparse <= count, "more sparse tiles than tiles");
     result = tz_level_check_end(file, level, &err);
@@ -174,12 +174,12 @@ static void touch_levels(const tz_file *file, const tz_info *info)
     }
     tz_tile_span span;
     tz_error err;
-    tz_result result = tz_tile_locate(file, info->level_count, 0, &span, &err);
+    tz_result result = tz_tile_locate(&span, file, info->level_count, 0, &err);
     touch_check(result == TZ_ERR_ARG, "a level that is not there");
     touch_error(result, &err);
-    if (info->exif_ifd != TZ_NONE)
+    if (info->exif_ifd != TZ_NO_VALUE)
         touch_directory(file, info->exif_ifd, &budget);
-    if (info->gps_ifd != TZ_NONE)
+    if (info->gps_ifd != TZ_NO_VALUE)
         touch_directory(file, info->gps_ifd, &budget);
 }
 
@@ -249,7 +249,7 @@ static void touch_validation(const tz_file *file)
 
 static void touch_everything(const tz_file *file)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     touch_text(info->name);
     touch_text(info->nodata_text);
     touch_text(tz_dtype_name(info->dtype));
@@ -275,7 +275,7 @@ static void touch_everything(const tz_file *file)
     touch_metadata(file, info);
     uint32_t problems = 0;
     tz_error err;
-    touch_error(tz_cog_problems(file, &problems, &err), &err);
+    touch_error(tz_cog_problems(&problems, file, &err), &err);
     for (uint32_t bit = 1; bit != 0; bit <<= 1)
         touch_text(tz_cog_problem_text(problems & bit));
     touch_validation(file);

@@ -103,9 +103,10 @@ typedef struct tz_dlpack_options {
     tz_device *device; /* on which a tensor of CUDA is, whose context one of OpenCL is of; NULL:
                           host memory only */
     /* from a buffer */
-    bool read_only;              /* tell consumers so; a legacy tensor cannot: TZ_ERR_UNSUPPORTED */
-    void (*release)(void *user); /* called once, by the deleter, from any thread; NULL: memory of a
-                                    device is released by tz_device_free, and host memory is not */
+    bool read_only; /* tell consumers so; a legacy tensor cannot: TZ_ERR_UNSUPPORTED */
+    void (*release)(
+        void *user); /* called once, by the deleter, from any thread; NULL: memory of a
+                        device is released by tz_device_memory_free, and host memory is not */
     void *user;
 } tz_dlpack_options;
 /* clang-format off */
@@ -115,11 +116,11 @@ typedef struct tz_dlpack_options {
 /* The pixels of a tensor as a buffer: nothing is copied, and the tensor must live as long as the
  * buffer is used. It has two or three dimensions, none of them 0, any strides, one lane, and a type
  * of tz_dtype (not bool and not bfloat). Of a tensor of a device, out->memory is a wrapper that the
- * caller releases with tz_device_free; the device number is the producer's own and is not looked
- * at. Work that makes the pixels must be finished, or be on tz_device_native_stream. What terrazzo
- * cannot express is TZ_ERR_UNSUPPORTED; a tensor that contradicts itself, is read only although
- * writable is set, is not on options->device, or reaches beyond its memory is TZ_ERR_ARG. options
- * and err may be NULL. *out is written only on success. */
+ * caller releases with tz_device_memory_free; the device number is the producer's own and is not
+ * looked at. Work that makes the pixels must be finished, or be on tz_device_native_stream. What
+ * terrazzo cannot express is TZ_ERR_UNSUPPORTED; a tensor that contradicts itself, is read only
+ * although writable is set, is not on options->device, or reaches beyond its memory is TZ_ERR_ARG.
+ * options and err may be NULL. *out is written only on success. */
 TZ_API TZ_NODISCARD tz_result tz_dlpack_to_buffer(tz_buffer *out, const tz_dl_managed *managed,
                                                   const tz_dlpack_options *options, tz_error *err);
 /* The same of a bare tensor, or of a legacy one: those do not tell whether they are read only. */

@@ -13,7 +13,7 @@
  *         fprintf(stderr, "%s\n", err.message);
  *         return 1;
  *     }
- *     const tz_info *info = tz_file_info(file);
+ *     const tz_info *info = tz_file_get_info(file);
  *     printf("%u x %u, %u bands of %s\n", info->width, info->height, info->bands,
  *            tz_dtype_name(info->dtype));
  *     tz_close(file);
@@ -39,7 +39,7 @@ extern "C" {
  * ------------------------------------------------------------------------------------------ */
 
 #define TZ_VERSION_MAJOR 0
-#define TZ_VERSION_MINOR 1
+#define TZ_VERSION_MINOR 2
 #define TZ_VERSION_PATCH 0
 
 #if defined(__GNUC__)
@@ -50,7 +50,7 @@ extern "C" {
 #define TZ_NODISCARD
 #endif
 
-/* The version of the library that runs, for example "0.1.0". */
+/* The version of the library that runs, for example "0.2.0". */
 TZ_API const char *tz_version(void);
 
 /* What the library was built with: a name such as "expat" or "proj" gives the version it was built
@@ -103,7 +103,7 @@ typedef enum tz_cause {
 } tz_cause;
 
 /* "no value" in the unsigned 64-bit fields of tz_error and tz_info. */
-#define TZ_NONE UINT64_MAX
+#define TZ_NO_VALUE UINT64_MAX
 
 /* One error or one warning. The caller owns it; every call that takes one overwrites it on failure
  * and leaves it alone on success. The message is made of the fields and is one line of text without
@@ -116,9 +116,9 @@ typedef struct tz_error {
     int32_t level;        /* -1: none; for a mask (int32_t)TZ_MASK_OF(level) */
     int32_t system_error; /* errno; 0: none */
     int64_t tile;         /* -1: none */
-    uint64_t offset;      /* byte of the file; TZ_NONE: none */
-    uint64_t expected;    /* TZ_NONE: none */
-    uint64_t found;       /* TZ_NONE: none */
+    uint64_t offset;      /* byte of the file; TZ_NO_VALUE: none */
+    uint64_t expected;    /* TZ_NO_VALUE: none */
+    uint64_t found;       /* TZ_NO_VALUE: none */
     uint64_t count;       /* how often it happened: 1, or more for a warning that repeats */
     const char *limit;    /* the member of tz_limits that stopped it; NULL: none */
     char message[512];
@@ -178,8 +178,8 @@ struct tz_source {
 };
 
 /* For sources written outside the library: fill *err (NULL is fine) and return result. */
-TZ_API tz_result tz_source_fail(tz_error *err, tz_result result, tz_cause cause, uint64_t offset,
-                                const char *message);
+TZ_API tz_result tz_error_set(tz_error *err, tz_result result, tz_cause cause, uint64_t offset,
+                              const char *message);
 
 /* ---------------------------------------------------------------------------------------------
  * Limits
@@ -235,17 +235,17 @@ typedef struct tz_file tz_file;
 
 /* Finds the file of one of these kinds beside path, on the local disk, without opening it. Writes
  * its path to out and returns true; false when there is none, or size is too small. */
-TZ_API bool tz_sidecar_path(const char *path, uint32_t sidecar, char *out, size_t size);
+TZ_API bool tz_sidecar_path(char *out, size_t size, const char *path, uint32_t sidecar);
 
 /* What came from a sidecar: bits of tz_sidecar_use.values. */
-#define TZ_VALUE_TRANSFORM 1u
-#define TZ_VALUE_CRS       2u
-#define TZ_VALUE_GCPS      4u
-#define TZ_VALUE_NODATA    8u
-#define TZ_VALUE_METADATA  16u /* items, statistics among them */
-#define TZ_VALUE_BANDS     32u /* descriptions, units, scales, offsets, colours */
-#define TZ_VALUE_OVERVIEWS 64u
-#define TZ_VALUE_MASKS     128u
+#define TZ_SIDECAR_VALUE_TRANSFORM 1u
+#define TZ_SIDECAR_VALUE_CRS       2u
+#define TZ_SIDECAR_VALUE_GCPS      4u
+#define TZ_SIDECAR_VALUE_NODATA    8u
+#define TZ_SIDECAR_VALUE_METADATA  16u /* items, statistics among them */
+#define TZ_SIDECAR_VALUE_BANDS     32u /* descriptions, units, scales, offsets, colours */
+#define TZ_SIDECAR_VALUE_OVERVIEWS 64u
+#define TZ_SIDECAR_VALUE_MASKS     128u
 typedef struct tz_sidecar_use {
     uint32_t sidecar; /* TZ_SIDECAR_ bit */
     uint32_t values;  /* TZ_VALUE_ bits */
@@ -385,9 +385,9 @@ typedef struct tz_gcp {
 } tz_gcp;
 
 typedef enum tz_raster_type {
-    TZ_RASTER_UNDEFINED = 0,
-    TZ_RASTER_PIXEL_IS_AREA = 1,
-    TZ_RASTER_PIXEL_IS_POINT = 2
+    TZ_RASTER_TYPE_UNDEFINED = 0,
+    TZ_RASTER_TYPE_AREA = 1,
+    TZ_RASTER_TYPE_POINT = 2
 } tz_raster_type;
 
 /* Georeferencing. Codes are EPSG codes; 0 means not given, 32767 user-defined by the keys. */
@@ -465,7 +465,7 @@ typedef struct tz_info {
     uint32_t level_count;
     const tz_level *masks; /* masks[i] belongs to levels[i]; width 0 where has_mask is false;
                               NULL when no level has one */
-    uint64_t exif_ifd;     /* offset of the EXIF directory; TZ_NONE: none */
+    uint64_t exif_ifd;     /* offset of the EXIF directory; TZ_NO_VALUE: none */
     uint64_t gps_ifd;
 
     /* metadata */
@@ -484,7 +484,7 @@ typedef struct tz_info {
     const tz_sidecar_use *sidecars;
     uint32_t sidecar_count;
 } tz_info;
-TZ_API const tz_info *tz_file_info(const tz_file *file);
+TZ_API const tz_info *tz_file_get_info(const tz_file *file);
 
 /* One item of GDAL_METADATA. */
 typedef struct tz_metadata_item {
@@ -545,13 +545,13 @@ typedef struct tz_tag {
 
 /* Entry index of the directory at ifd_offset (tz_level.ifd_offset, tz_info.exif_ifd, ...) of the
  * file itself; TZ_ERR_ARG past its end. */
-TZ_API TZ_NODISCARD tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index,
-                                         tz_tag *out, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_tag_get(tz_tag *out, const tz_file *file, uint64_t ifd_offset,
+                                         uint32_t index, tz_error *err);
 
 /* Copy tag->size bytes of data to dst, values in the machine's byte order. size is the room in dst;
  * too little is TZ_ERR_ARG. */
-TZ_API TZ_NODISCARD tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst,
-                                          size_t size, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_tag_read(void *dst, size_t size, const tz_file *file,
+                                          const tz_tag *tag, tz_error *err);
 
 TZ_API const char *tz_tag_name(uint16_t tag);                 /* NULL: unknown */
 TZ_API const char *tz_geo_key_name(uint16_t id);              /* NULL: unknown */
@@ -576,18 +576,18 @@ typedef struct tz_tile_span {
  * sizes that are not in the table are taken from the layout, 0: it does not say.
  * Tiles are counted row by row, band after band when stored by band. Reads just the part of the
  * table that is asked for. */
-TZ_API TZ_NODISCARD tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first,
-                                            size_t count, tz_tile_span *out, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_tile_spans(tz_tile_span *out, const tz_file *file, uint32_t level,
+                                            uint64_t first, size_t count, tz_error *err);
 
 /* One tile's span, checked: it lies in the file, and is either sparse or has an offset and a size.
  * The size of a strip that cannot be right is the one by which reads take it, see doc/errors.md. */
-TZ_API TZ_NODISCARD tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile,
-                                             tz_tile_span *out, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_tile_locate(tz_tile_span *out, const tz_file *file, uint32_t level,
+                                             uint64_t tile, tz_error *err);
 
 /* The sum of all tile sizes of a level, and the number of sparse tiles. Reads the level's whole
  * table, page by page. */
-TZ_API TZ_NODISCARD tz_result tz_level_stored_size(const tz_file *file, uint32_t level,
-                                                   uint64_t *bytes, uint64_t *sparse_tiles,
+TZ_API TZ_NODISCARD tz_result tz_level_stored_size(uint64_t *bytes, uint64_t *sparse_tiles,
+                                                   const tz_file *file, uint32_t level,
                                                    tz_error *err);
 
 /* Looks for the end of a level that was cut off: reads the last page of its tile table (256 tiles),
@@ -634,18 +634,18 @@ typedef struct tz_buffer {
 
 /* How a window becomes a buffer of another size; the rules are in doc/numerics.md. */
 typedef enum tz_resampling {
-    TZ_RESAMPLE_NONE = 0, /* another size is an error */
-    TZ_RESAMPLE_NEAREST = 1,
-    TZ_RESAMPLE_AVERAGE = 2,  /* of all pixels under the new one, by area */
-    TZ_RESAMPLE_BILINEAR = 3, /* a triangle as wide as two of the larger pixels */
-    TZ_RESAMPLE_CUBIC = 4,    /* Catmull-Rom's, as wide as four */
-    TZ_RESAMPLE_LANCZOS = 5,  /* a windowed sinc, as wide as six */
-    TZ_RESAMPLE_GAUSS = 6,    /* a small bell */
-    TZ_RESAMPLE_RMS = 7,      /* the root of the mean square, by area */
-    TZ_RESAMPLE_MODE = 8,     /* the value that occurs most often under the new pixel */
-    TZ_RESAMPLE_MIN = 9,
-    TZ_RESAMPLE_MAX = 10,
-    TZ_RESAMPLE_MEDIAN = 11
+    TZ_RESAMPLING_NONE = 0, /* another size is an error */
+    TZ_RESAMPLING_NEAREST = 1,
+    TZ_RESAMPLING_AVERAGE = 2,  /* of all pixels under the new one, by area */
+    TZ_RESAMPLING_BILINEAR = 3, /* a triangle as wide as two of the larger pixels */
+    TZ_RESAMPLING_CUBIC = 4,    /* Catmull-Rom's, as wide as four */
+    TZ_RESAMPLING_LANCZOS = 5,  /* a windowed sinc, as wide as six */
+    TZ_RESAMPLING_GAUSS = 6,    /* a small bell */
+    TZ_RESAMPLING_RMS = 7,      /* the root of the mean square, by area */
+    TZ_RESAMPLING_MODE = 8,     /* the value that occurs most often under the new pixel */
+    TZ_RESAMPLING_MIN = 9,
+    TZ_RESAMPLING_MAX = 10,
+    TZ_RESAMPLING_MEDIAN = 11
 } tz_resampling;
 TZ_API const char *tz_resampling_name(tz_resampling method); /* "none", "nearest", ... */
 
@@ -714,7 +714,7 @@ typedef struct tz_read_options {
     bool has_fill;
 } tz_read_options;
 /* clang-format off */
-#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLE_NONE, 0, false, 0, false, false, false}
+#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLING_NONE, 0, false, 0, false, false, false}
 /* clang-format on */
 
 #define TZ_REPORT_WARNINGS 4
@@ -750,7 +750,7 @@ typedef struct tz_device_use {
 } tz_device_use;
 
 /* What a read costs, or cost, stage by stage. */
-typedef struct tz_report {
+typedef struct tz_read_report {
     /* plan */
     uint64_t tiles;        /* that the windows touch, each once */
     uint64_t tiles_sparse; /* of these: not in the file */
@@ -775,27 +775,26 @@ typedef struct tz_report {
     uint32_t warning_count;
     uint64_t warnings_dropped; /* distinct ones that found no room */
     tz_error warnings[TZ_REPORT_WARNINGS];
-} tz_report;
+} tz_read_report;
 
 /* Add what a further read cost: sums, but the larger of largest_tile, peak_memory and threads. */
-TZ_API void tz_report_add(tz_report *sum, const tz_report *more);
+TZ_API void tz_report_add(tz_read_report *sum, const tz_read_report *more);
 
 /* Read items: each tile that any of them touches is read and decoded once. All or nothing, unless
  * an item's outcome has a list for tiles: after an error the buffers hold undefined pixels. Values
  * are as stored, cast to the buffer's type by the rules of doc/numerics.md; YCbCr in JPEG becomes
  * RGB. Rows are as stored unless how->oriented is set. how, report and err may be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_read_batch(const tz_item *items, size_t count,
-                                            const tz_read_options *how, tz_report *report,
+                                            const tz_read_options *how, tz_read_report *report,
                                             tz_error *err);
 
 /* One item. */
 TZ_API TZ_NODISCARD tz_result tz_read(const tz_item *item, const tz_read_options *how,
-                                      tz_report *report, tz_error *err);
+                                      tz_read_report *report, tz_error *err);
 
 /* The same checks and the same tile tables, but no pixels: what it would cost. */
-TZ_API TZ_NODISCARD tz_result tz_plan_read(const tz_item *items, size_t count,
-                                           const tz_read_options *how, tz_report *report,
-                                           tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_plan_read(tz_read_report *report, const tz_item *items,
+                                           size_t count, const tz_read_options *how, tz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * Writing pixels
@@ -808,7 +807,7 @@ TZ_API TZ_NODISCARD tz_result tz_plan_read(const tz_item *items, size_t count,
  *         result = tz_write_rows(writer, &rows, NULL, &err);
  *     if (result == TZ_OK)
  *         result = tz_commit(writer, NULL, &err);
- *     tz_discard(writer);
+ *     tz_writer_close(writer);
  *
  * The file appears, whole, with tz_commit; before, and after any failure, the destination is what
  * it was. The bytes depend on the pixels and the options alone: not on threads, memory, or how many
@@ -892,10 +891,11 @@ typedef struct tz_image_spec {
 /* A specification that says of an image all that a file says of its own, but for tags that point
  * into the file and a nodata value that no pixel can have. It is a copy that needs the file no
  * longer. */
-TZ_API TZ_NODISCARD tz_result tz_spec_of(tz_image_spec **out, const tz_file *file, tz_error *err);
-TZ_API void tz_spec_free(tz_image_spec *spec); /* NULL is fine */
+TZ_API TZ_NODISCARD tz_result tz_image_spec_from_file(tz_image_spec **out, const tz_file *file,
+                                                      tz_error *err);
+TZ_API void tz_image_spec_free(tz_image_spec *spec); /* NULL is fine */
 
-typedef enum tz_choice { TZ_AUTO = 0, TZ_YES = 1, TZ_NO = 2 } tz_choice;
+typedef enum tz_choice { TZ_CHOICE_AUTO = 0, TZ_CHOICE_YES = 1, TZ_CHOICE_NO = 2 } tz_choice;
 
 /* Which samples lie together. Band and tile are both TIFF's planar configuration 2: all tiles of a
  * row of tiles band by band, or tile by tile all its bands. */
@@ -941,7 +941,7 @@ typedef struct tz_statistics {
 } tz_statistics;
 
 /* tz_write_options.level */
-#define TZ_LEVEL_FAST                                                                              \
+#define TZ_EFFORT_FAST                                                                             \
     (-1) /* Deflate: a class of its own below 1, several times as fast, for                        \
             continuous data with a predictor; LZMA: preset 0 */
 
@@ -962,8 +962,8 @@ typedef struct tz_write_options {
     /* codec */
     int32_t level;             /* Deflate 1 to 12 (6), ZSTD 1 to 22 (9), LZMA 1 to 9 (6), LZ4
                                   1 to 12 (1), JPEG XL
-                                  1 to 9 (5), or TZ_LEVEL_FAST; 0: the one in brackets, but
-                                  with a device TZ_LEVEL_FAST of Deflate, which is what devices
+                                  1 to 9 (5), or TZ_EFFORT_FAST; 0: the one in brackets, but
+                                  with a device TZ_EFFORT_FAST of Deflate, which is what devices
                                   have */
     uint32_t quality;          /* of JPEG, WebP and JPEG 2000, 1 to 100; 0: 75 */
     tz_choice lossless;        /* auto: WebP no, JPEG XL and JPEG 2000 yes */
@@ -1018,7 +1018,7 @@ typedef struct tz_write_options {
     tz_progress progress; /* in rows */
 } tz_write_options;
 /* clang-format off */
-#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLE_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, TZ_AUTO, 0.0, 0, false, false, 0, 0, 0, 0, false, 0, false, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
+#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_CHOICE_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLING_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, TZ_CHOICE_AUTO, 0.0, 0, false, false, 0, 0, 0, 0, false, 0, false, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
 /* clang-format on */
 
 /* What a write costs, or cost. */
@@ -1076,13 +1076,13 @@ struct tz_sink {
  * an image, and for tz_create_sink. Takes any order of offsets. exclusive: a destination that
  * exists is an error, now and at commit. no_sync: sync and commit do not wait for the disk. err may
  * be NULL. */
-TZ_API TZ_NODISCARD tz_result tz_open_file_sink(tz_sink **out, const char *path, bool exclusive,
+TZ_API TZ_NODISCARD tz_result tz_file_sink_open(tz_sink **out, const char *path, bool exclusive,
                                                 bool no_sync, tz_error *err);
 
 /* Bytes that wait: written and read back in any order, never published (sync and commit are NULL).
  * They are in a file without a name in a directory (NULL: where TMPDIR says, else /tmp), of which
  * nothing is left however the process ends. err may be NULL. */
-TZ_API TZ_NODISCARD tz_result tz_open_spool_sink(tz_sink **out, const char *directory,
+TZ_API TZ_NODISCARD tz_result tz_spool_sink_open(tz_sink **out, const char *directory,
                                                  tz_error *err);
 
 typedef struct tz_writer tz_writer;
@@ -1104,8 +1104,8 @@ TZ_API TZ_NODISCARD tz_result tz_create_memory(tz_writer **out, tz_memory *into,
                                                const tz_write_options *options, tz_error *err);
 TZ_API void tz_memory_free(tz_memory *memory); /* zeroed is fine */
 
-/* The same into a sink of the caller's, which is closed by tz_discard and also when this fails.
- * name is shown in messages; it may be NULL. */
+/* The same into a sink of the caller's, which is closed by tz_writer_close and also when this
+ * fails. name is shown in messages; it may be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
                                              const tz_image_spec *spec,
                                              const tz_write_options *options, tz_error *err);
@@ -1140,31 +1140,30 @@ TZ_API TZ_NODISCARD tz_result tz_write_from(tz_writer *writer, const tz_row_sour
 TZ_API TZ_NODISCARD tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err);
 
 /* Release a writer; without tz_commit nothing of the file is left. NULL is fine. */
-TZ_API void tz_discard(tz_writer *writer);
+TZ_API void tz_writer_close(tz_writer *writer);
 
 /* The same checks, but nothing is created: what it would cost. source may be NULL: rows are pushed.
  */
-TZ_API TZ_NODISCARD tz_result tz_plan_write(const tz_image_spec *spec,
+TZ_API TZ_NODISCARD tz_result tz_plan_write(tz_write_report *report, const tz_image_spec *spec,
                                             const tz_write_options *options,
-                                            const tz_row_source *source, tz_write_report *report,
-                                            tz_error *err);
+                                            const tz_row_source *source, tz_error *err);
 
 /* Remove what writes that were killed left in a directory: temporary files of this library that no
  * process holds and that were not written to for min_age seconds. found (may be NULL) is called for
  * each with its path; returning false keeps it. */
-TZ_API TZ_NODISCARD tz_result tz_clean(const char *directory, uint64_t min_age,
+TZ_API TZ_NODISCARD tz_result tz_clean(uint64_t *removed, const char *directory, uint64_t min_age,
                                        bool (*found)(void *user, const char *path), void *user,
-                                       uint64_t *removed, tz_error *err);
+                                       tz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * Cloud Optimized GeoTIFF by many processes
  *
- *     tz_cog_plan_make(&plan, &spec, &options, 0, &err);         once; tz_cog_plan_save and _load
+ *     tz_cog_plan_create(&plan, &spec, &options, 0, &err);       once; tz_cog_plan_save and _load
  *                                                                take it to other processes
- *     tz_cog_block_get(plan, level, block, &what, &err);         for each block, anywhere and in
- *     tz_reduce_block(plan, level, block, &source, ...);         any order; level 0 is the image
- *     tz_encode_block(plan, level, block, &pixels, ..., &blob);
- *     tz_assemble(&layout, plan, heads, count, &err);            once, from the blobs' heads
+ *     tz_cog_block_get(&what, plan, level, block, &err);         for each block, anywhere and in
+ *     tz_overview_block(plan, level, block, &source, ...);       any order; level 0 is the image
+ *     tz_encode_block(&blob, plan, level, block, &pixels, ...);
+ *     tz_assembly_create(&layout, plan, heads, count, &err);     once, from the blobs' heads
  *
  * A block is a square of tiles of one level, and is made of its own pixels alone. What it becomes,
  * the blob, begins with a head that tells the sizes of its tiles: the file's layout follows from
@@ -1177,14 +1176,14 @@ typedef struct tz_cog_plan tz_cog_plan;
 
 /* block_tiles: tiles across and down of a block, up to 65,536; 0: 8. Of the options, those about
  * the file count, and cog is taken as set; options may be NULL. */
-TZ_API TZ_NODISCARD tz_result tz_cog_plan_make(tz_cog_plan **out, const tz_image_spec *spec,
-                                               const tz_write_options *options,
-                                               uint32_t block_tiles, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_cog_plan_create(tz_cog_plan **out, const tz_image_spec *spec,
+                                                 const tz_write_options *options,
+                                                 uint32_t block_tiles, tz_error *err);
 TZ_API void tz_cog_plan_free(tz_cog_plan *plan); /* NULL is fine */
 
 /* As bytes, for tz_cog_plan_load of the same version of the library: doc/blocks.md. What others
  * have sent may be anything, and is checked against limits (NULL: the defaults). */
-TZ_API TZ_NODISCARD tz_result tz_cog_plan_save(const tz_cog_plan *plan, tz_memory *into,
+TZ_API TZ_NODISCARD tz_result tz_cog_plan_save(tz_memory *into, const tz_cog_plan *plan,
                                                tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_cog_plan_load(tz_cog_plan **out, const void *data, size_t size,
                                                const tz_limits *limits, tz_error *err);
@@ -1201,7 +1200,7 @@ typedef struct tz_cog_level {
     uint32_t blocks_down;
     uint64_t block_count;
 } tz_cog_level;
-typedef struct tz_cog_info {
+typedef struct tz_cog_plan_info {
     uint64_t fingerprint; /* of the plan's bytes: blobs tell by it what they belong to */
     const tz_cog_level *levels;
     uint32_t level_count;
@@ -1212,8 +1211,9 @@ typedef struct tz_cog_info {
     bool mask;        /* pixels come with a mask */
     bool statistics;  /* are gathered: statistics or statistics_items of the options were set */
     tz_nodata nodata; /* kind NONE: none is written */
-} tz_cog_info;
-TZ_API const tz_cog_info *tz_cog_plan_info(const tz_cog_plan *plan); /* lives as long as plan */
+} tz_cog_plan_info;
+TZ_API const tz_cog_plan_info *
+tz_cog_plan_get_info(const tz_cog_plan *plan); /* lives as long as plan */
 
 typedef struct tz_cog_block {
     tz_window window; /* of the level: the pixels it has */
@@ -1222,58 +1222,58 @@ typedef struct tz_cog_block {
     uint64_t tiles;   /* the mask's included */
 } tz_cog_block;
 /* TZ_ERR_ARG when there is no such level or block. */
-TZ_API TZ_NODISCARD tz_result tz_cog_block_get(const tz_cog_plan *plan, uint32_t level,
-                                               uint64_t block, tz_cog_block *out, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_cog_block_get(tz_cog_block *out, const tz_cog_plan *plan,
+                                               uint32_t level, uint64_t block, tz_error *err);
 
 /* The same source for any window of a level but 0, to go down more than one level at a time. */
-TZ_API TZ_NODISCARD tz_result tz_cog_source(const tz_cog_plan *plan, uint32_t level,
-                                            const tz_window *window, tz_window *source,
-                                            tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_cog_source(tz_window *source, const tz_cog_plan *plan,
+                                            uint32_t level, const tz_window *window, tz_error *err);
 
 /* Pixels of a window from those of its source, into buffers of the window's size; masks are given
- * exactly when the plan has them, else NULL. tz_reduce_block: the window of a block. */
-TZ_API TZ_NODISCARD tz_result tz_reduce_window(const tz_cog_plan *plan, uint32_t level,
-                                               const tz_window *window, const tz_buffer *source,
-                                               const tz_buffer *source_mask,
-                                               const tz_buffer *pixels, const tz_buffer *mask,
-                                               tz_error *err);
-TZ_API TZ_NODISCARD tz_result tz_reduce_block(const tz_cog_plan *plan, uint32_t level,
-                                              uint64_t block, const tz_buffer *source,
-                                              const tz_buffer *source_mask, const tz_buffer *pixels,
-                                              const tz_buffer *mask, tz_error *err);
+ * exactly when the plan has them, else NULL. tz_overview_block: the window of a block. */
+TZ_API TZ_NODISCARD tz_result tz_overview_window(const tz_cog_plan *plan, uint32_t level,
+                                                 const tz_window *window, const tz_buffer *source,
+                                                 const tz_buffer *source_mask,
+                                                 const tz_buffer *pixels, const tz_buffer *mask,
+                                                 tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_overview_block(const tz_cog_plan *plan, uint32_t level,
+                                                uint64_t block, const tz_buffer *source,
+                                                const tz_buffer *source_mask,
+                                                const tz_buffer *pixels, const tz_buffer *mask,
+                                                tz_error *err);
 
 /* Encode a block of these pixels. *into becomes the blob, released by tz_memory_free. */
-TZ_API TZ_NODISCARD tz_result tz_encode_block(const tz_cog_plan *plan, uint32_t level,
-                                              uint64_t block, const tz_buffer *pixels,
-                                              const tz_buffer *mask, tz_memory *into,
+TZ_API TZ_NODISCARD tz_result tz_encode_block(tz_memory *into, const tz_cog_plan *plan,
+                                              uint32_t level, uint64_t block,
+                                              const tz_buffer *pixels, const tz_buffer *mask,
                                               tz_error *err);
 
 /* What a blob says of itself in its first TZ_BLOB_HEADER bytes; more may be given. */
 #define TZ_BLOB_HEADER 64
-typedef struct tz_encoded_block {
+typedef struct tz_blob_info {
     uint64_t fingerprint; /* of its plan */
     uint64_t block;
     uint32_t level;
     uint64_t tiles;
-    uint64_t head_size; /* the first bytes, which tz_assemble needs; then come the tiles */
+    uint64_t head_size; /* the first bytes, which tz_assembly_create needs; then come the tiles */
     uint64_t size;      /* of the whole blob */
-} tz_encoded_block;
-TZ_API TZ_NODISCARD tz_result tz_encoded_block_read(tz_encoded_block *out, const void *data,
-                                                    size_t size, tz_error *err);
+} tz_blob_info;
+TZ_API TZ_NODISCARD tz_result tz_blob_read_info(tz_blob_info *out, const void *data, size_t size,
+                                                tz_error *err);
 /* What a head tells: sizes of its tiles (0: sparse), and the statistics of each band, all 0 where
  * none were gathered. */
-TZ_API TZ_NODISCARD tz_result tz_encoded_block_sizes(const tz_cog_plan *plan, const tz_bytes *head,
-                                                     uint32_t *sizes, tz_error *err);
-TZ_API TZ_NODISCARD tz_result tz_encoded_block_statistics(const tz_cog_plan *plan,
-                                                          const tz_bytes *head,
-                                                          tz_statistics *statistics, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_blob_read_sizes(uint32_t *sizes, const tz_cog_plan *plan,
+                                                 const tz_bytes *head, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_blob_read_statistics(tz_statistics *statistics,
+                                                      const tz_cog_plan *plan, const tz_bytes *head,
+                                                      tz_error *err);
 
 /* Bytes of a blob that belong together in the file. */
-typedef struct tz_run {
+typedef struct tz_copy_run {
     uint64_t offset; /* in the file */
     uint64_t from;   /* in the blob */
     uint64_t size;
-} tz_run;
+} tz_copy_run;
 
 /* Where everything is. What neither front nor runs cover is zero. */
 typedef struct tz_assembly {
@@ -1284,14 +1284,15 @@ typedef struct tz_assembly {
     uint64_t tiles_sparse;
     const tz_statistics *statistics; /* of each band; NULL: none were gathered */
     size_t blob_count;
-    const size_t *run_counts;  /* of each blob, as the heads were given */
-    const tz_run *const *runs; /* ascending by from */
+    const size_t *run_counts;       /* of each blob, as the heads were given */
+    const tz_copy_run *const *runs; /* ascending by from */
 } tz_assembly;
 
 /* Lay out the file from the heads of all blobs (whole blobs are fine), in any order. One that is
  * missing, given twice, damaged or of another plan is TZ_ERR_FORMAT, and is named. */
-TZ_API TZ_NODISCARD tz_result tz_assemble(tz_assembly **out, const tz_cog_plan *plan,
-                                          const tz_bytes *heads, size_t count, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_assembly_create(tz_assembly **out, const tz_cog_plan *plan,
+                                                 const tz_bytes *heads, size_t count,
+                                                 tz_error *err);
 TZ_API void tz_assembly_free(tz_assembly *assembly); /* NULL is fine */
 
 /* Blobs that are somewhere: read fills dst with size bytes of one. */
@@ -1331,7 +1332,7 @@ TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_pl
 
 /* A quick look by directories, first and last tiles; 0 or only remarks means that it is one. The
  * checks are those of tz_validate. */
-TZ_API TZ_NODISCARD tz_result tz_cog_problems(const tz_file *file, uint32_t *problems,
+TZ_API TZ_NODISCARD tz_result tz_cog_problems(uint32_t *problems, const tz_file *file,
                                               tz_error *err);
 /* One bit of the above in words; never NULL. */
 TZ_API const char *tz_cog_problem_text(uint32_t problem);
@@ -1348,28 +1349,30 @@ TZ_API const char *tz_cog_problem_text(uint32_t problem);
 
 /* Whose rules a check is about. */
 typedef enum tz_check_class {
-    TZ_CHECK_TIFF = 0,    /* TIFF 6.0 and BigTIFF: a failure means that something cannot be read */
-    TZ_CHECK_GEOTIFF = 1, /* OGC 19-008: its abstract tests, of the full-resolution image */
-    TZ_CHECK_COG = 2,     /* OGC 21-026: its conformance classes */
-    TZ_CHECK_GDAL = 3     /* what GDAL's COG driver writes and its validation asks for */
+    TZ_CHECK_CLASS_TIFF =
+        0, /* TIFF 6.0 and BigTIFF: a failure means that something cannot be read */
+    TZ_CHECK_CLASS_GEOTIFF = 1, /* OGC 19-008: its abstract tests, of the full-resolution image */
+    TZ_CHECK_CLASS_COG = 2,     /* OGC 21-026: its conformance classes */
+    TZ_CHECK_CLASS_GDAL = 3     /* what GDAL's COG driver writes and its validation asks for */
 } tz_check_class;
-#define TZ_CHECK_CLASSES 4
+#define TZ_CHECK_CLASS_COUNT 4
 TZ_API const char *tz_check_class_name(tz_check_class which); /* "tiff", "cog", ...; never NULL */
 
 /* In order of weight: that of a class is the largest of its checks. */
 typedef enum tz_check_outcome {
-    TZ_CHECK_NOT_APPLICABLE = 0,
-    TZ_CHECK_PASS = 1,
-    TZ_CHECK_WARNING = 2,
-    TZ_CHECK_FAIL = 3
+    TZ_CHECK_OUTCOME_NOT_APPLICABLE = 0,
+    TZ_CHECK_OUTCOME_PASS = 1,
+    TZ_CHECK_OUTCOME_WARNING = 2,
+    TZ_CHECK_OUTCOME_FAIL = 3
 } tz_check_outcome;
 TZ_API const char *tz_check_outcome_name(tz_check_outcome outcome); /* "pass", ...; never NULL */
 
 /* One check. New ones may come with any version; what an id means stays. */
 typedef struct tz_check {
-    const char *id;    /* "cog.ifd-order" */
-    const char *group; /* of TZ_CHECK_COG: its conformance class, such as "format"; else NULL */
-    const char *text;  /* what it asks for */
+    const char *id; /* "cog.ifd-order" */
+    const char
+        *group; /* of TZ_CHECK_CLASS_COG: its conformance class, such as "format"; else NULL */
+    const char *text; /* what it asks for */
     tz_check_class of;
     tz_check_outcome outcome;
     const char *note; /* why it does not apply, or how far it looked; NULL: nothing to say */
@@ -1394,13 +1397,13 @@ typedef struct tz_validate_options {
 /* clang-format on */
 
 typedef struct tz_validation {
-    /* No check of TZ_CHECK_TIFF and TZ_CHECK_GDAL fails, which is the sense of GDAL's validation
-     * and of rio-cogeo. With strict: no check of any class fails or warns. */
+    /* No check of TZ_CHECK_CLASS_TIFF and TZ_CHECK_CLASS_GDAL fails, which is the sense of GDAL's
+     * validation and of rio-cogeo. With strict: no check of any class fails or warns. */
     bool valid;
     bool strict;
     bool full;
     bool opened; /* false: it is no TIFF that could be opened; most checks do not apply */
-    tz_check_outcome classes[TZ_CHECK_CLASSES];
+    tz_check_outcome classes[TZ_CHECK_CLASS_COUNT];
     const tz_check *checks; /* class by class */
     uint32_t check_count;
     uint64_t tiles;           /* of all levels and masks */
@@ -1431,28 +1434,28 @@ TZ_API void tz_validation_free(tz_validation *validation); /* NULL is fine */
  * the same pixels and, for the same encoder, the same bytes as the CPU. */
 
 typedef enum tz_device_type {
-    TZ_DEVICE_CPU = 0,
-    TZ_DEVICE_GPU = 1,
-    TZ_DEVICE_OTHER = 2 /* an accelerator that is neither */
+    TZ_DEVICE_TYPE_CPU = 0,
+    TZ_DEVICE_TYPE_GPU = 1,
+    TZ_DEVICE_TYPE_OTHER = 2 /* an accelerator that is neither */
 } tz_device_type;
 TZ_API const char *tz_device_type_name(tz_device_type type); /* "cpu", "gpu", "other" */
 
 /* Work that a device can do: bits of tz_device_info.work. */
-#define TZ_DEVICE_STORE_PIXELS    (1u << 0) /* rows of tiles into a raster */
-#define TZ_DEVICE_PREDICTOR2      (1u << 1) /* undo horizontal differences */
-#define TZ_DEVICE_PREDICTOR3      (1u << 2) /* and those of floating-point numbers */
-#define TZ_DEVICE_CONVERT         (1u << 3) /* samples to another type, with scale, offset, nodata */
-#define TZ_DEVICE_DECODE_DEFLATE  (1u << 4)
-#define TZ_DEVICE_DECODE_LZW      (1u << 5)
-#define TZ_DEVICE_DECODE_LZ4      (1u << 6)
-#define TZ_DEVICE_DECODE_PACKBITS (1u << 7)
-#define TZ_DEVICE_DECODE_ZSTD     (1u << 8)
-#define TZ_DEVICE_EXTRACT         (1u << 9)  /* tiles out of rows, as a file stores them */
-#define TZ_DEVICE_ENCODE_DEFLATE  (1u << 10) /* at TZ_LEVEL_FAST */
-#define TZ_DEVICE_ENCODE_PACKBITS (1u << 11)
-#define TZ_DEVICE_OVERVIEW        (1u << 12) /* overviews */
+#define TZ_DEVICE_CAP_STORE           (1u << 0) /* rows of tiles into a raster */
+#define TZ_DEVICE_CAP_PREDICTOR2      (1u << 1) /* undo horizontal differences */
+#define TZ_DEVICE_CAP_PREDICTOR3      (1u << 2) /* and those of floating-point numbers */
+#define TZ_DEVICE_CAP_CONVERT         (1u << 3) /* samples to another type, with scale, offset, nodata */
+#define TZ_DEVICE_CAP_DECODE_DEFLATE  (1u << 4)
+#define TZ_DEVICE_CAP_DECODE_LZW      (1u << 5)
+#define TZ_DEVICE_CAP_DECODE_LZ4      (1u << 6)
+#define TZ_DEVICE_CAP_DECODE_PACKBITS (1u << 7)
+#define TZ_DEVICE_CAP_DECODE_ZSTD     (1u << 8)
+#define TZ_DEVICE_CAP_EXTRACT         (1u << 9)  /* tiles out of rows, as a file stores them */
+#define TZ_DEVICE_CAP_ENCODE_DEFLATE  (1u << 10) /* at TZ_EFFORT_FAST */
+#define TZ_DEVICE_CAP_ENCODE_PACKBITS (1u << 11)
+#define TZ_DEVICE_CAP_OVERVIEW        (1u << 12) /* overviews */
 /* One of the bits in a word; NULL for a bit that means nothing. */
-TZ_API const char *tz_device_work_name(uint32_t work);
+TZ_API const char *tz_device_cap_name(uint32_t work);
 
 /* 0: not known. */
 typedef struct tz_device_limits {
@@ -1478,7 +1481,7 @@ typedef struct tz_device_info {
     char driver_version[128]; /* the vendor's own number */
     tz_device_type type;
     tz_device_limits limits;
-    uint32_t work;    /* TZ_DEVICE_STORE_PIXELS, ... */
+    uint32_t work;    /* TZ_DEVICE_CAP_STORE, ... */
     bool usable;      /* false: reason says why */
     char reason[256]; /* of a device that "auto" chose: why it is not the GPU with most memory, or
                          not a GPU; else empty if usable */
@@ -1531,7 +1534,7 @@ TZ_API void tz_device_close(tz_device *device);
 TZ_API const tz_device_info *tz_device_get_info(const tz_device *device);
 /* The cl_context or CUcontext that the device works in, which lives as long as it; NULL: the CPU.
  */
-TZ_API void *tz_device_native_context(const tz_device *device);
+TZ_API void *tz_device_get_context(const tz_device *device);
 /* The CUstream on which the caller's work and the device's meet: that of the options, or one of the
  * device's own. Reads, writes and copies wait, on the device, for all that was put into it before
  * they were called, and are done when they return: so a producer of arrays makes its data
@@ -1540,22 +1543,23 @@ TZ_API void *tz_device_native_context(const tz_device *device);
 TZ_API void *tz_device_native_stream(tz_device *device);
 
 /* Memory of a device, for tz_buffer.memory; size is not 0. *out is written only on success. */
-TZ_API TZ_NODISCARD tz_result tz_device_alloc(tz_device *device, uint64_t size,
-                                              tz_device_memory **out, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_device_memory_alloc(tz_device_memory **out, tz_device *device,
+                                                     uint64_t size, tz_error *err);
 /* The same for memory that exists: handle is OpenCL's cl_mem, a buffer of the context that the
  * device works in, or CUDA's CUdeviceptr as a pointer; size 0: all of it, of CUDA from handle to
  * the end of the piece of memory that it is in. The caller's reference of a cl_mem stays the
- * caller's: the wrapper has one of its own until tz_device_free; memory of CUDA has no references,
- * and must outlive the wrapper. Work of the caller's queues on it must be finished before it
- * is used here, or be on tz_device_native_stream. It counts neither as memory held nor against
- * memory_bytes. */
-TZ_API TZ_NODISCARD tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size,
-                                             tz_device_memory **out, tz_error *err);
+ * caller's: the wrapper has one of its own until tz_device_memory_free; memory of CUDA has no
+ * references, and must outlive the wrapper. Work of the caller's queues on it must be finished
+ * before it is used here, or be on tz_device_native_stream. It counts neither as memory held nor
+ * against memory_bytes. */
+TZ_API TZ_NODISCARD tz_result tz_device_wrap(tz_device_memory **out, tz_device *device,
+                                             void *handle, uint64_t size, tz_error *err);
 /* NULL is fine. Nothing that uses it may be under way. */
-TZ_API void tz_device_free(tz_device_memory *memory);
-TZ_API uint64_t tz_device_memory_size(const tz_device_memory *memory);
-TZ_API void *tz_device_memory_handle(const tz_device_memory *memory); /* cl_mem or CUdeviceptr */
-TZ_API tz_device *tz_device_of(const tz_device_memory *memory);
+TZ_API void tz_device_memory_free(tz_device_memory *memory);
+TZ_API uint64_t tz_device_memory_get_size(const tz_device_memory *memory);
+TZ_API void *
+tz_device_memory_get_handle(const tz_device_memory *memory); /* cl_mem or CUdeviceptr */
+TZ_API tz_device *tz_device_memory_get_device(const tz_device_memory *memory);
 
 /* Copy size bytes, and wait until that is done. */
 TZ_API TZ_NODISCARD tz_result tz_device_copy_in(tz_device_memory *to, uint64_t offset,
@@ -1592,8 +1596,9 @@ typedef struct tz_device_list {
     size_t library_count; /* 0 where there is no CUDA device: they are not looked for then */
     const tz_library_info *libraries;
 } tz_device_list;
-TZ_API TZ_NODISCARD tz_result tz_device_list_make(tz_device_list **out,
-                                                  const tz_device_options *options, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_device_list_create(tz_device_list **out,
+                                                    const tz_device_options *options,
+                                                    tz_error *err);
 TZ_API void tz_device_list_free(tz_device_list *list); /* NULL is fine */
 
 /* ---------------------------------------------------------------------------------------------
@@ -1605,11 +1610,11 @@ typedef struct tz_crs tz_crs;
 
 /* TZ_ERR_UNSUPPORTED when the library was built without PROJ; TZ_ERR_FORMAT with TZ_CAUSE_GEO when
  * the file has no CRS or PROJ does not understand it. */
-TZ_API TZ_NODISCARD tz_result tz_crs_open(tz_crs **out, const tz_file *file, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_crs_from_file(tz_crs **out, const tz_file *file, tz_error *err);
 TZ_API void tz_crs_close(tz_crs *crs);
-TZ_API const char *tz_crs_name(const tz_crs *crs);
-TZ_API const char *tz_crs_wkt(const tz_crs *crs); /* WKT2:2019, several lines */
-TZ_API int tz_crs_epsg(const tz_crs *crs);        /* the code PROJ knows it by; 0: none */
+TZ_API const char *tz_crs_get_name(const tz_crs *crs);
+TZ_API const char *tz_crs_get_wkt(const tz_crs *crs); /* WKT2:2019, several lines */
+TZ_API int tz_crs_get_epsg(const tz_crs *crs);        /* the code PROJ knows it by; 0: none */
 /* Longitude and latitude, in degrees on WGS 84, of a point in the CRS. */
 TZ_API TZ_NODISCARD tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon,
                                                double *lat, tz_error *err);

@@ -35,9 +35,9 @@ tz_location tz_no_location(void)
     return (tz_location){.tag = -1,
                          .level = -1,
                          .tile = -1,
-                         .offset = TZ_NONE,
-                         .expected = TZ_NONE,
-                         .found = TZ_NONE};
+                         .offset = TZ_NO_VALUE,
+                         .expected = TZ_NO_VALUE,
+                         .found = TZ_NO_VALUE};
 }
 
 tz_location tz_at_offset(uint64_t offset)
@@ -178,14 +178,14 @@ static void append_ending(message_line *out, const tz_error *error)
             append_format(out, ": error %d", error->system_error);
     }
     const char *word = error->limit ? "limit" : "expected";
-    if (error->expected != TZ_NONE && error->found != TZ_NONE)
+    if (error->expected != TZ_NO_VALUE && error->found != TZ_NO_VALUE)
         append_format(out, " (%s %" PRIu64 ", found %" PRIu64 ")", word, error->expected,
                       error->found);
-    else if (error->expected != TZ_NONE)
+    else if (error->expected != TZ_NO_VALUE)
         append_format(out, " (%s %" PRIu64 ")", word, error->expected);
-    else if (error->found != TZ_NONE)
+    else if (error->found != TZ_NO_VALUE)
         append_format(out, " (found %" PRIu64 ")", error->found);
-    if (error->offset != TZ_NONE)
+    if (error->offset != TZ_NO_VALUE)
         append_format(out, " at byte %" PRIu64, error->offset);
     if (error->limit)
         append_format(out, "; raise tz_limits.%s (--limit %s=N)", error->limit, error->limit);

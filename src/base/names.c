@@ -79,12 +79,12 @@ static const char *const color_names[] = {
 };
 
 static const char *const resampling_names[] = {
-    [TZ_RESAMPLE_NONE] = "none",       [TZ_RESAMPLE_NEAREST] = "nearest",
-    [TZ_RESAMPLE_AVERAGE] = "average", [TZ_RESAMPLE_BILINEAR] = "bilinear",
-    [TZ_RESAMPLE_CUBIC] = "cubic",     [TZ_RESAMPLE_LANCZOS] = "lanczos",
-    [TZ_RESAMPLE_GAUSS] = "gauss",     [TZ_RESAMPLE_RMS] = "rms",
-    [TZ_RESAMPLE_MODE] = "mode",       [TZ_RESAMPLE_MIN] = "min",
-    [TZ_RESAMPLE_MAX] = "max",         [TZ_RESAMPLE_MEDIAN] = "median",
+    [TZ_RESAMPLING_NONE] = "none",       [TZ_RESAMPLING_NEAREST] = "nearest",
+    [TZ_RESAMPLING_AVERAGE] = "average", [TZ_RESAMPLING_BILINEAR] = "bilinear",
+    [TZ_RESAMPLING_CUBIC] = "cubic",     [TZ_RESAMPLING_LANCZOS] = "lanczos",
+    [TZ_RESAMPLING_GAUSS] = "gauss",     [TZ_RESAMPLING_RMS] = "rms",
+    [TZ_RESAMPLING_MODE] = "mode",       [TZ_RESAMPLING_MIN] = "min",
+    [TZ_RESAMPLING_MAX] = "max",         [TZ_RESAMPLING_MEDIAN] = "median",
 };
 
 const char *tz_dtype_name(tz_dtype dtype)

@@ -28,7 +28,7 @@ struct pool_run {
     uint64_t count;
     uint64_t next;    /* index to hand out next */
     uint64_t done;    /* indices that have ended */
-    uint64_t failed;  /* the lowest index that failed; TZ_NONE: none */
+    uint64_t failed;  /* the lowest index that failed; TZ_NO_VALUE: none */
     tz_result result; /* of index failed */
     tz_error error;   /* of index failed */
     bool stopped;     /* hands out no more indices */
@@ -152,7 +152,7 @@ static void note_end(pool_run *r, uint64_t index, tz_result result, const tz_err
     if (result == TZ_OK)
         return;
     r->stopped = true;
-    if (r->failed == TZ_NONE || index < r->failed) {
+    if (r->failed == TZ_NO_VALUE || index < r->failed) {
         r->failed = index;
         r->result = result;
         r->error = *error;
@@ -427,11 +427,11 @@ static tz_result run_indices(tz_pool *pool, unsigned threads, uint64_t count, tz
                              void *user, const tz_progress *progress, const tz_context *ctx)
 {
     pool_run r = {
-        .job = job, .user = user, .count = count, .failed = TZ_NONE, .max_threads = threads};
+        .job = job, .user = user, .count = count, .failed = TZ_NO_VALUE, .max_threads = threads};
     worker_team *team = threads > 1 && count > 1 ? current_team(pool) : NULL;
     tz_result result =
         team ? run_with_team(team, &r, threads, progress, ctx) : run_on_caller(&r, progress, ctx);
-    if (r.failed != TZ_NONE) {
+    if (r.failed != TZ_NO_VALUE) {
         if (ctx->err)
             *ctx->err = r.error;
         return r.result;

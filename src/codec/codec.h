@@ -273,7 +273,7 @@ enum {
     TZ_OPTION_INNER_LEVEL = 2, /* lerc_compression, and with it level */
     TZ_OPTION_QUALITY = 4,
     TZ_OPTION_LOSSY_QUALITY = 8, /* quality, unless it is lossless */
-    TZ_OPTION_LOSSLESS = 16,     /* lossless may be TZ_NO */
+    TZ_OPTION_LOSSLESS = 16,     /* lossless may be TZ_CHOICE_NO */
     TZ_OPTION_DISTANCE = 32,     /* distance and alpha_distance */
     TZ_OPTION_MAX_ERROR = 64,
     TZ_OPTION_JPEG_TABLES = 128,

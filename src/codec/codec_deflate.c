@@ -177,7 +177,7 @@ static const char *deflate_resolve_options(const tz_tile_format *format, tz_enco
     (void)format;
     if (options->level == 0)
         options->level = DEFAULT_LEVEL;
-    if (options->level != TZ_LEVEL_FAST && (options->level < 1 || options->level > MAX_LEVEL))
+    if (options->level != TZ_EFFORT_FAST && (options->level < 1 || options->level > MAX_LEVEL))
         return "Deflate levels are 1 to 12, or fast";
     return NULL;
 }
@@ -187,7 +187,7 @@ static tz_result deflate_encoder_init(void *opaque, const tz_tile_format *format
 {
     (void)format;
     deflate_encoder *state = opaque;
-    const int level = options->level == TZ_LEVEL_FAST ? 1 : options->level;
+    const int level = options->level == TZ_EFFORT_FAST ? 1 : options->level;
 #if LIBDEFLATE_VERSION_MAJOR > 1 || LIBDEFLATE_VERSION_MINOR >= 19 /* which take our allocator */
     const struct libdeflate_options memory = {
         .sizeof_options = sizeof memory, .malloc_func = tz_alloc, .free_func = tz_free};
@@ -233,7 +233,7 @@ static tz_result deflate_encode(void *opaque, const tz_tile_format *format,
     const deflate_encoder *state = opaque;
     size_t size = tz_tile_bytes(format);
     const bool fast =
-        options->level == TZ_LEVEL_FAST
+        options->level == TZ_EFFORT_FAST
             ? !tz_deflate_wants_matches(in, size)
             : options->level <= LAST_MIXED_LEVEL && tz_deflate_matches_gain_nothing(in, size);
     if (fast) {

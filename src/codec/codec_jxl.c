@@ -299,7 +299,7 @@ typedef struct jxl_encode_job {
 static const char *jxl_resolve_options(const tz_tile_format *format, tz_encode_options *options)
 {
     (void)format;
-    if (options->level == TZ_LEVEL_FAST)
+    if (options->level == TZ_EFFORT_FAST)
         options->level = 1;
     if (options->level == 0)
         options->level = 5;

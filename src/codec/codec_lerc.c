@@ -386,7 +386,7 @@ static const char *lerc_resolve_options(const tz_tile_format *format, tz_encode_
     if (format->lerc_compression == TZ_LERC_PLAIN)
         return NULL;
     const bool zstd = format->lerc_compression == TZ_LERC_WITH_ZSTD;
-    if (options->level == TZ_LEVEL_FAST)
+    if (options->level == TZ_EFFORT_FAST)
         options->level = 1;
     if (options->level == 0)
         options->level = zstd ? 9 : 6;

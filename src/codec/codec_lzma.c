@@ -152,7 +152,7 @@ static const char *lzma_resolve_options(const tz_tile_format *format, tz_encode_
     (void)format;
     if (options->level == 0)
         options->level = DEFAULT_LEVEL;
-    if (options->level != TZ_LEVEL_FAST && (options->level < 1 || options->level > MAX_LEVEL))
+    if (options->level != TZ_EFFORT_FAST && (options->level < 1 || options->level > MAX_LEVEL))
         return "LZMA levels are 1 to 9, or fast";
     return NULL;
 }
@@ -162,7 +162,7 @@ static bool make_filter_chain(lzma_filter_chain *chain, int32_t level, size_t si
                               uint32_t distance)
 {
     *chain = (lzma_filter_chain){.delta = {.type = LZMA_DELTA_TYPE_BYTE, .dist = distance}};
-    if (lzma_lzma_preset(&chain->lzma, level == TZ_LEVEL_FAST ? 0 : (uint32_t)level))
+    if (lzma_lzma_preset(&chain->lzma, level == TZ_EFFORT_FAST ? 0 : (uint32_t)level))
         return false;
     if (chain->lzma.dict_size > size)
         chain->lzma.dict_size = size > LZMA_DICT_SIZE_MIN ? (uint32_t)size : LZMA_DICT_SIZE_MIN;
@@ -199,7 +199,7 @@ static uint64_t lzma_memory(const tz_tile_format *format, const tz_encode_option
     size_t size = tz_tile_bytes(format);
     lzma_filter_chain chain, trial;
     if (!make_filter_chain(&chain, options->level, size, 1) ||
-        !make_filter_chain(&trial, TZ_LEVEL_FAST, trial_size(size), 1))
+        !make_filter_chain(&trial, TZ_EFFORT_FAST, trial_size(size), 1))
         return 0;
     return lzma_raw_encoder_memusage(chain.filters) + lzma_raw_encoder_memusage(trial.filters) +
            SMALL_BLOCKS;
@@ -221,7 +221,7 @@ static tz_result try_delta_distance(lzma_encoder *state, const uint8_t *in, size
     lzma_filter_chain chain;
     *made = 0;
     lzma_ret result = LZMA_OPTIONS_ERROR;
-    if (make_filter_chain(&chain, TZ_LEVEL_FAST, size, distance))
+    if (make_filter_chain(&chain, TZ_EFFORT_FAST, size, distance))
         result = lzma_stream_buffer_encode(chain.filters, LZMA_CHECK_NONE, &allocator, in, size,
                                            state->trial, made, sizeof state->trial);
     return result == LZMA_OK ? TZ_OK : fail_lzma_encode(result, call);

@@ -132,7 +132,7 @@ tz_device_times tz_device_estimate(const tz_device_info *info, const tz_device_j
 bool tz_device_pays(const tz_device_info *info, const tz_device_job *job, char *reason,
                     size_t reason_size)
 {
-    if (info->type == TZ_DEVICE_CPU) {
+    if (info->type == TZ_DEVICE_TYPE_CPU) {
         tz_device_text(reason, reason_size, "the device is the CPU");
         return false;
     }
@@ -150,7 +150,7 @@ bool tz_device_pays(const tz_device_info *info, const tz_device_job *job, char *
 
 uint64_t tz_device_max_tile(const tz_device_info *info, uint16_t compression)
 {
-    if (info->type == TZ_DEVICE_CPU || compression == TZ_COMPRESSION_NONE)
+    if (info->type == TZ_DEVICE_TYPE_CPU || compression == TZ_COMPRESSION_NONE)
         return UINT64_MAX;
     return (uint64_t)(MAX_TILE_TIME * decoding_rates(compression)->tile * ghz_of(info));
 }

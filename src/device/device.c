@@ -27,7 +27,7 @@ bool tz_device_is_auto(const tz_device *device)
     return device->is_auto;
 }
 
-void *tz_device_native_context(const tz_device *device)
+void *tz_device_get_context(const tz_device *device)
 {
     return tz_device_is_ours(device) ? device->driver->native_context(device->state) : NULL;
 }
@@ -102,7 +102,7 @@ static const tz_device_info *next_gpu(const tz_device_list *list, const tz_devic
     for (size_t i = 0; i < list->device_count; i++) {
         const tz_device_info *info = &list->devices[i];
         const uint64_t memory = info->limits.memory;
-        if (info->type != TZ_DEVICE_GPU || !info->usable)
+        if (info->type != TZ_DEVICE_TYPE_GPU || !info->usable)
             continue;
         if (last &&
             (memory > last->limits.memory || (memory == last->limits.memory && info <= last)))
@@ -120,7 +120,7 @@ static void why_no_gpu(char *reason, size_t size, const tz_device_list *list)
     size_t used = 0;
     for (size_t i = 0; i < list->device_count; i++) {
         const tz_device_info *info = &list->devices[i];
-        if (info->type == TZ_DEVICE_GPU && !info->usable) {
+        if (info->type == TZ_DEVICE_TYPE_GPU && !info->usable) {
             tz_device_textf(reason, size, "%s: %s", info->id, info->reason);
             return;
         }
@@ -214,7 +214,7 @@ tz_result tz_device_close_checked(tz_device *device, tz_error *err)
     for (; device->events; forgotten++)
         tz_device_free_event(device->events);
     for (; device->memory; forgotten++)
-        tz_device_free(device->memory);
+        tz_device_memory_free(device->memory);
     if (forgotten > 0) {
         const tz_context ctx = {.name = device->info.id, .err = err, .ifd = -1};
         result = tz_fail(&ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,

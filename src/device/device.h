@@ -37,7 +37,7 @@ tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *er
 uint64_t tz_device_usable(uint64_t free_bytes);
 
 /* Allocates device memory for the engine's own use, from a pool if the driver has one.
- * tz_device_alloc allocates memory that other libraries may be given. */
+ * tz_device_memory_alloc allocates memory that other libraries may be given. */
 tz_result tz_device_alloc_own(tz_device *device, uint64_t size, tz_device_memory **out,
                               tz_error *err);
 
@@ -45,8 +45,9 @@ tz_result tz_device_alloc_own(tz_device *device, uint64_t size, tz_device_memory
  */
 bool tz_device_caches_pinned(const tz_device *device, uint64_t size);
 
-/* Allocates pinned host memory: (*out)->host. tz_device_free releases memory of all kinds or puts
- * it into the device's cache, so that freed memory must not be used even if it is still mapped. */
+/* Allocates pinned host memory: (*out)->host. tz_device_memory_free releases memory of all kinds or
+ * puts it into the device's cache, so that freed memory must not be used even if it is still
+ * mapped. */
 tz_result tz_device_alloc_pinned(tz_device *device, uint64_t size, tz_device_memory **out,
                                  tz_error *err);
 /* Takes device memory from the cache that is already shared with files; *out becomes NULL if there

@@ -15,9 +15,9 @@ static const char *const cap_names[] = {
     "encode-deflate", "encode-packbits", "overview",
 };
 #define CAP_COUNT (sizeof cap_names / sizeof cap_names[0])
-_Static_assert(TZ_DEVICE_OVERVIEW == 1u << (CAP_COUNT - 1), "every bit has a name");
+_Static_assert(TZ_DEVICE_CAP_OVERVIEW == 1u << (CAP_COUNT - 1), "every bit has a name");
 
-const char *tz_device_work_name(uint32_t work)
+const char *tz_device_cap_name(uint32_t work)
 {
     for (size_t i = 0; i < CAP_COUNT; i++) {
         if (work == 1u << i)
@@ -40,7 +40,7 @@ static bool offers_encode(const tz_device *device, tz_compression compression)
                                    .samples = 1,
                                    .bits = 8,
                                    .sample_format = TZ_SAMPLE_FORMAT_UINT};
-    const tz_encode_options choice = {.level = TZ_LEVEL_FAST};
+    const tz_encode_options choice = {.level = TZ_EFFORT_FAST};
     return tz_device_encodes(device, &format, &choice);
 }
 
@@ -50,11 +50,11 @@ uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info)
         tz_compression compression;
         uint32_t caps;
     } decoders[] = {
-        {TZ_COMPRESSION_DEFLATE, TZ_DEVICE_DECODE_DEFLATE},
-        {TZ_COMPRESSION_LZW, TZ_DEVICE_DECODE_LZW},
-        {TZ_COMPRESSION_LZ4, TZ_DEVICE_DECODE_LZ4},
-        {TZ_COMPRESSION_PACKBITS, TZ_DEVICE_DECODE_PACKBITS},
-        {TZ_COMPRESSION_ZSTD, TZ_DEVICE_DECODE_ZSTD},
+        {TZ_COMPRESSION_DEFLATE, TZ_DEVICE_CAP_DECODE_DEFLATE},
+        {TZ_COMPRESSION_LZW, TZ_DEVICE_CAP_DECODE_LZW},
+        {TZ_COMPRESSION_LZ4, TZ_DEVICE_CAP_DECODE_LZ4},
+        {TZ_COMPRESSION_PACKBITS, TZ_DEVICE_CAP_DECODE_PACKBITS},
+        {TZ_COMPRESSION_ZSTD, TZ_DEVICE_CAP_DECODE_ZSTD},
     };
     /* a cast with a scale, which needs double precision */
     const tz_row_format row = {
@@ -69,7 +69,7 @@ uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info)
                                             .predictor = TZ_PREDICTOR_NONE,
                                             .width = 16},
                                     .height = 16};
-    const tz_overview_params average = {.method = TZ_RESAMPLE_AVERAGE,
+    const tz_overview_params average = {.method = TZ_RESAMPLING_AVERAGE,
                                         .dtype = TZ_DTYPE_UINT8,
                                         .bits = 8,
                                         .bands = 1,
@@ -80,15 +80,15 @@ uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info)
     if (!info->usable)
         return 0;
     const tz_device device = {.driver = driver, .info = *info}; /* as it would be when opened */
-    uint32_t caps = TZ_DEVICE_STORE_PIXELS | TZ_DEVICE_PREDICTOR2 | TZ_DEVICE_PREDICTOR3;
+    uint32_t caps = TZ_DEVICE_CAP_STORE | TZ_DEVICE_CAP_PREDICTOR2 | TZ_DEVICE_CAP_PREDICTOR3;
     for (size_t i = 0; i < sizeof decoders / sizeof decoders[0]; i++) {
         if (tz_device_decodes(&device, (uint16_t)decoders[i].compression))
             caps |= decoders[i].caps;
     }
-    caps |= tz_device_converts(&device, &format) ? TZ_DEVICE_CONVERT : 0;
-    caps |= tz_device_extracts(&device, &bytes) ? TZ_DEVICE_EXTRACT : 0;
-    caps |= offers_encode(&device, TZ_COMPRESSION_DEFLATE) ? TZ_DEVICE_ENCODE_DEFLATE : 0;
-    caps |= offers_encode(&device, TZ_COMPRESSION_PACKBITS) ? TZ_DEVICE_ENCODE_PACKBITS : 0;
-    caps |= tz_device_makes_overviews(&device, &average) ? TZ_DEVICE_OVERVIEW : 0;
+    caps |= tz_device_converts(&device, &format) ? TZ_DEVICE_CAP_CONVERT : 0;
+    caps |= tz_device_extracts(&device, &bytes) ? TZ_DEVICE_CAP_EXTRACT : 0;
+    caps |= offers_encode(&device, TZ_COMPRESSION_DEFLATE) ? TZ_DEVICE_CAP_ENCODE_DEFLATE : 0;
+    caps |= offers_encode(&device, TZ_COMPRESSION_PACKBITS) ? TZ_DEVICE_CAP_ENCODE_PACKBITS : 0;
+    caps |= tz_device_makes_overviews(&device, &average) ? TZ_DEVICE_CAP_OVERVIEW : 0;
     return caps;
 }

@@ -55,7 +55,8 @@ static tz_result check_codestream_batch(const tz_codestream_batch *batch, bool d
         *total += tz_codestream_sample_bytes(codestream);
     }
     if (batch->count > 0 && !batch->slab->device->driver->decode_codestreams)
-        return tz_refuse(batch->slab, tz_expecting(tz_no_location(), TZ_NONE, batch->compression),
+        return tz_refuse(batch->slab,
+                         tz_expecting(tz_no_location(), TZ_NO_VALUE, batch->compression),
                          "the device has no library for codestreams", err);
     return TZ_OK;
 }

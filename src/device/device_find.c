@@ -29,7 +29,7 @@ typedef struct device_list_owner {
 
 const char *tz_device_type_name(tz_device_type type)
 {
-    return type == TZ_DEVICE_CPU ? "cpu" : type == TZ_DEVICE_GPU ? "gpu" : "other";
+    return type == TZ_DEVICE_TYPE_CPU ? "cpu" : type == TZ_DEVICE_TYPE_GPU ? "gpu" : "other";
 }
 
 tz_result tz_device_copy_options(tz_device_options *out, const tz_device_options *given,
@@ -65,7 +65,7 @@ void tz_cpu_describe(tz_device_info *info)
     *info = (tz_device_info){.id = "cpu",
                              .driver = "cpu",
                              .name = "the CPU of this machine",
-                             .type = TZ_DEVICE_CPU,
+                             .type = TZ_DEVICE_TYPE_CPU,
                              .work = tz_device_all_caps(),
                              .usable = true};
     info->limits.compute_units = tz_available_cpus();
@@ -148,7 +148,8 @@ static tz_result make_list(tz_device_list **out, const tz_device_options *option
     return result;
 }
 
-tz_result tz_device_list_make(tz_device_list **out, const tz_device_options *options, tz_error *err)
+tz_result tz_device_list_create(tz_device_list **out, const tz_device_options *options,
+                                tz_error *err)
 {
     return make_list(out, options, true, err);
 }

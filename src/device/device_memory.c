@@ -180,7 +180,7 @@ static tz_result allocate_counted(const tz_device_memory *wanted, tz_device_memo
     tz_device_unlock(device);
     if (tz_device_is_full(result, &failed)) {
         const tz_context ctx = {.err = err, .ifd = -1};
-        uint64_t bytes = TZ_NONE;
+        uint64_t bytes = TZ_NO_VALUE;
         (void)tz_device_free_memory(device, &bytes, NULL);
         return tz_fail(&ctx, TZ_ERR_NOMEM, TZ_CAUSE_DEVICE,
                        tz_expecting(tz_no_location(), bytes, wanted->size), "%s", failed.message);
@@ -190,7 +190,8 @@ static tz_result allocate_counted(const tz_device_memory *wanted, tz_device_memo
     return result;
 }
 
-tz_result tz_device_alloc(tz_device *device, uint64_t size, tz_device_memory **out, tz_error *err)
+tz_result tz_device_memory_alloc(tz_device_memory **out, tz_device *device, uint64_t size,
+                                 tz_error *err)
 {
     const tz_device_memory wanted = {.device = device, .size = size, .plain = true};
     return allocate_counted(&wanted, out, err);
@@ -232,7 +233,7 @@ tz_result tz_device_reuse_shared(tz_device *device, uint64_t size, tz_device_mem
     return TZ_OK;
 }
 
-tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size, tz_device_memory **out,
+tz_result tz_device_wrap(tz_device_memory **out, tz_device *device, void *handle, uint64_t size,
                          tz_error *err)
 {
     if (!handle)
@@ -242,7 +243,7 @@ tz_result tz_device_wrap(tz_device *device, void *handle, uint64_t size, tz_devi
     return allocate(&wanted, TZ_CALL_WRAP, out, err);
 }
 
-void tz_device_free(tz_device_memory *memory)
+void tz_device_memory_free(tz_device_memory *memory)
 {
     tz_call call;
     if (!memory)
@@ -276,17 +277,17 @@ void tz_device_free(tz_device_memory *memory)
 
 /* ---- for users ---- */
 
-uint64_t tz_device_memory_size(const tz_device_memory *memory)
+uint64_t tz_device_memory_get_size(const tz_device_memory *memory)
 {
     return memory->size;
 }
 
-void *tz_device_memory_handle(const tz_device_memory *memory)
+void *tz_device_memory_get_handle(const tz_device_memory *memory)
 {
     return memory->handle;
 }
 
-tz_device *tz_device_of(const tz_device_memory *memory)
+tz_device *tz_device_memory_get_device(const tz_device_memory *memory)
 {
     return memory->device;
 }

@@ -100,8 +100,8 @@ extern const tz_driver *const tz_drivers[]; /* ended by NULL */
 tz_result tz_device_copy_options(tz_device_options *out, const tz_device_options *given,
                                  const tz_context *ctx);
 
-/* tz_device_list_make without opening any device: one that is listed as usable may turn out not to
- * be. */
+/* tz_device_list_create without opening any device: one that is listed as usable may turn out not
+ * to be. */
 tz_result tz_device_list_unprobed(tz_device_list **out, const tz_device_options *options,
                                   tz_error *err);
 

@@ -104,7 +104,7 @@ static void end_tensor(exported_tensor *made)
     if (made->release)
         made->release(made->user);
     else
-        tz_device_free(made->memory);
+        tz_device_memory_free(made->memory);
     tz_free(made);
 }
 
@@ -185,11 +185,11 @@ static tz_result export_buffer(exported_tensor **out, bool is_legacy, const tz_b
     TZ_TRY(set_tensor_dtype(&tensor.dtype, buffer->dtype, &ctx));
     TZ_TRY(set_tensor_shape(&tensor, &made, buffer, how.axes, &ctx));
     if (buffer->memory) {
-        const tz_device *device = tz_device_of(buffer->memory);
+        const tz_device *device = tz_device_memory_get_device(buffer->memory);
         const char *number = strchr(tz_device_get_info(device)->id, ':'); /* "cuda:3" */
         tensor.device = (tz_dl_device){device_type_of(device),
                                        number ? (int32_t)strtol(number + 1, NULL, 10) : 0};
-        tensor.data = tz_device_memory_handle(buffer->memory);
+        tensor.data = tz_device_memory_get_handle(buffer->memory);
         /* Not every consumer of addresses looks at byte_offset, so that it stays 0 with CUDA. */
         if (tensor.device.type == TZ_DL_CUDA)
             tensor.data = (char *)tensor.data + buffer->offset;
@@ -303,15 +303,15 @@ static tz_result wrap_tensor(tz_buffer *buffer, const tz_dl_tensor *tensor, cons
             first <= before || !tz_add(before, after, &size))
             return fail_dlpack(ctx, TZ_ERR_ARG, "the tensor is larger than memory");
         buffer->offset = before;
-        return tz_device_wrap(device, (void *)(uintptr_t)(first - before), size, &buffer->memory,
+        return tz_device_wrap(&buffer->memory, device, (void *)(uintptr_t)(first - before), size,
                               ctx->err);
     }
-    TZ_TRY(tz_device_wrap(device, tensor->data, 0, &buffer->memory, ctx->err));
-    const uint64_t size = tz_device_memory_size(buffer->memory);
+    TZ_TRY(tz_device_wrap(&buffer->memory, device, tensor->data, 0, ctx->err));
+    const uint64_t size = tz_device_memory_get_size(buffer->memory);
     buffer->offset = tensor->byte_offset;
     if (before <= tensor->byte_offset && tz_add_capped(tensor->byte_offset, after) <= size)
         return TZ_OK;
-    tz_device_free(buffer->memory);
+    tz_device_memory_free(buffer->memory);
     return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                    "the tensor reaches beyond the %llu bytes of its cl_mem",
                    (unsigned long long)size);

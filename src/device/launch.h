@@ -55,7 +55,7 @@ static inline tz_location tz_location_of_tile(uint64_t offset, uint64_t tile)
  * does all of it. */
 static inline bool tz_device_is_cpu(const tz_device *device)
 {
-    return tz_device_get_info(device)->type == TZ_DEVICE_CPU;
+    return tz_device_get_info(device)->type == TZ_DEVICE_TYPE_CPU;
 }
 static inline uint32_t tz_kernel_for(const tz_device *device, uint32_t work_item,
                                      uint32_t work_group)

@@ -32,7 +32,7 @@ struct tz_reader_job {
     uint64_t subranges_started; /* the number of the next one */
     uint64_t in_flight;         /* subranges that are being read */
     bool stopped;               /* hands out no more subranges */
-    uint64_t failed;            /* the lowest number of a subrange that failed; TZ_NONE: none */
+    uint64_t failed;            /* the lowest number of a subrange that failed; TZ_NO_VALUE: none */
     tz_result result;           /* of subrange failed */
     tz_error error;             /* of subrange failed */
     tz_reader_job *queue_next;
@@ -189,7 +189,7 @@ tz_reader_job *tz_reader_job_start(const tz_range *ranges, size_t count, tz_read
                            .ranges = ranges,
                            .count = count,
                            .subrange_size = subrange_size,
-                           .failed = TZ_NONE};
+                           .failed = TZ_NO_VALUE};
     const uint64_t subranges = tz_max(count, tz_ceil_div(bytes, subrange_size));
     pthread_mutex_lock(&team->lock);
     enqueue_reader_job(team, job);
@@ -218,7 +218,7 @@ tz_result tz_reader_job_wait(tz_reader_job *job, tz_error *err)
     while (job->in_flight > 0)
         pthread_cond_wait(&team->job_ended, &team->lock);
     pthread_mutex_unlock(&team->lock);
-    const tz_result result = job->failed == TZ_NONE ? TZ_OK : job->result;
+    const tz_result result = job->failed == TZ_NO_VALUE ? TZ_OK : job->result;
     if (result != TZ_OK && err)
         *err = job->error;
     tz_free(job);

@@ -46,7 +46,7 @@ bool tz_sink_is_memory(const tz_sink *sink); /* accepts NULL */
 /* True for files and memory, which accept writes at any offset and in any order. */
 bool tz_sink_is_seekable(tz_sink *sink);
 
-/* Returns the bytes that the file system of the destination has left for this user; TZ_NONE:
+/* Returns the bytes that the file system of the destination has left for this user; TZ_NO_VALUE:
  * unknown. */
 uint64_t tz_sink_free_space(tz_sink *sink);
 

@@ -62,7 +62,7 @@ static uint64_t free_space(const tz_file_sink *file)
     uint64_t space;
     int failed;
     TZ_RETRY(failed, tz_sink_syscall->free_space(file->temporary.fd, &space));
-    return failed ? TZ_NONE : space;
+    return failed ? TZ_NO_VALUE : space;
 }
 
 /* ---- writing ---- */
@@ -96,7 +96,7 @@ tz_result tz_file_sink_pwrite(const tz_file_sink *file, uint64_t offset, const t
         if (written <= 0) {
             const int error_number = written < 0 ? errno : EIO;
             const uint64_t space = free_space(file);
-            if (space == TZ_NONE)
+            if (space == TZ_NO_VALUE)
                 return tz_fail_errno(ctx, tz_at_offset(offset), error_number,
                                      "cannot write %zu bytes", size);
             return tz_fail_errno(ctx, tz_at_offset(offset), error_number,
@@ -302,7 +302,7 @@ tz_result tz_sink_open_file(tz_sink **out, const char *path, bool exclusive, boo
     return TZ_OK;
 }
 
-tz_result tz_open_file_sink(tz_sink **out, const char *path, bool exclusive, bool no_sync,
+tz_result tz_file_sink_open(tz_sink **out, const char *path, bool exclusive, bool no_sync,
                             tz_error *err)
 {
     const tz_context ctx = {.name = path, .err = err, .ifd = -1};
@@ -322,7 +322,7 @@ bool tz_sink_is_seekable(tz_sink *sink)
 uint64_t tz_sink_free_space(tz_sink *sink)
 {
     const tz_file_sink *file = tz_file_sink_of(sink);
-    return file ? free_space(file) : TZ_NONE;
+    return file ? free_space(file) : TZ_NO_VALUE;
 }
 
 /* ---- spools ---- */
@@ -393,7 +393,7 @@ tz_result tz_sink_open_spool(tz_sink **out, tz_sink *sink, const char *directory
     return TZ_OK;
 }
 
-tz_result tz_open_spool_sink(tz_sink **out, const char *directory, tz_error *err)
+tz_result tz_spool_sink_open(tz_sink **out, const char *directory, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     return tz_sink_open_spool(out, NULL, directory, &ctx);

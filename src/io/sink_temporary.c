@@ -413,9 +413,8 @@ static tz_result clean_directory(clean_job *job, const tz_context *ctx)
     return first;
 }
 
-tz_result tz_clean(const char *directory, uint64_t min_age,
-                   bool (*found)(void *user, const char *path), void *user, uint64_t *removed,
-                   tz_error *err)
+tz_result tz_clean(uint64_t *removed, const char *directory, uint64_t min_age,
+                   bool (*found)(void *user, const char *path), void *user, tz_error *err)
 {
     tz_context ctx = {.name = directory, .err = err, .ifd = -1};
     if (!directory || !*directory)

@@ -56,8 +56,8 @@ void tz_source_close(tz_source *source)
         source->close(source);
 }
 
-tz_result tz_source_fail(tz_error *err, tz_result result, tz_cause cause, uint64_t offset,
-                         const char *message)
+tz_result tz_error_set(tz_error *err, tz_result result, tz_cause cause, uint64_t offset,
+                       const char *message)
 {
     tz_context ctx = {.err = err, .ifd = -1};
     return tz_fail(&ctx, result, cause, tz_at_offset(offset), "%s",

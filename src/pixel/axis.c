@@ -23,10 +23,10 @@ static const double min_weight = 1e-6;
 /* Returns the pixels on either side of the centre; 0: not a filter. */
 static double filter_radius(tz_resampling method)
 {
-    return method == TZ_RESAMPLE_BILINEAR  ? 1
-           : method == TZ_RESAMPLE_CUBIC   ? 2
-           : method == TZ_RESAMPLE_LANCZOS ? 3
-                                           : 0;
+    return method == TZ_RESAMPLING_BILINEAR  ? 1
+           : method == TZ_RESAMPLING_CUBIC   ? 2
+           : method == TZ_RESAMPLING_LANCZOS ? 3
+                                             : 0;
 }
 
 /* An enlargement uses the filter at its own width: a narrower one would miss all samples. */
@@ -39,9 +39,9 @@ static double filter_scale(double scale)
 static double filter_weight(tz_resampling method, double x)
 {
     const double pi = 3.14159265358979323846;
-    if (method == TZ_RESAMPLE_CUBIC)
+    if (method == TZ_RESAMPLING_CUBIC)
         return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
-    if (method == TZ_RESAMPLE_LANCZOS)
+    if (method == TZ_RESAMPLING_LANCZOS)
         return x == 0 ? 1 : x < 3 ? 3 * sin(pi * x) * sin(pi * x / 3) / (pi * x * pi * x) : 0;
     return x < 1 ? 1 - x : 0;
 }
@@ -75,9 +75,9 @@ static double weight_of(const tz_axis_map *map, uint32_t i, int64_t sample)
 {
     static const double gauss[][7] = {{1, 2, 1}, {1, 4, 6, 4, 1}, {1, 6, 15, 20, 15, 6, 1}};
     const double at = (double)sample;
-    if (map->method == TZ_RESAMPLE_NEAREST)
+    if (map->method == TZ_RESAMPLING_NEAREST)
         return 1;
-    if (map->method == TZ_RESAMPLE_GAUSS)
+    if (map->method == TZ_RESAMPLING_GAUSS)
         return gauss[gauss_size(map->scale) / 2 - 1][(unsigned)(at - gauss_start(map, i))];
     if (filter_radius(map->method) > 0) {
         const double middle = map->origin + ((double)i + 0.5) * map->scale;
@@ -95,12 +95,12 @@ static void sample_range(const tz_axis_map *map, uint32_t i, int64_t *low, int64
     const double reach = filter_radius(map->method) * filter_scale(map->scale);
     double first = floor(map->origin + (double)i * map->scale);
     double end = ceil(map->origin + ((double)i + 1) * map->scale);
-    if (map->method == TZ_RESAMPLE_NEAREST) {
+    if (map->method == TZ_RESAMPLING_NEAREST) {
         first = map->overview ? floor(map->origin + (double)i * map->scale + 0.5) : floor(middle);
         end = first + 1;
     } else if (pixel_overlap(map, i, (double)map->low, (double)map->high) < min_weight) {
         end = first; /* outside, though a filter may reach the level */
-    } else if (map->method == TZ_RESAMPLE_GAUSS) {
+    } else if (map->method == TZ_RESAMPLING_GAUSS) {
         first = gauss_start(map, i);
         end = first + gauss_size(map->scale);
     } else if (reach > 0) {
@@ -124,7 +124,7 @@ static void sample_range(const tz_axis_map *map, uint32_t i, int64_t *low, int64
 /* Gauss uses 7 samples at most, around the middle of the new pixel; one more is for rounding. */
 double tz_axis_reach(tz_resampling method, double scale)
 {
-    return method == TZ_RESAMPLE_GAUSS ? 4 : filter_radius(method) * filter_scale(scale);
+    return method == TZ_RESAMPLING_GAUSS ? 4 : filter_radius(method) * filter_scale(scale);
 }
 
 void tz_axis_range(const tz_axis_map *map, uint32_t first, uint32_t count, int64_t *low,
@@ -140,9 +140,9 @@ void tz_axis_range(const tz_axis_map *map, uint32_t first, uint32_t count, int64
 /* Returns an upper bound of the weights of one new pixel; both ends may be cut by rounding. */
 static uint64_t max_weights(const tz_axis_map *map)
 {
-    if (map->method == TZ_RESAMPLE_NEAREST)
+    if (map->method == TZ_RESAMPLING_NEAREST)
         return 1;
-    if (map->method == TZ_RESAMPLE_GAUSS)
+    if (map->method == TZ_RESAMPLING_GAUSS)
         return 7;
     const double reach = 2 * filter_radius(map->method) * filter_scale(map->scale);
     return (uint64_t)(reach > 0 ? reach : filter_scale(map->scale)) + 3;

@@ -32,11 +32,11 @@ _Static_assert(TZ_COMPONENT_U8 == (unsigned)TZ_DTYPE_UINT8 &&
 
 const char *tz_resampling_unsupported(tz_resampling method, tz_dtype dtype, bool palette)
 {
-    if ((unsigned)method > TZ_RESAMPLE_MEDIAN || method == TZ_RESAMPLE_NONE)
+    if ((unsigned)method > TZ_RESAMPLING_MEDIAN || method == TZ_RESAMPLING_NONE)
         return "there is no such resampling";
-    if (palette && method != TZ_RESAMPLE_NEAREST && method != TZ_RESAMPLE_MODE)
+    if (palette && method != TZ_RESAMPLING_NEAREST && method != TZ_RESAMPLING_MODE)
         return "numbers in a colour map can be resampled by nearest and mode only";
-    if (dtype >= TZ_DTYPE_COMPLEX_INT16 && method >= TZ_RESAMPLE_RMS)
+    if (dtype >= TZ_DTYPE_COMPLEX_INT16 && method >= TZ_RESAMPLING_RMS)
         return "complex samples have no order; they can be resampled by nearest, average, "
                "bilinear, cubic, lanczos and gauss only";
     return NULL;
@@ -143,7 +143,7 @@ tz_overview_samples tz_overview_samples_of(const tz_overview_params *how)
 bool tz_overview_is_average_2x2(const tz_overview_params *how)
 {
     const tz_dtype dtype = how->dtype;
-    return how->method == TZ_RESAMPLE_AVERAGE && how->from_width == 2 * (uint64_t)how->to_width &&
+    return how->method == TZ_RESAMPLING_AVERAGE && how->from_width == 2 * (uint64_t)how->to_width &&
            how->from_height == 2 * (uint64_t)how->to_height &&
            (dtype == TZ_DTYPE_UINT8 || dtype == TZ_DTYPE_UINT16 || dtype == TZ_DTYPE_INT16 ||
             dtype == TZ_DTYPE_FLOAT32) &&
@@ -316,7 +316,7 @@ static tz_input_row old_samples(const void *user, int64_t row)
     const uint8_t *samples =
         tz_buffer_at(&range->pixels, r->band, at, r->rows.column - r->from->column);
     flags f = {r->old_valid, r->old_flags, r->rows.old_width, false};
-    if (r->how->method != TZ_RESAMPLE_NEAREST && r->how->alpha != r->band + 1) {
+    if (r->how->method != TZ_RESAMPLING_NEAREST && r->how->alpha != r->band + 1) {
         flag_pixels(r, range, at, &f);
         if (r->how->nodata.kind != TZ_NODATA_NONE)
             add_flags(&f, r->how->dtype, &r->how->nodata, samples, step);
@@ -404,7 +404,7 @@ static void make_mask(overview_run *r)
     r->rows.old_row = old_mask;
     if (!r->how->mask && r->how->alpha == 0)
         memset(r->unmasked, 255, r->rows.width);
-    else if (r->how->method == TZ_RESAMPLE_NEAREST)
+    else if (r->how->method == TZ_RESAMPLING_NEAREST)
         tz_resample_pick(&r->rows, r->down.first[0], r->picked, r->unmasked);
     else
         tz_resample_values(&r->rows, &r->down, 0, &r->mask_memory, r->unmasked);
@@ -435,7 +435,7 @@ static void make_band_row(overview_run *r, const tz_window *window, uint32_t row
 {
     uint8_t *to = tz_buffer_at(into, r->band, row, 0) + r->component * tz_dtype_size(r->to.dtype);
     make_axis_tables(r, window, row);
-    if (r->how->method == TZ_RESAMPLE_NEAREST) {
+    if (r->how->method == TZ_RESAMPLING_NEAREST) {
         r->rows.old_row = old_samples;
         r->rows.dtype = r->how->dtype;
         tz_resample_pick(&r->rows, r->down.first[0], r->picked, r->valid);
@@ -550,7 +550,7 @@ void tz_overview_make(const tz_overview_params *how, const tz_overview_source *f
                             .old_width = columns.end - columns.first,
                             .user = &r};
     assign_scratch(&r, scratch);
-    if (how->method == TZ_RESAMPLE_NEAREST)
+    if (how->method == TZ_RESAMPLING_NEAREST)
         r.to.components = 1; /* samples are copied whole */
     if (tz_overview_is_average_2x2(how)) {
         average_window(&r, window, pixels);

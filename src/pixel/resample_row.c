@@ -25,14 +25,14 @@ enum { MAX_CACHED_ROWS = 32 };
 
 static bool is_filter(tz_resampling method)
 {
-    return method == TZ_RESAMPLE_BILINEAR || method == TZ_RESAMPLE_CUBIC ||
-           method == TZ_RESAMPLE_LANCZOS;
+    return method == TZ_RESAMPLING_BILINEAR || method == TZ_RESAMPLING_CUBIC ||
+           method == TZ_RESAMPLING_LANCZOS;
 }
 
 /* True for methods that need all samples of a new pixel at once. */
 static bool is_choice(tz_resampling method)
 {
-    return method == TZ_RESAMPLE_MODE || method == TZ_RESAMPLE_MEDIAN;
+    return method == TZ_RESAMPLING_MODE || method == TZ_RESAMPLING_MEDIAN;
 }
 
 /* ---- memory ---- */
@@ -47,8 +47,8 @@ void tz_resample_needs_merge(tz_resample_needs *needs, const tz_resample_needs *
 
 static bool is_mean(tz_resampling method)
 {
-    return method == TZ_RESAMPLE_AVERAGE || method == TZ_RESAMPLE_RMS ||
-           method == TZ_RESAMPLE_GAUSS;
+    return method == TZ_RESAMPLING_AVERAGE || method == TZ_RESAMPLING_RMS ||
+           method == TZ_RESAMPLING_GAUSS;
 }
 
 /* Returns the next size bytes of the memory, from a cache line on; NULL if memory is NULL, which
@@ -228,7 +228,7 @@ static void combine_down(const tz_axis *down, uint32_t i, const double *const *r
 static bool load_powers(const tz_resampler *r, int64_t row, double *out)
 {
     const bool finite = load_row(r, row, out);
-    if (r->method != TZ_RESAMPLE_RMS)
+    if (r->method != TZ_RESAMPLING_RMS)
         return finite;
     for (uint32_t x = 0; x < r->old_width; x++)
         out[x] *= out[x];
@@ -288,7 +288,7 @@ static bool make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
         }
     }
     const bool gaps = tz_row_ops_get()->divide(m->values, m->weights, r->width, m->values);
-    for (uint32_t x = 0; r->method == TZ_RESAMPLE_RMS && x < r->width; x++)
+    for (uint32_t x = 0; r->method == TZ_RESAMPLING_RMS && x < r->width; x++)
         m->values[x] = sqrt(m->values[x]);
     return gaps;
 }
@@ -299,7 +299,7 @@ static bool make_means(const tz_resampler *r, const tz_axis *down, uint32_t i,
  * together, and their mean could be anything. */
 static bool is_negative(const tz_resampler *r)
 {
-    return r->method != TZ_RESAMPLE_BILINEAR;
+    return r->method != TZ_RESAMPLING_BILINEAR;
 }
 
 /* Filters a row along it. Returns true if the result has gaps. */
@@ -374,7 +374,7 @@ static void filter_down(const tz_resampler *r, const tz_axis *down, uint32_t i,
 static void make_extremes(const tz_resampler *r, const tz_axis *down, uint32_t i,
                           const tz_resample_memory *m)
 {
-    const bool is_min = r->method == TZ_RESAMPLE_MIN;
+    const bool is_min = r->method == TZ_RESAMPLING_MIN;
     for (uint32_t x = 0; x < r->width; x++)
         m->values[x] = (double)NAN;
     for (uint32_t k = 0; k < down->count[i]; k++) {
@@ -402,9 +402,10 @@ static void make_choices(const tz_resampler *r, const tz_axis *down, uint32_t i,
                 count += samples[n] == samples[n];
             }
         }
-        m->values[x] = count == 0                      ? (double)NAN
-                       : r->method == TZ_RESAMPLE_MODE ? tz_mode_of(m->chosen, m->orders, count)
-                                                       : tz_median_of(m->chosen, m->orders, count);
+        m->values[x] = count == 0 ? (double)NAN
+                       : r->method == TZ_RESAMPLING_MODE
+                           ? tz_mode_of(m->chosen, m->orders, count)
+                           : tz_median_of(m->chosen, m->orders, count);
     }
 }
 

@@ -140,7 +140,7 @@ static void set_sizes(tz_plan *plan)
 static void count_wave(tz_plan *plan, tz_wanted_tile *last)
 {
     const tz_wave *wave = &plan->wave;
-    tz_report *report = &plan->report;
+    tz_read_report *report = &plan->report;
     report->waves++;
     for (size_t i = 0; i < wave->tile_read_count; i++) {
         const tz_tile_read *tile_read = &wave->tile_reads[i];
@@ -327,7 +327,8 @@ void tz_plan_deinit(tz_plan *plan)
 /* Warnings of one kind become one, which counts them and names the first tile of all: the report is
  * the same whichever thread was first. The kind is the format of the message, compared by address;
  * formats has those of the report's warnings. */
-static void merge_warnings(tz_report *report, const tz_warnings *warnings, const char **formats)
+static void merge_warnings(tz_read_report *report, const tz_warnings *warnings,
+                           const char **formats)
 {
     report->warnings_dropped += warnings->dropped;
     for (uint32_t i = 0; i < warnings->count; i++) {
@@ -354,7 +355,7 @@ static void merge_warnings(tz_report *report, const tz_warnings *warnings, const
 
 void tz_report_finish(tz_plan *plan, const tz_workers *workers, uint64_t by_device)
 {
-    tz_report *report = &plan->report;
+    tz_read_report *report = &plan->report;
     const char *formats[TZ_REPORT_WARNINGS];
     report->tiles_direct = 0; /* so far planned; from here on counted */
     report->tiles_decoded = by_device;
@@ -418,7 +419,7 @@ void tz_device_use_add(tz_device_use *sum, const tz_device_use *more)
 }
 
 /* The formats of warnings are not known any more: equal messages are one. */
-void tz_report_add(tz_report *sum, const tz_report *more)
+void tz_report_add(tz_read_report *sum, const tz_read_report *more)
 {
     sum->tiles += more->tiles;
     sum->tiles_sparse += more->tiles_sparse;

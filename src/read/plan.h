@@ -42,8 +42,8 @@ typedef struct tz_plan {
     unsigned threads;
     tz_runner runner;
     tz_gpu_plan *gpu; /* NULL unless runner is TZ_RUN_GPU */
-    tz_report report;
-    tz_report unmeasured; /* the report before waves were counted */
+    tz_read_report report;
+    tz_read_report unmeasured; /* the report before waves were counted */
     tz_warnings warnings;
     tz_warnings table_warnings; /* of the tile tables; found while waves are counted */
 } tz_plan;
@@ -90,7 +90,8 @@ tz_result tz_gpu_read(tz_plan *plan);
 /* Requests whose buffers have other pixels than the level: blocks of the level are read into memory
  * and resampled from there. dry: plan only. The report gets the sum of all reads. */
 tz_result tz_resampled_read(const tz_read_request *requests, size_t count,
-                            const tz_read_options *how, bool dry, tz_report *report, tz_error *err);
+                            const tz_read_options *how, bool dry, tz_read_report *report,
+                            tz_error *err);
 
 /* ---- reports ---- */
 

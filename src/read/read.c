@@ -24,7 +24,7 @@ typedef struct read_call {
     size_t plain_count;
     size_t count;
     bool dry; /* plan only */
-    tz_report report;
+    tz_read_report report;
 } read_call;
 
 /* Requests that are resampled fill the list from its end. The outcome's window is in pixels of the
@@ -144,7 +144,7 @@ static tz_result read_requests(read_call *r, const tz_item *items, size_t count)
 /* All public calls. The caller's options may be of an older version: its fields are copied, and the
  * others keep their defaults. The report is written only on success. */
 static tz_result read_items(const tz_item *items, size_t count, const tz_read_options *how,
-                            bool dry, tz_report *report, tz_error *err)
+                            bool dry, tz_read_report *report, tz_error *err)
 {
     read_call r = {.ctx = {.err = err, .ifd = -1}, .how = TZ_READ_OPTIONS_INIT, .dry = dry};
     if (how && (how->struct_size < sizeof how->struct_size || how->struct_size > sizeof *how))
@@ -171,18 +171,19 @@ static tz_result read_items(const tz_item *items, size_t count, const tz_read_op
 }
 
 tz_result tz_read_batch(const tz_item *items, size_t count, const tz_read_options *how,
-                        tz_report *report, tz_error *err)
+                        tz_read_report *report, tz_error *err)
 {
     return read_items(items, count, how, false, report, err);
 }
 
-tz_result tz_read(const tz_item *item, const tz_read_options *how, tz_report *report, tz_error *err)
+tz_result tz_read(const tz_item *item, const tz_read_options *how, tz_read_report *report,
+                  tz_error *err)
 {
     return read_items(item, 1, how, false, report, err);
 }
 
-tz_result tz_plan_read(const tz_item *items, size_t count, const tz_read_options *how,
-                       tz_report *report, tz_error *err)
+tz_result tz_plan_read(tz_read_report *report, const tz_item *items, size_t count,
+                       const tz_read_options *how, tz_error *err)
 {
     return read_items(items, count, how, true, report, err);
 }

@@ -39,14 +39,15 @@ tz_result tz_fail_memory_limit(const tz_context *ctx, const char *subject, const
 static tz_result check_buffer(const tz_buffer *buffer, uint32_t bands, const tz_context *ctx)
 {
     if (!tz_buffer_exists(buffer))
-        return fail_arg(ctx, "the buffer has no memory", TZ_NONE, TZ_NONE);
+        return fail_arg(ctx, "the buffer has no memory", TZ_NO_VALUE, TZ_NO_VALUE);
     if (buffer->data && buffer->memory)
-        return fail_arg(ctx, "the buffer has host memory and device memory", TZ_NONE, TZ_NONE);
+        return fail_arg(ctx, "the buffer has host memory and device memory", TZ_NO_VALUE,
+                        TZ_NO_VALUE);
     if (buffer->bands != bands)
         return fail_arg(ctx, "the buffer has another number of bands than are read", bands,
                         buffer->bands);
     if (buffer->width == 0 || buffer->height == 0)
-        return fail_arg(ctx, "the buffer is empty", TZ_NONE, 0);
+        return fail_arg(ctx, "the buffer is empty", TZ_NO_VALUE, 0);
     return TZ_OK;
 }
 
@@ -76,13 +77,13 @@ static tz_result resolve_buffer(tz_buffer *buffer, const tz_read_options *how,
 {
     const size_t size = tz_dtype_size(buffer->dtype);
     if (size == 0)
-        return fail_arg(ctx, "the buffer has no dtype", TZ_NONE, (uint64_t)buffer->dtype);
+        return fail_arg(ctx, "the buffer has no dtype", TZ_NO_VALUE, (uint64_t)buffer->dtype);
     if (!buffer->band_stride && !buffer->row_stride && !buffer->column_stride) {
         uint64_t row = 0;
         uint64_t band = 0;
         if (!tz_mul(buffer->width, size, &row) || !tz_mul(row, buffer->height, &band) ||
             band > INT64_MAX)
-            return fail_arg(ctx, "the buffer is larger than memory", INT64_MAX, TZ_NONE);
+            return fail_arg(ctx, "the buffer is larger than memory", INT64_MAX, TZ_NO_VALUE);
         buffer->column_stride = (int64_t)size;
         buffer->row_stride = (int64_t)row;
         buffer->band_stride = (int64_t)band;
@@ -90,17 +91,18 @@ static tz_result resolve_buffer(tz_buffer *buffer, const tz_read_options *how,
     if (!buffer->memory)
         return TZ_OK;
     if (!how->device)
-        return fail_arg(ctx, "the buffer is in device memory, and no device is to read", TZ_NONE,
-                        TZ_NONE);
-    if (tz_device_of(buffer->memory) != how->device)
-        return fail_arg(ctx, "the buffer is in the memory of another device", TZ_NONE, TZ_NONE);
+        return fail_arg(ctx, "the buffer is in device memory, and no device is to read",
+                        TZ_NO_VALUE, TZ_NO_VALUE);
+    if (tz_device_memory_get_device(buffer->memory) != how->device)
+        return fail_arg(ctx, "the buffer is in the memory of another device", TZ_NO_VALUE,
+                        TZ_NO_VALUE);
     const tz_byte_extent extent = tz_buffer_extent(buffer);
     const uint64_t end = tz_add_capped(buffer->offset, extent.after);
     if (extent.before > buffer->offset)
         return fail_arg(ctx, "the buffer begins before its memory", extent.before, buffer->offset);
-    if (end > tz_device_memory_size(buffer->memory))
+    if (end > tz_device_memory_get_size(buffer->memory))
         return fail_arg(ctx, "the buffer goes past the end of its memory",
-                        tz_device_memory_size(buffer->memory), end);
+                        tz_device_memory_get_size(buffer->memory), end);
     return TZ_OK;
 }
 
@@ -210,9 +212,9 @@ static tz_result check_window(const tz_window *window, const tz_level *level, bo
 {
     if (window->column < -(int64_t)UINT32_MAX || window->column > (int64_t)UINT32_MAX ||
         window->row < -(int64_t)UINT32_MAX || window->row > (int64_t)UINT32_MAX)
-        return fail_arg(ctx, "the window is too far away", TZ_NONE, TZ_NONE);
+        return fail_arg(ctx, "the window is too far away", TZ_NO_VALUE, TZ_NO_VALUE);
     if (window->width == 0 || window->height == 0)
-        return fail_arg(ctx, "the window is empty", TZ_NONE, 0);
+        return fail_arg(ctx, "the window is empty", TZ_NO_VALUE, 0);
     const int64_t right = window->column + window->width;
     const int64_t bottom = window->row + window->height;
     if (boundless || (window->column >= 0 && window->row >= 0 && right <= level->width &&
@@ -258,23 +260,24 @@ static tz_result check_resampling(const tz_read_request *request, const tz_read_
                                   const tz_context *ctx)
 {
     const uint16_t sample_format = request->layer.tables.sample_format;
-    if ((unsigned)how->resampling > TZ_RESAMPLE_MEDIAN)
-        return fail_arg(ctx, "there is no such resampling", TZ_RESAMPLE_MEDIAN,
+    if ((unsigned)how->resampling > TZ_RESAMPLING_MEDIAN)
+        return fail_arg(ctx, "there is no such resampling", TZ_RESAMPLING_MEDIAN,
                         (uint64_t)how->resampling);
     if (!request->resampled)
         return TZ_OK;
-    if (how->resampling == TZ_RESAMPLE_NONE && request->window.width != request->into.width)
+    if (how->resampling == TZ_RESAMPLING_NONE && request->window.width != request->into.width)
         return fail_arg(ctx,
                         "the buffer has another width than the window, and no resampling is "
                         "chosen",
                         request->window.width, request->into.width);
-    if (how->resampling == TZ_RESAMPLE_NONE)
+    if (how->resampling == TZ_RESAMPLING_NONE)
         return fail_arg(ctx,
                         "the buffer has another height than the window, and no resampling is "
                         "chosen",
                         request->window.height, request->into.height);
-    if (how->resampling != TZ_RESAMPLE_NEAREST && (sample_format == TZ_SAMPLE_FORMAT_COMPLEX_INT ||
-                                                   sample_format == TZ_SAMPLE_FORMAT_COMPLEX_FLOAT))
+    if (how->resampling != TZ_RESAMPLING_NEAREST &&
+        (sample_format == TZ_SAMPLE_FORMAT_COMPLEX_INT ||
+         sample_format == TZ_SAMPLE_FORMAT_COMPLEX_FLOAT))
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),
                        "complex samples can be resampled by nearest only");
     return TZ_OK;
@@ -289,7 +292,7 @@ static bool may_be_reduced(const tz_read_request *request, const tz_read_options
     const tz_level *level = &request->layer.shape;
     const tz_decoder *codec = NULL;
     const tz_context quiet = {.ifd = -1};
-    return how->reduced_tiles && how->resampling < TZ_RESAMPLE_MODE && level->readable &&
+    return how->reduced_tiles && how->resampling < TZ_RESAMPLING_MODE && level->readable &&
            !request->layer.is_mask && request->file->info.photometric != TZ_PHOTOMETRIC_PALETTE &&
            request->file->info.nodata.kind == TZ_NODATA_NONE &&
            tz_mask_source(request) == TZ_REQUEST_PIXELS &&
@@ -339,7 +342,7 @@ static void reduce_request(tz_read_request *request, tz_resampling method)
         reduced->tile_height = tz_reduced_size(level->tile_height, times);
         set_resampled(request);
     }
-    if (times == 0 || (request->resampled && method == TZ_RESAMPLE_NONE))
+    if (times == 0 || (request->resampled && method == TZ_RESAMPLING_NONE))
         *request = whole;
 }
 
@@ -373,7 +376,7 @@ tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
     TZ_TRY(check_window(&window, &given, how->boundless, &at_level));
     out->band_count = item->bands ? item->band_count : given.samples;
     if (out->band_count == 0)
-        return fail_arg(&at_level, "no bands are asked for", TZ_NONE, 0);
+        return fail_arg(&at_level, "no bands are asked for", TZ_NO_VALUE, 0);
     for (uint32_t i = 0; item->bands && i < item->band_count; i++) {
         if (item->bands[i] >= given.samples)
             return fail_arg(&at_level, "there is no such band; bands are counted from 0",

@@ -57,8 +57,8 @@ typedef struct row_needs {
 
 typedef struct block_batch {
     const tz_read_options *how;
-    bool dry;          /* plan only */
-    tz_report *report; /* sum of all batches */
+    bool dry;               /* plan only */
+    tz_read_report *report; /* sum of all batches */
     tz_context ctx;
     tz_arena arena;
     block *blocks;
@@ -99,7 +99,7 @@ static tz_axis_map map_down(const tz_read_request *request, tz_resampling method
 static bool needs_valid(const tz_read_request *request, const tz_read_options *how)
 {
     return tz_buffer_exists(&request->mask) ||
-           (how->resampling != TZ_RESAMPLE_NEAREST &&
+           (how->resampling != TZ_RESAMPLING_NEAREST &&
             (request->file->info.nodata.kind != TZ_NODATA_NONE ||
              tz_mask_source(request) != TZ_REQUEST_PIXELS || request->outcome));
 }
@@ -166,7 +166,7 @@ static void resample_row(const block_batch *ba, const tz_resampler *r, const tz_
     const block *b = from->block;
     const tz_buffer *into = &b->request->into;
     const tz_buffer *mask = &b->request->mask;
-    const bool by_nearest = r->method == TZ_RESAMPLE_NEAREST;
+    const bool by_nearest = r->method == TZ_RESAMPLING_NEAREST;
     const uint8_t *samples = by_nearest ? m->picked : (const uint8_t *)m->values.values;
     const tz_conversion as_is = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_UINT8};
     tz_conversion how = {.from = TZ_DTYPE_FLOAT64, .to = b->conversion.to};
@@ -441,7 +441,7 @@ static tz_result add_block(block_batch *ba, const tz_read_request *request, uint
     const uint64_t memory = ba->how->max_memory;
     const tz_axis_map across = map_across(request, method);
     const tz_axis_map down = map_down(request, method);
-    const bool by_row = method == TZ_RESAMPLE_NEAREST && down.scale >= 2;
+    const bool by_row = method == TZ_RESAMPLING_NEAREST && down.scale >= 2;
     const uint64_t each = sample_size(request) + needs_valid(request, ba->how);
     row_needs needs;
     uint64_t bytes;
@@ -511,7 +511,8 @@ static tz_result add_resampled_request(block_batch *ba, const tz_read_request *r
 }
 
 tz_result tz_resampled_read(const tz_read_request *requests, size_t count,
-                            const tz_read_options *how, bool dry, tz_report *report, tz_error *err)
+                            const tz_read_options *how, bool dry, tz_read_report *report,
+                            tz_error *err)
 {
     block_batch ba = {.how = how,
                       .dry = dry,

@@ -82,7 +82,7 @@ tz_result tz_reader_open(tz_reader *reader, tz_container *container, const tz_co
 {
     *reader = (tz_reader){.container = container};
     for (unsigned i = 0; i < TZ_READER_BLOCK_COUNT; i++)
-        reader->block_start[i] = TZ_NONE;
+        reader->block_start[i] = TZ_NO_VALUE;
     reader->front_size = tz_min(container->size, TZ_READER_FRONT_SIZE);
     reader->front = tz_alloc((size_t)reader->front_size);
     if (!reader->front)
@@ -130,7 +130,7 @@ static tz_result find_block(tz_reader *reader, uint64_t start, const uint8_t **o
     const unsigned slot = reader->next_block;
     const uint64_t left = reader->container->size - start;
     uint8_t *block = reader->blocks + (size_t)slot * TZ_READER_BLOCK_SIZE;
-    reader->block_start[slot] = TZ_NONE;
+    reader->block_start[slot] = TZ_NO_VALUE;
     TZ_TRY(
         fetch_from_source(reader, start, (size_t)tz_min(left, TZ_READER_BLOCK_SIZE), block, ctx));
     reader->block_start[slot] = start;
@@ -145,7 +145,7 @@ static tz_result check_and_count_read(tz_reader *reader, uint64_t offset, uint64
 {
     if (!tz_inside(reader->container, offset, size))
         return tz_fail(ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL,
-                       tz_expecting(tz_at_offset(offset), TZ_NONE, size), "unchecked read");
+                       tz_expecting(tz_at_offset(offset), TZ_NO_VALUE, size), "unchecked read");
     reader->end = tz_max(reader->end, offset + size);
     return TZ_OK;
 }
@@ -163,7 +163,7 @@ tz_result tz_reader_read_some(tz_reader *reader, uint64_t offset, uint64_t *size
     }
     TZ_TRY(alloc_reader_blocks(reader, ctx));
     for (unsigned i = 0; i < TZ_READER_BLOCK_COUNT; i++)
-        reader->block_start[i] = TZ_NONE;
+        reader->block_start[i] = TZ_NO_VALUE;
     *size = tz_min(*size, capacity);
     *out = reader->blocks;
     return fetch_from_source(reader, offset, (size_t)*size, reader->blocks, ctx);

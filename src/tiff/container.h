@@ -50,7 +50,7 @@ typedef struct tz_reader {
     uint8_t *front;
     uint64_t front_size;
     uint8_t *blocks;
-    uint64_t block_start[TZ_READER_BLOCK_COUNT]; /* TZ_NONE: empty */
+    uint64_t block_start[TZ_READER_BLOCK_COUNT]; /* TZ_NO_VALUE: empty */
     unsigned next_block;
     uint64_t bytes_read;
     uint64_t reads;

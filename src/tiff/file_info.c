@@ -11,7 +11,7 @@
 #include "tiff/file.h"
 #include "tiff/tags.h"
 
-const tz_info *tz_file_info(const tz_file *file)
+const tz_info *tz_file_get_info(const tz_file *file)
 {
     return &file->info;
 }
@@ -119,7 +119,7 @@ bool tz_metadata_get(const tz_file *file, uint32_t index, tz_metadata_item *out)
 
 /* ---- tags as the file has them ---- */
 
-tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index, tz_tag *out,
+tz_result tz_tag_get(tz_tag *out, const tz_file *file, uint64_t ifd_offset, uint32_t index,
                      tz_error *err)
 {
     const tz_context ctx = tz_file_context(file, err);
@@ -136,7 +136,7 @@ tz_result tz_tag_get(const tz_file *file, uint64_t ifd_offset, uint32_t index, t
 
 /* RATIONALs stay two LONGs each: words are converted to the machine's byte order, not values. The
  * tag may be the caller's own, so that its extent is checked again. */
-tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst, size_t size, tz_error *err)
+tz_result tz_tag_read(void *dst, size_t size, const tz_file *file, const tz_tag *tag, tz_error *err)
 {
     const tz_context ctx = tz_file_context(file, err);
     tz_reader reader = tz_reader_direct(&file->containers[0]);
@@ -146,7 +146,7 @@ tz_result tz_tag_read(const tz_file *file, const tz_tag *tag, void *dst, size_t 
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(location, tag->size, size),
                        "the buffer is too small for the tag");
     if (!tz_inside(&file->containers[0], tag->offset, tag->size))
-        return TZ_FAIL_TRUNCATED(&ctx, tz_expecting(location, tag->size, TZ_NONE),
+        return TZ_FAIL_TRUNCATED(&ctx, tz_expecting(location, tag->size, TZ_NO_VALUE),
                                  "the tag's data reaches past the end of the file");
     if (tag->size == 0)
         return TZ_OK;

@@ -72,7 +72,7 @@ void tz_ifd_entry_parse(const tz_container *container, const uint8_t *bytes, uin
     out->type = tz_read_endian_u16(bytes + 2, container->big_endian);
     out->count = read_offset_field(container, bytes + 4);
     if (!tz_mul(out->count, tz_type_size(out->type), &out->size))
-        out->size = TZ_NONE;
+        out->size = TZ_NO_VALUE;
     out->entry_offset = entry_offset;
     out->offset =
         out->size <= capacity ? entry_offset + field : read_offset_field(container, bytes + field);
@@ -302,7 +302,7 @@ static tz_result read_tag(tz_ifd *ifd, const tz_ifd_entry *entry, uint32_t previ
     if (row == &unknown ? entry->tag == previous : is_seen(ifd, row))
         return TZ_WARN_TAG(ctx, at_entry(entry), "duplicate tag; the first counts");
     if (row == &unknown && tz_type_size(entry->type) == 0)
-        return TZ_WARN_TAG(ctx, tz_expecting(at_entry(entry), TZ_NONE, entry->type),
+        return TZ_WARN_TAG(ctx, tz_expecting(at_entry(entry), TZ_NO_VALUE, entry->type),
                            "unknown field type; the tag is skipped");
     if (row != &unknown) {
         const size_t index = tag_row_index(row);
@@ -393,7 +393,8 @@ static tz_result check_required_values(const tz_ifd *ifd, const tz_context *ctx)
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         if (!checks[i].good)
             return TZ_FAIL_TAG(
-                ctx, tz_expecting(tz_at_tag(checks[i].tag, ifd->offset), TZ_NONE, checks[i].value),
+                ctx,
+                tz_expecting(tz_at_tag(checks[i].tag, ifd->offset), TZ_NO_VALUE, checks[i].value),
                 tz_ifd_has(ifd, checks[i].tag) ? "impossible value" : "required tag is missing");
     return TZ_OK;
 }
@@ -412,16 +413,16 @@ static tz_result complete_old_jpeg_tags(tz_ifd *ifd, const tz_context *ctx)
     }
     if (!tz_ifd_has(ifd, TZ_TAG_BITS_PER_SAMPLE)) {
         ifd->bits = 8;
-        TZ_TRY(TZ_WARN_TAG(ctx,
-                           tz_expecting(tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, ifd->offset), 8, TZ_NONE),
-                           "missing; old-style JPEG is taken as 8 bits"));
+        TZ_TRY(TZ_WARN_TAG(
+            ctx, tz_expecting(tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, ifd->offset), 8, TZ_NO_VALUE),
+            "missing; old-style JPEG is taken as 8 bits"));
     }
     if (!tz_ifd_has(ifd, TZ_TAG_SAMPLES_PER_PIXEL)) {
         ifd->samples = ifd->photometric == TZ_PHOTOMETRIC_YCBCR ? 3 : 1;
-        TZ_TRY(TZ_WARN_TAG(
-            ctx,
-            tz_expecting(tz_at_tag(TZ_TAG_SAMPLES_PER_PIXEL, ifd->offset), ifd->samples, TZ_NONE),
-            "missing; taken from the colours"));
+        TZ_TRY(TZ_WARN_TAG(ctx,
+                           tz_expecting(tz_at_tag(TZ_TAG_SAMPLES_PER_PIXEL, ifd->offset),
+                                        ifd->samples, TZ_NO_VALUE),
+                           "missing; taken from the colours"));
     }
     return TZ_OK;
 }

@@ -15,7 +15,8 @@ typedef struct tz_ifd_entry {
     uint16_t tag;
     uint16_t type;
     uint64_t count;
-    uint64_t size; /* bytes of data; 0 for an unknown type, TZ_NONE if it does not fit 64 bits */
+    uint64_t
+        size; /* bytes of data; 0 for an unknown type, TZ_NO_VALUE if it does not fit 64 bits */
     uint64_t offset;
     uint64_t entry_offset;
 } tz_ifd_entry;

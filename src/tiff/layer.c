@@ -69,8 +69,8 @@ uint32_t tz_ifd_subfile_type(const tz_ifd *ifd)
 
 /* ---- sizes ---- */
 
-/* Returns the bytes of rows in one plane of a tile, each padded to a whole byte; TZ_NONE if they do
- * not fit 64 bits. */
+/* Returns the bytes of rows in one plane of a tile, each padded to a whole byte; TZ_NO_VALUE if
+ * they do not fit 64 bits. */
 static uint64_t layer_row_bytes(const tz_layer *layer, uint64_t rows)
 {
     const tz_level *shape = &layer->shape;
@@ -80,7 +80,7 @@ static uint64_t layer_row_bytes(const tz_layer *layer, uint64_t rows)
     /* width times depth always fits: 2^32 * 2^16 */
     if (!tz_mul((uint64_t)shape->tile_width * shape->bits_per_sample, samples, &bits) ||
         !tz_mul(tz_ceil_div(bits, 8), rows, &bytes))
-        return TZ_NONE;
+        return TZ_NO_VALUE;
     return bytes;
 }
 
@@ -113,13 +113,13 @@ static tz_result check_sample_type(tz_layer *layer, const tz_ifd *ifd, const tz_
         return MARK_UNREADABLE(
             layer, TZ_WARN_UNSUPPORTED(ctx,
                                        tz_expecting(tz_at_tag(TZ_TAG_SAMPLE_FORMAT, ifd->offset),
-                                                    TZ_NONE, ifd->sample_format),
+                                                    TZ_NO_VALUE, ifd->sample_format),
                                        "unsupported sample format %u", ifd->sample_format));
     if (layer->tables.dtype == TZ_DTYPE_NONE)
-        return MARK_UNREADABLE(layer,
-                               TZ_WARN_UNSUPPORTED(ctx, tz_expecting(at_bits, TZ_NONE, ifd->bits),
-                                                   "unsupported depth: %u bits of sample format %u",
-                                                   ifd->bits, ifd->sample_format));
+        return MARK_UNREADABLE(
+            layer, TZ_WARN_UNSUPPORTED(ctx, tz_expecting(at_bits, TZ_NO_VALUE, ifd->bits),
+                                       "unsupported depth: %u bits of sample format %u", ifd->bits,
+                                       ifd->sample_format));
     return TZ_OK;
 }
 
@@ -131,21 +131,22 @@ static tz_result check_layer_codec(tz_layer *layer, const tz_ifd *ifd, const tz_
     const char *name = tz_compression_name(ifd->compression);
     if (!tz_codec_find(ifd->compression))
         TZ_TRY(MARK_UNREADABLE(
-            layer,
-            TZ_WARN_UNSUPPORTED(
-                ctx,
-                tz_expecting(tz_at_tag(TZ_TAG_COMPRESSION, ifd->offset), TZ_NONE, ifd->compression),
-                "unsupported compression %u (%s)", ifd->compression, name ? name : "unknown")));
+            layer, TZ_WARN_UNSUPPORTED(ctx,
+                                       tz_expecting(tz_at_tag(TZ_TAG_COMPRESSION, ifd->offset),
+                                                    TZ_NO_VALUE, ifd->compression),
+                                       "unsupported compression %u (%s)", ifd->compression,
+                                       name ? name : "unknown")));
     if (ifd->predictor < TZ_PREDICTOR_NONE || ifd->predictor > TZ_PREDICTOR_FLOAT)
         TZ_TRY(MARK_UNREADABLE(
             layer, TZ_WARN_UNSUPPORTED(ctx,
                                        tz_expecting(tz_at_tag(TZ_TAG_PREDICTOR, ifd->offset),
-                                                    TZ_NONE, ifd->predictor),
+                                                    TZ_NO_VALUE, ifd->predictor),
                                        "unsupported predictor %u", ifd->predictor)));
     if (tz_photometric_name(ifd->photometric))
         return TZ_OK;
     return TZ_WARN_UNSUPPORTED(
-        ctx, tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, ifd->offset), TZ_NONE, ifd->photometric),
+        ctx,
+        tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, ifd->offset), TZ_NO_VALUE, ifd->photometric),
         "unknown photometric interpretation %u", ifd->photometric);
 }
 
@@ -161,8 +162,9 @@ static tz_result check_subsampling(tz_layer *layer, const tz_ifd *ifd, tz_reader
         TZ_TRY(tz_tag_ref_integer(reader, &ifd->subsampling, TZ_TAG_YCBCR_SUBSAMPLING, i, ctx,
                                   &factor));
         if (factor != 1 && factor != 2 && factor != 4)
-            return MARK_UNREADABLE(layer, TZ_WARN_TAG(ctx, tz_expecting(location, TZ_NONE, factor),
-                                                      "subsampling must be 1, 2 or 4"));
+            return MARK_UNREADABLE(layer,
+                                   TZ_WARN_TAG(ctx, tz_expecting(location, TZ_NO_VALUE, factor),
+                                               "subsampling must be 1, 2 or 4"));
         layer->tables.subsampling[i] = (uint16_t)factor;
     }
     return TZ_OK;
@@ -185,7 +187,7 @@ static tz_result check_tile_shape(const tz_layer *layer, const tz_ifd *ifd, cons
     return TZ_WARN_TAG(
         ctx,
         tz_expecting(tz_at_tag(bad_width ? TZ_TAG_TILE_WIDTH : TZ_TAG_TILE_LENGTH, ifd->offset),
-                     TZ_NONE, bad_width ? shape->tile_width : shape->tile_height),
+                     TZ_NO_VALUE, bad_width ? shape->tile_width : shape->tile_height),
         "tile sizes must be multiples of 16");
 }
 
@@ -195,7 +197,7 @@ static tz_result check_tile_byte_limit(tz_layer *layer, const tz_ifd *ifd, const
     const uint16_t tag = layer->shape.tiled ? TZ_TAG_TILE_WIDTH : TZ_TAG_ROWS_PER_STRIP;
     const uint64_t bytes = layer_row_bytes(layer, layer->shape.tile_height);
     const tz_location location = tz_at_tag(tag, ifd->offset);
-    if (bytes == TZ_NONE && ctx->limits->max_tile_bytes == TZ_UNLIMITED)
+    if (bytes == TZ_NO_VALUE && ctx->limits->max_tile_bytes == TZ_UNLIMITED)
         return MARK_UNREADABLE(layer, tz_warn(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, location,
                                               "the bytes of one tile do not fit 64 bits"));
     return tz_check_soft_limit(ctx, offsetof(tz_limits, max_tile_bytes), location, bytes,
@@ -341,7 +343,7 @@ tz_result tz_layer_from_ifd(tz_layer *out, const tz_ifd *ifd, tz_reader *reader,
     shape->tiles_down = (uint32_t)tz_ceil_div(shape->height, shape->tile_height);
     if (!tz_mul((uint64_t)shape->tiles_across * shape->tiles_down, planes, &shape->tile_count)) {
         const uint16_t tag = tiled ? TZ_TAG_TILE_WIDTH : TZ_TAG_ROWS_PER_STRIP;
-        shape->tile_count = TZ_NONE;
+        shape->tile_count = TZ_NO_VALUE;
         TZ_TRY(MARK_UNREADABLE(out, tz_warn(ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
                                             tz_at_tag(tag, ifd->offset),
                                             "the number of tiles does not fit 64 bits")));

@@ -44,7 +44,7 @@ tz_result tz_layer_from_ifd(tz_layer *out, const tz_ifd *ifd, tz_reader *reader,
 /* True if tiles can be found at all. If not, a warning of opening says why. */
 bool tz_layer_has_tables(const tz_layer *layer);
 
-/* Returns the decoded bytes of a tile; TZ_NONE if they do not fit 64 bits. The last strip of a
+/* Returns the decoded bytes of a tile; TZ_NO_VALUE if they do not fit 64 bits. The last strip of a
  * plane holds only the rows that are left. */
 uint64_t tz_layer_tile_bytes(const tz_layer *layer, uint64_t tile);
 

@@ -146,9 +146,9 @@ static tz_result load_sidecar_descriptions(opening *open)
         uint32_t values = 0;
         for (uint32_t k = 0; k < info->level_count; k++) {
             if (info->levels[k].sidecar == container->sidecar)
-                values |= TZ_VALUE_OVERVIEWS;
+                values |= TZ_SIDECAR_VALUE_OVERVIEWS;
             if (info->levels[k].has_mask && info->masks[k].sidecar == container->sidecar)
-                values |= TZ_VALUE_MASKS;
+                values |= TZ_SIDECAR_VALUE_MASKS;
         }
         TZ_TRY(tz_sidecar_add_use(file, container->sidecar, values, container->path, &open->ctx));
     }
@@ -208,7 +208,7 @@ static tz_result find_linked_ifd(opening *open, const tz_tag_ref *value, uint16_
 {
     const tz_container *container = &open->file->containers[0];
     uint64_t offset = 0;
-    *out = TZ_NONE;
+    *out = TZ_NO_VALUE;
     if (value->count == 0)
         return TZ_OK;
     TZ_TRY(tz_tag_ref_integer(&open->reader, value, tag, 0, &open->ctx, &offset));

@@ -179,7 +179,7 @@ static tz_result visit_ifd_at(tz_ifd_walk *walk, uint64_t offset, bool lenient, 
         return tz_fail(&ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, tz_at_offset(offset),
                        "more directories than can be counted");
     if (walk->progress)
-        TZ_TRY(tz_check_progress(&ctx, walk->progress, (uint64_t)walk->count, TZ_NONE));
+        TZ_TRY(tz_check_progress(&ctx, walk->progress, (uint64_t)walk->count, TZ_NO_VALUE));
     if (offset != 0 && !offset_set_add(&walk->visited, offset))
         return tz_fail_nomem(&ctx, walk->visited.capacity * 2 * sizeof(uint64_t));
     walk->count++;
@@ -213,7 +213,7 @@ tz_result tz_ifd_walk_chain(tz_ifd_walk *walk, uint64_t first)
         return TZ_FAIL_IFD(walk->ctx,
                            tz_expecting(tz_at_offset(tz_header_size(walk->reader->container) -
                                                      tz_offset_size(walk->reader->container)),
-                                        TZ_NONE, 0),
+                                        TZ_NO_VALUE, 0),
                            "the file has no image directory");
     walk->complete = false;
     while (offset != 0) {

@@ -244,6 +244,6 @@ tz_result tz_copy_struct(void *out, const void *given, size_t known, const char 
 /* Fail with the error of a wrong argument; the second one names the tag it is about. */
 #define TZ_FAIL_ARG(ctx, ...) tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), __VA_ARGS__)
 #define TZ_FAIL_ARG_TAG(ctx, tag, ...)                                                             \
-    tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_tag(tag, TZ_NONE), __VA_ARGS__)
+    tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_tag(tag, TZ_NO_VALUE), __VA_ARGS__)
 
 #endif

@@ -184,7 +184,7 @@ static bool has_leaders(const table_reader *table)
 
 /* Returns the size of a tile by the layout, never more than the tile can need; 0: not known,
  * because the offsets do not ascend, or because the leader has it. A compressed tile ends at the
- * first of the next tile's start (TZ_NONE: none), the directory, its tables and the end of the
+ * first of the next tile's start (TZ_NO_VALUE: none), the directory, its tables and the end of the
  * file. */
 static uint64_t size_by_layout(const table_reader *table, uint64_t tile, uint64_t offset,
                                uint64_t next)
@@ -206,17 +206,18 @@ static uint64_t size_by_layout(const table_reader *table, uint64_t tile, uint64_
     return tz_min(end - offset, tz_codec_max_stored(bytes));
 }
 
-/* Finds the offset of the next tile that has one; TZ_NONE: none of the next NEAR_TILES has. Sparse
- * tiles have none, and long runs of them are not searched: the end of the file bounds the size. */
+/* Finds the offset of the next tile that has one; TZ_NO_VALUE: none of the next NEAR_TILES has.
+ * Sparse tiles have none, and long runs of them are not searched: the end of the file bounds the
+ * size. */
 static tz_result find_next_offset(const table_reader *table, uint64_t tile, uint64_t *next)
 {
     enum { NEAR_TILES = 64 };
     tz_tile_span spans[NEAR_TILES];
     const uint64_t left = table->layer->shape.tile_count - tile - 1;
     const size_t some = (size_t)tz_min(left, NEAR_TILES);
-    *next = TZ_NONE;
+    *next = TZ_NO_VALUE;
     TZ_TRY(read_table_values(table, &table->layer->tables.offsets, tile + 1, some, true, spans));
-    for (size_t i = 0; i < some && *next == TZ_NONE; i++)
+    for (size_t i = 0; i < some && *next == TZ_NO_VALUE; i++)
         if (spans[i].offset != 0)
             *next = spans[i].offset;
     return TZ_OK;
@@ -233,9 +234,10 @@ static tz_result read_tile_spans(const table_reader *table, uint64_t first, size
     const uint64_t left = tables->sizes.count > first ? tables->sizes.count - first : 0;
     const size_t stated = (size_t)tz_min(left, count);
     if (!(first <= shape->tile_count && count <= shape->tile_count - first))
-        return tz_fail(&table->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(at_tile(table, first, TZ_NONE, true), shape->tile_count, first),
-                       "there are no such tiles");
+        return tz_fail(
+            &table->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+            tz_expecting(at_tile(table, first, TZ_NO_VALUE, true), shape->tile_count, first),
+            "there are no such tiles");
     if (tables->offsets.count < shape->tile_count)
         return TZ_FAIL_LAYOUT(&table->ctx,
                               tz_expecting(at_tile(table, first, shape->ifd_offset, true),
@@ -243,7 +245,7 @@ static tz_result read_tile_spans(const table_reader *table, uint64_t first, size
                               "the table of tile offsets cannot be used");
     TZ_TRY(read_table_values(table, &tables->offsets, first, count, true, out));
     TZ_TRY(read_table_values(table, &tables->sizes, first, stated, false, out));
-    uint64_t next = TZ_NONE;
+    uint64_t next = TZ_NO_VALUE;
     if (stated < count && !is_stored_raw(table->layer))
         TZ_TRY(find_next_offset(table, first + count - 1, &next));
     for (size_t i = count; i-- > stated;) {
@@ -254,8 +256,8 @@ static tz_result read_tile_spans(const table_reader *table, uint64_t first, size
     return TZ_OK;
 }
 
-tz_result tz_tile_spans(const tz_file *file, uint32_t level, uint64_t first, size_t count,
-                        tz_tile_span *out, tz_error *err)
+tz_result tz_tile_spans(tz_tile_span *out, const tz_file *file, uint32_t level, uint64_t first,
+                        size_t count, tz_error *err)
 {
     tz_layer layer;
     table_reader table;
@@ -305,7 +307,7 @@ static tz_result repair_strip_size(const table_reader *table, uint64_t tile, tz_
 {
     const tz_layer *layer = table->layer;
     const uint64_t stated = span->size;
-    uint64_t next = TZ_NONE;
+    uint64_t next = TZ_NO_VALUE;
     if (layer->shape.tiled || span->offset == 0)
         return TZ_OK;
     const bool too_large = !tz_inside(table->container, span->offset, stated);
@@ -338,12 +340,13 @@ tz_result tz_tile_check_span(const tz_file *file, uint32_t level, const tz_layer
     if (span->offset == 0 && span->size == 0)
         return TZ_OK;
     if (span->offset == 0)
-        return TZ_FAIL_LAYOUT(&table.ctx, tz_expecting(at_tile(&table, tile, 0, true), TZ_NONE, 0),
+        return TZ_FAIL_LAYOUT(&table.ctx,
+                              tz_expecting(at_tile(&table, tile, 0, true), TZ_NO_VALUE, 0),
                               "tile of %" PRIu64 " bytes has no offset", span->size);
     if (span->size == 0)
-        return TZ_FAIL_LAYOUT(&table.ctx,
-                              tz_expecting(at_tile(&table, tile, span->offset, false), TZ_NONE, 0),
-                              "tile has an offset but no size");
+        return TZ_FAIL_LAYOUT(
+            &table.ctx, tz_expecting(at_tile(&table, tile, span->offset, false), TZ_NO_VALUE, 0),
+            "tile has an offset but no size");
     if (!tz_inside(table.container, span->offset, span->size))
         return TZ_FAIL_TRUNCATED(&table.ctx,
                                  tz_expecting(at_tile(&table, tile, span->offset, true), span->size,
@@ -358,14 +361,14 @@ tz_result tz_tile_check_span(const tz_file *file, uint32_t level, const tz_layer
     return TZ_OK;
 }
 
-tz_result tz_tile_locate(const tz_file *file, uint32_t level, uint64_t tile, tz_tile_span *out,
+tz_result tz_tile_locate(tz_tile_span *out, const tz_file *file, uint32_t level, uint64_t tile,
                          tz_error *err)
 {
     tz_tile_span span = {0, 0};
     tz_layer layer;
     table_reader table;
     TZ_TRY(open_table(&table, &layer, file, level, err));
-    TZ_TRY(tz_tile_spans(file, level, tile, 1, &span, err));
+    TZ_TRY(tz_tile_spans(&span, file, level, tile, 1, err));
     TZ_TRY(tz_tile_check_span(file, level, &layer, tile, &span, NULL, err));
     *out = span;
     return TZ_OK;
@@ -409,8 +412,8 @@ tz_result tz_level_check_end(const tz_file *file, uint32_t level, tz_error *err)
 }
 
 /* Adds up the table page by page, so that memory does not depend on the number of tiles. */
-tz_result tz_level_stored_size(const tz_file *file, uint32_t level, uint64_t *bytes,
-                               uint64_t *sparse_tiles, tz_error *err)
+tz_result tz_level_stored_size(uint64_t *bytes, uint64_t *sparse_tiles, const tz_file *file,
+                               uint32_t level, tz_error *err)
 {
     tz_layer layer;
     table_reader table;
@@ -426,7 +429,7 @@ tz_result tz_level_stored_size(const tz_file *file, uint32_t level, uint64_t *by
         for (size_t i = 0; i < some; i++) {
             sparse += spans[i].offset == 0 && spans[i].size == 0;
             if (!tz_add(sum, spans[i].size, &sum))
-                return TZ_FAIL_LAYOUT(&table.ctx, at_tile(&table, first + i, TZ_NONE, false),
+                return TZ_FAIL_LAYOUT(&table.ctx, at_tile(&table, first + i, TZ_NO_VALUE, false),
                                       "the sum of tile sizes does not fit 64 bits");
         }
     }

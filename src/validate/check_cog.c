@@ -22,11 +22,11 @@ static tz_result check_bigtiff(tz_checker *checker)
     const tz_info *info = checker->info;
     const bool large = info->file_size > UINT32_MAX;
     if (large && !info->bigtiff)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_HEADER,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_HEADER,
                        tz_expecting(tz_at_offset(2), UINT32_MAX, info->file_size),
                        "a file of more than 4 GiB must be a BigTIFF");
     if (!large && info->bigtiff)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_HEADER,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_HEADER,
                        tz_expecting(tz_at_offset(2), 42, 43),
                        "a file of less than 4 GiB should not be a BigTIFF");
     return TZ_OK;
@@ -37,7 +37,7 @@ static tz_result check_cog_tiled(tz_checker *checker)
     tz_checked_layer at = {0};
     while (tz_checker_next(checker, TZ_LAYER_ALL, &at))
         if (!at.layer.shape.tiled)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                            tz_at_level(&at.layer.shape, at.level), "stored in strips");
     return TZ_OK;
 }
@@ -48,8 +48,8 @@ static void require_image_tag(tz_checker *checker, uint16_t tag)
 {
     const tz_level *image = tz_checker_level(checker, 0);
     if (!tz_checked_ifd_find(&checker->directories[0], tag))
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, tz_at_tag(tag, image->ifd_offset),
-                       "the tag is missing");
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
+                       tz_at_tag(tag, image->ifd_offset), "the tag is missing");
 }
 
 static tz_result check_basic_metadata(tz_checker *checker)
@@ -78,7 +78,7 @@ static tz_result check_overviews_not_georeferenced(tz_checker *checker)
             tz_location location = tz_at_tag(tags[k], entry ? entry->entry_offset : 0);
             location.level = (int32_t)at.level;
             if (entry)
-                TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, location,
+                TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO, location,
                                "an overview has georeferencing of its own");
         }
     }
@@ -95,18 +95,18 @@ static tz_result check_overview_chain(tz_checker *checker)
     const tz_ifd_entry *sub = tz_checked_ifd_find(&checker->directories[0], TZ_TAG_SUB_IFDS);
     (void)tz_checker_level(checker, 0);
     if (sub && info->level_count > 1)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_IFD,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_IFD,
                        tz_at_tag(TZ_TAG_SUB_IFDS, sub->entry_offset),
                        "overviews are to follow in the chain of directories, not in SubIFDs");
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = tz_checker_level(checker, i);
         const int32_t before = info->levels[i - 1].ifd;
         if (level->sidecar)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_IFD, tz_at_level(level, i),
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_IFD, tz_at_level(level, i),
                            "the overview is in another file");
         else if (level->ifd < before)
             TZ_ADD_FINDING(
-                checker, TZ_CHECK_FAIL, TZ_CAUSE_IFD,
+                checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_IFD,
                 tz_expecting(tz_at_level(level, i), (uint64_t)before + 1, (uint64_t)level->ifd),
                 "the chain has the overview before the next larger level");
     }
@@ -124,7 +124,7 @@ static tz_result check_cog_overview_sizes(tz_checker *checker)
         const bool narrower = level->width < before->width || before->width == 1;
         const bool lower = level->height < before->height || before->height == 1;
         if (!narrower || !lower)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_at_level(level, i),
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_META, tz_at_level(level, i),
                            "%u x %u pixels are not less both ways than %u x %u", level->width,
                            level->height, before->width, before->height);
     }
@@ -145,7 +145,7 @@ static tz_result check_cog_ifd_order(tz_checker *checker)
             continue;
         const uint64_t offset = at.layer.shape.ifd_offset;
         if (offset < before)
-            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT,
                            tz_expecting(tz_at_level(&at.layer.shape, at.level), before, offset),
                            "the directory lies before one that should come first");
         before = offset;
@@ -163,11 +163,11 @@ static void check_table_position(tz_checker *checker, const tz_checked_layer *at
     tz_location location = tz_at_tag(tag, entry->offset);
     location.level = (int32_t)at->level;
     if (entry->offset < first)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT,
                        tz_expecting(location, first, entry->offset),
                        "the table lies before the end of the directories");
     else if (entry->offset > last)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT,
                        tz_expecting(location, last, entry->offset),
                        "the table lies after tile data");
 }
@@ -177,11 +177,11 @@ static tz_result check_table_positions(tz_checker *checker)
 {
     static const uint16_t tags[] = {TZ_TAG_STRIP_OFFSETS, TZ_TAG_STRIP_BYTE_COUNTS,
                                     TZ_TAG_TILE_OFFSETS, TZ_TAG_TILE_BYTE_COUNTS};
-    uint64_t first_tile = TZ_NONE;
+    uint64_t first_tile = TZ_NO_VALUE;
     uint64_t directory_end = 0;
     tz_checked_layer at = {0};
     for (uint32_t i = 0; i < checker->info->level_count; i++) {
-        uint64_t offset = TZ_NONE;
+        uint64_t offset = TZ_NO_VALUE;
         TZ_TRY(tz_first_tile_offset(checker, i, &offset));
         first_tile = tz_min(first_tile, offset);
     }
@@ -202,8 +202,8 @@ static tz_result check_georeferenced(tz_checker *checker)
     const tz_geo *geo = &checker->info->geo;
     const tz_level *image = tz_checker_level(checker, 0);
     if (!geo->has_transform && geo->gcp_count == 0)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, tz_at_offset(image->ifd_offset),
-                       "the image has no place");
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
+                       tz_at_offset(image->ifd_offset), "the image has no place");
     return TZ_OK;
 }
 
@@ -219,18 +219,18 @@ static tz_result check_tile_size(tz_checker *checker)
         if (!at.layer.shape.tiled)
             continue;
         if (width != height)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                            tz_expecting(location, width, height), "tiles of %u x %u are not square",
                            width, height);
         else if (width > MAX_TILE_SIDE)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                            tz_expecting(location, MAX_TILE_SIDE, width),
                            "tiles of %u x %u are larger than a screen", width, height);
         else if (width == 0 || (width & (width - 1)) != 0)
-            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT, location,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT, location,
                            "tiles of %u x %u: a power of two is recommended", width, height);
         else if (width != usual)
-            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT,
                            tz_expecting(location, usual, width),
                            "tiles of another size than the image's");
     }
@@ -254,11 +254,11 @@ static tz_result check_overview_factors(tz_checker *checker)
         const tz_level *before = &info->levels[i - 1];
         if ((uint64_t)level->width * MAX_REDUCTION < before->width ||
             (uint64_t)level->height * MAX_REDUCTION < before->height)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_at_level(level, i),
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_META, tz_at_level(level, i),
                            "%u x %u is less than a tenth of %u x %u", level->width, level->height,
                            before->width, before->height);
         else if (!is_half(level->width, before->width) || !is_half(level->height, before->height))
-            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, tz_at_level(level, i),
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_META, tz_at_level(level, i),
                            "%u x %u is not half of %u x %u, as is recommended", level->width,
                            level->height, before->width, before->height);
     }
@@ -271,7 +271,7 @@ static tz_result check_last_level(tz_checker *checker)
     const uint32_t last = checker->info->level_count - 1;
     const tz_level *level = tz_checker_level(checker, last);
     if (level->tiles_across > 1 && level->tiles_down > 1)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_at_level(level, last),
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_META, tz_at_level(level, last),
                        "the smallest level still has %u x %u tiles", level->tiles_across,
                        level->tiles_down);
     return TZ_OK;
@@ -305,7 +305,7 @@ static const tz_check_row cog_rows[] = {
     {"cog.tables", "overviews", "tile tables lie after the directories and before the tiles",
      check_table_positions, 0, 0, 0},
     {"cog.data-order", "overviews", "data of the smallest level comes first, of the image last",
-     tz_check_level_data_order, 0, 0, TZ_CHECK_WARNING},
+     tz_check_level_data_order, 0, 0, TZ_CHECK_OUTCOME_WARNING},
     {"cog.geotiff", "optimized", "the image is georeferenced",
      check_georeferenced, TZ_COG_NOT_GEOREFERENCED, 0, 0},
     {"cog.tile-size", "optimized", "tiles are square, small, of one size and a power of two",

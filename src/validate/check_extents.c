@@ -93,7 +93,7 @@ static tz_result collect_extents(tz_checker *checker, extent_list *all)
                                       .number = entry->tag,
                                       .ifd = ifd,
                                       .kind = EXTENT_TAG};
-            if (!tz_checked_ifd_holds(at.ifd, entry) && entry->size != TZ_NONE &&
+            if (!tz_checked_ifd_holds(at.ifd, entry) && entry->size != TZ_NO_VALUE &&
                 is_inside_main_file(checker, entry->offset, entry->size))
                 TZ_TRY(add_extent(checker, all, &data));
         }
@@ -142,7 +142,7 @@ static void find_overlaps(tz_checker *checker, extent_list *all)
             const bool same = reaching->start == one->start && reaching->end == one->end;
             const tz_location location =
                 tz_expecting(extent_location(checker, one), reaching->end, one->start);
-            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT, location,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT, location,
                            "%s %s %s that starts at byte %" PRIu64, names[one->kind],
                            same ? "has the place of" : "lies on top of", names[reaching->kind],
                            reaching->start);
@@ -178,7 +178,7 @@ tz_result tz_check_unused_bytes(tz_checker *checker)
         known += checker->directories[i].entries != NULL;
     if (checker->tiles_looked_at < checker->tiles)
         return tz_checker_skip(checker, "needs a look at all tiles");
-    if (known < info->ifd_count || info->exif_ifd != TZ_NONE || info->gps_ifd != TZ_NONE)
+    if (known < info->ifd_count || info->exif_ifd != TZ_NO_VALUE || info->gps_ifd != TZ_NO_VALUE)
         return tz_checker_skip(checker, "the file holds more than this image");
     if (info->levels[0].compression == TZ_COMPRESSION_OLD_JPEG)
         return tz_checker_skip(checker, "old JPEG has data that no table lists");
@@ -193,7 +193,7 @@ tz_result tz_check_unused_bytes(tz_checker *checker)
     end += end % 2; /* a byte of padding is allowed */
     checker->ctx.ifd = -1;
     if (end < info->file_size)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT,
                        tz_expecting(tz_at_offset(end), end, info->file_size),
                        "the last %" PRIu64 " bytes of the file belong to nothing",
                        info->file_size - end);

@@ -25,14 +25,14 @@ static tz_result check_external_overviews(tz_checker *checker)
 {
     const tz_file *file = checker->file;
     if (checker->sidecar_error) {
-        tz_checker_add_finding(checker, TZ_CHECK_FAIL, checker->sidecar_error);
+        tz_checker_add_finding(checker, TZ_CHECK_OUTCOME_FAIL, checker->sidecar_error);
         return TZ_OK;
     }
     if (!(file->sidecars & TZ_SIDECAR_OVR))
         return tz_checker_skip(checker, "the file was opened without its sidecars");
     for (unsigned i = 0; i < file->container_count; i++)
         if (file->containers[i].sidecar == TZ_SIDECAR_OVR)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_no_location(),
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_META, tz_no_location(),
                            "there is a file with external overviews, which readers take instead");
     return TZ_OK;
 }
@@ -43,8 +43,9 @@ static tz_result check_gdal_tiled(tz_checker *checker)
     while (tz_checker_next(checker, TZ_LAYER_IMAGES, &at)) {
         const tz_level *shape = &at.layer.shape;
         if (is_large_level(shape) && !shape->tiled)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT, tz_at_level(shape, at.level),
-                           "%u x %u pixels are stored in strips", shape->width, shape->height);
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
+                           tz_at_level(shape, at.level), "%u x %u pixels are stored in strips",
+                           shape->width, shape->height);
     }
     return TZ_OK;
 }
@@ -60,8 +61,8 @@ static tz_result check_gdal_codec(tz_checker *checker)
         location.level = (int32_t)at.level;
         location.found = codec;
         if (readers)
-            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_UNSUPPORTED, location, "%s: %s",
-                           tz_compression_name(codec), readers);
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_UNSUPPORTED, location,
+                           "%s: %s", tz_compression_name(codec), readers);
     }
     return TZ_OK;
 }
@@ -71,7 +72,7 @@ static tz_result check_has_overviews(tz_checker *checker)
 {
     const tz_info *info = checker->info;
     if (is_large_level(&info->levels[0]) && info->level_count == 1)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_META,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_META,
                        tz_at_offset(info->levels[0].ifd_offset), "%u x %u pixels without overviews",
                        info->width, info->height);
     return TZ_OK;
@@ -84,7 +85,7 @@ static tz_result check_ifd_first(tz_checker *checker)
     const uint64_t expected = front + front % 2;
     const uint64_t found = tz_checker_level(checker, 0)->ifd_offset;
     if (found > expected)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                        tz_expecting(tz_at_offset(found), expected, found),
                        "the directory of the image is not at the front of the file");
     return TZ_OK;
@@ -97,7 +98,7 @@ static tz_result check_header_size(tz_checker *checker)
     if (!info->ghost.ifds_before_data)
         return tz_checker_skip(checker, "the ghost area does not promise directories in front");
     if (info->directory_end > FIRST_READ_SIZE)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT,
                        tz_expecting(tz_no_location(), FIRST_READ_SIZE, info->directory_end),
                        "directories and their values take more than one read");
     return TZ_OK;
@@ -111,7 +112,8 @@ static tz_result check_not_edited(tz_checker *checker)
         return tz_checker_skip(checker, "the file has no ghost area");
     if (checker->info->ghost.edited)
         TZ_ADD_FINDING(
-            checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_at_offset(checker->info->bigtiff ? 16 : 8),
+            checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_META,
+            tz_at_offset(checker->info->bigtiff ? 16 : 8),
             "the ghost area says that the file was edited after it was written as a COG");
     return TZ_OK;
 }
@@ -124,7 +126,7 @@ static tz_result check_gdal_overview_sizes(tz_checker *checker)
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = tz_checker_level(checker, i);
         if (!level->sidecar && level->ifd < info->levels[i - 1].ifd)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, tz_at_level(level, i),
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_META, tz_at_level(level, i),
                            "the chain has the overview before a larger one");
     }
     tz_checker_add_large_overviews(checker);
@@ -139,7 +141,7 @@ static tz_result check_gdal_ifd_order(tz_checker *checker)
         const tz_level *level = tz_checker_level(checker, i);
         const uint64_t before = info->levels[i - 1].ifd_offset;
         if (!level->sidecar && level->ifd_offset < before)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                            tz_expecting(tz_at_level(level, i), before, level->ifd_offset),
                            "the directory lies before that of the next larger level");
     }
@@ -153,7 +155,7 @@ tz_result tz_first_tile_offset(tz_checker *checker, uint32_t level, uint64_t *of
 {
     tz_tile_span spans[SPANS_AT_ONCE];
     tz_checked_layer at = {0};
-    *offset = TZ_NONE;
+    *offset = TZ_NO_VALUE;
     if (!tz_checker_layer(checker, 2 * level, &at) || at.layer.shape.sidecar ||
         !at.layer.shape.readable)
         return TZ_OK;
@@ -181,10 +183,10 @@ static tz_result check_data_after_ifds(tz_checker *checker)
     while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at))
         last = tz_max(last, at.layer.shape.ifd_offset);
     for (uint32_t i = checker->info->level_count; i-- > 0;) {
-        uint64_t offset = TZ_NONE;
+        uint64_t offset = TZ_NO_VALUE;
         TZ_TRY(tz_first_tile_offset(checker, i, &offset));
         if (offset < last)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                            tz_expecting(tz_at_tile(i, 0, offset), last, offset),
                            "tile data lies before a directory");
     }
@@ -197,9 +199,9 @@ tz_result tz_check_level_data_order(tz_checker *checker)
     const tz_check_outcome weight = (tz_check_outcome)checker->row->argument;
     uint64_t previous = 0;
     for (uint32_t i = checker->info->level_count; i-- > 0;) {
-        uint64_t offset = TZ_NONE;
+        uint64_t offset = TZ_NO_VALUE;
         TZ_TRY(tz_first_tile_offset(checker, i, &offset));
-        if (offset == TZ_NONE)
+        if (offset == TZ_NO_VALUE)
             continue;
         if (offset < previous)
             TZ_ADD_FINDING(checker, weight, TZ_CAUSE_LAYOUT,
@@ -223,13 +225,13 @@ static tz_result check_ghost_area(tz_checker *checker)
     const tz_location location = tz_at_offset(checker->info->bigtiff ? 16 : 8);
     const bool planar = checker->info->planar == TZ_PLANAR_SEPARATE;
     if (ghost->interleave != 0 && !planar && checker->info->bands > 1)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_META, location,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_META, location,
                        "the ghost area says that bands are stored apart, and they are not");
     if (ghost->mask_interleaved && !checker->info->levels[0].has_mask)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, location,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_META, location,
                        "the ghost area says that there is a mask, and there is none");
     if (ghost->trailers && !ghost->leaders)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_META, location,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_META, location,
                        "the ghost area promises trailers without leaders");
     return TZ_OK;
 }
@@ -255,7 +257,7 @@ static const tz_check_row gdal_rows[] = {
     {"gdal.data-after-ifds", NULL, "tile data lies after all directories",
      check_data_after_ifds, TZ_COG_DATA_BEFORE_IFDS, 0, 0},
     {"gdal.data-order", NULL, "data of the smallest level comes first, of the image last",
-     tz_check_level_data_order, TZ_COG_DATA_ORDER, 0, TZ_CHECK_FAIL},
+     tz_check_level_data_order, TZ_COG_DATA_ORDER, 0, TZ_CHECK_OUTCOME_FAIL},
     {"gdal.edited", NULL, "the file was not edited after it was written as a COG",
      check_not_edited, TZ_COG_EDITED, 0, 0},
     {"gdal.ghost", NULL, "the ghost area has its form, and what it says is so",

@@ -27,21 +27,22 @@ static tz_location at_key_entry(const tz_checker *checker, uint32_t index)
 {
     const tz_ifd_entry *entry = tz_checked_ifd_find(&checker->directories[0], TZ_TAG_GEO_KEYS);
     const uint64_t numbers = TZ_GEO_KEY_HEADER_VALUES + (uint64_t)TZ_GEO_KEY_ENTRY_VALUES * index;
-    return tz_at_tag(TZ_TAG_GEO_KEYS, entry ? entry->offset + numbers * 2 : TZ_NONE);
+    return tz_at_tag(TZ_TAG_GEO_KEYS, entry ? entry->offset + numbers * 2 : TZ_NO_VALUE);
 }
 
 /* Returns the location of one of the four numbers of the header. */
 static tz_location at_key_header(const tz_checker *checker, unsigned number)
 {
     tz_location location = at_key_entry(checker, 0);
-    if (location.offset != TZ_NONE)
+    if (location.offset != TZ_NO_VALUE)
         location.offset -= 2 * (uint64_t)(TZ_GEO_KEY_HEADER_VALUES - number);
     return location;
 }
 
 /* Adds a failure whose text has the name and the id of a key. */
 #define FAIL_KEY(checker, location, text, id)                                                      \
-    TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, location, text, tz_geo_key_label(id), id)
+    TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO, location, text,                   \
+                   tz_geo_key_label(id), id)
 
 /* Returns true if there are keys to check; findings are then about the image's directory. */
 static bool begin_key_check(tz_checker *checker)
@@ -82,19 +83,19 @@ static void check_key_header(tz_checker *checker)
     const uint64_t needed =
         TZ_GEO_KEY_HEADER_VALUES + (uint64_t)TZ_GEO_KEY_ENTRY_VALUES * header[3];
     if (header[0] != 1)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
                        tz_expecting(at_key_header(checker, 0), 1, header[0]),
                        "the version of the key directory must be 1");
     if (header[1] != 1)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
                        tz_expecting(at_key_header(checker, 1), 1, header[1]),
                        "the revision of the keys must be 1");
     if (header[2] > 1)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
                        tz_expecting(at_key_header(checker, 2), 1, header[2]),
                        "the minor revision of the keys must be 0 or 1");
     if (tags->directory_count < needed)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
                        tz_expecting(at_key_header(checker, 3), needed, tags->directory_count),
                        "the key directory is too short for its %u keys", header[3]);
 }
@@ -106,7 +107,7 @@ tz_result tz_check_key_directory(tz_checker *checker)
     const tz_geo_tags *tags = &checker->file->geo_tags;
     if (!begin_key_check(checker)) {
         if (tags->directory)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
                            tz_expecting(at_key_header(checker, 0), TZ_GEO_KEY_HEADER_VALUES,
                                         tags->directory_count),
                            "the key directory is shorter than its header");
@@ -122,7 +123,7 @@ tz_result tz_check_key_directory(tz_checker *checker)
             FAIL_KEY(checker, tz_expecting(location, (uint64_t)before + 1, key.id),
                      "key %s (%u) is not in ascending order", key.id);
         if (key.location != 0 && !in_tag)
-            FAIL_KEY(checker, tz_expecting(location, TZ_NONE, key.location),
+            FAIL_KEY(checker, tz_expecting(location, TZ_NO_VALUE, key.location),
                      "the location of key %s (%u) is neither 0 nor a tag with keys", key.id);
         before = key.id;
     }
@@ -159,7 +160,7 @@ static bool check_values_inside_tag(tz_checker *checker, uint32_t index, const r
     const uint64_t end = (uint64_t)key->value + key->count;
     if (end <= size)
         return true;
-    TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+    TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
                    tz_expecting(at_key_entry(checker, index), size, end),
                    "the values of key %s (%u) end outside tag %s", tz_geo_key_label(key->id),
                    key->id, tz_tag_name(key->location));
@@ -201,7 +202,7 @@ tz_result tz_check_ascii_key_values(tz_checker *checker)
                      key.id);
     }
     if (!used && tags->ascii)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_GEO,
                        tz_at_tag(TZ_TAG_GEO_ASCII, checker->info->levels[0].ifd_offset),
                        "no key uses the texts of the tag");
     return TZ_OK;
@@ -338,7 +339,7 @@ static void check_reserved_values(tz_checker *checker, const reserved_values *re
 {
     const uint16_t value = tz_geo_short(&checker->info->geo, reserved->key, 0);
     if (value >= reserved->first && value <= reserved->last && reserved->key != 0)
-        FAIL_KEY(checker, tz_expecting(at_key_id(checker, reserved->key), TZ_NONE, value),
+        FAIL_KEY(checker, tz_expecting(at_key_id(checker, reserved->key), TZ_NO_VALUE, value),
                  "key %s (%u) has a reserved value", reserved->key);
 }
 
@@ -349,11 +350,11 @@ static void check_subject_specials(tz_checker *checker)
     const uint16_t minor = checker->file->geo_tags.directory[2];
     const uint16_t type = tz_geo_short(&checker->info->geo, TZ_KEY_RASTER_TYPE, 1);
     if (checker->row->argument == TZ_KEYS_VERTICAL && minor == 0)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
                        tz_expecting(at_key_header(checker, 2), 1, minor),
                        "vertical keys need minor revision 1");
     if (checker->row->argument == TZ_KEYS_RASTER_TYPE && (type == 0 || type >= TZ_GEO_USER_DEFINED))
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_GEO,
                        tz_expecting(at_key_id(checker, TZ_KEY_RASTER_TYPE), 1, type),
                        "a raster type that is neither area nor point is discouraged");
 }
@@ -377,7 +378,7 @@ tz_result tz_check_keys(tz_checker *checker)
         const uint16_t code = tz_geo_short(geo, id, 0);
         check_reserved_values(checker, &(reserved_values){id, 1, 1023});
         if (code > TZ_GEO_USER_DEFINED)
-            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_GEO,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_GEO,
                            tz_expecting(at_key_id(checker, id), TZ_GEO_USER_DEFINED, code),
                            "key %s (%u) has a private code, which only its author knows",
                            tz_geo_key_label(id), id);
@@ -388,10 +389,10 @@ tz_result tz_check_keys(tz_checker *checker)
         if (tz_geo_short(geo, need->key, 0) == need->value &&
             !tz_geo_has_key(geo, need->one_of[0]) &&
             (need->one_of[1] == 0 || !tz_geo_has_key(geo, need->one_of[1])))
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, at_key_id(checker, need->key),
-                           "key %s (%u) is %u, which needs key %s (%u)",
-                           tz_geo_key_label(need->key), need->key, need->value,
-                           tz_geo_key_label(need->one_of[0]), need->one_of[0]);
+            TZ_ADD_FINDING(
+                checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO, at_key_id(checker, need->key),
+                "key %s (%u) is %u, which needs key %s (%u)", tz_geo_key_label(need->key),
+                need->key, need->value, tz_geo_key_label(need->one_of[0]), need->one_of[0]);
     }
     return TZ_OK;
 }

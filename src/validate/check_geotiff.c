@@ -32,11 +32,12 @@ static tz_result check_geotiff_core(tz_checker *checker)
     if (!begin_geotiff_check(checker))
         return TZ_OK;
     if (!find_image_entry(checker, TZ_TAG_GEO_KEYS))
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_GEO_KEYS, offset),
-                       "the key directory is missing");
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
+                       tz_at_tag(TZ_TAG_GEO_KEYS, offset), "the key directory is missing");
     if (!find_image_entry(checker, TZ_TAG_TIEPOINTS) &&
         !find_image_entry(checker, TZ_TAG_TRANSFORMATION))
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, tz_at_tag(TZ_TAG_TIEPOINTS, offset),
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
+                       tz_at_tag(TZ_TAG_TIEPOINTS, offset),
                        "there is neither a tiepoint nor a transformation");
     return TZ_OK;
 }
@@ -57,11 +58,11 @@ static tz_result check_geotiff_tags(tz_checker *checker)
             continue;
         const tz_location location = tz_at_tag(entry->tag, entry->entry_offset);
         if (entry->type != usual)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
                            tz_expecting(location, usual, entry->type),
                            "the tag has the wrong type");
         if (entry->entry_offset < before)
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_GEO, location,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO, location,
                            "the tags are not in ascending order");
         before = entry->entry_offset;
     }

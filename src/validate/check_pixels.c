@@ -35,7 +35,7 @@ typedef struct checked_tile_batch {
 static tz_result decode_tile_batch(tz_checker *checker, checked_tile_batch *batch)
 {
     tz_read_options options = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     if (batch->count == 0)
         return TZ_OK;
@@ -53,7 +53,7 @@ static tz_result decode_tile_batch(tz_checker *checker, checked_tile_batch *batc
         TZ_TRY(tz_checker_add_result(checker, again, &err));
     }
     for (uint32_t i = 0; result == TZ_OK && i < report.warning_count; i++)
-        tz_checker_add_finding(checker, TZ_CHECK_WARNING, &report.warnings[i]);
+        tz_checker_add_finding(checker, TZ_CHECK_OUTCOME_WARNING, &report.warnings[i]);
     checker->tiles_decoded += batch->count;
     batch->count = 0;
     batch->used = 0;
@@ -130,7 +130,7 @@ static bool exceeds_shared_data_limit(tz_checker *checker, checked_tile_batch *b
         return false;
     if (!before)
         TZ_ADD_FINDING(
-            checker, TZ_CHECK_WARNING, TZ_CAUSE_LAYOUT,
+            checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT,
             tz_expecting(tz_at_tile(view->at->level, view->tile, view->span.offset), size,
                          batch->input),
             "the tiles share their data and would be larger than the file; the rest was not "
@@ -158,7 +158,7 @@ static tz_result visit_tile_to_decode(tz_checker *checker, const tz_checked_tile
     if (exceeds_shared_data_limit(checker, batch, view))
         return TZ_OK;
     if (bytes > checker->file->limits.max_image_bytes) {
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_LIMIT,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LIMIT,
                        tz_expecting(tz_at_tile(view->at->level, view->tile, view->span.offset),
                                     checker->file->limits.max_image_bytes, bytes),
                        "the tile is too large to be decoded at once");

@@ -25,7 +25,7 @@ static bool is_header_error(const tz_error *err)
 static tz_result check_tiff_header(tz_checker *checker)
 {
     if (checker->open_error && is_header_error(checker->open_error))
-        tz_checker_add_finding(checker, TZ_CHECK_FAIL, checker->open_error);
+        tz_checker_add_finding(checker, TZ_CHECK_OUTCOME_FAIL, checker->open_error);
     return TZ_OK;
 }
 
@@ -35,7 +35,7 @@ static tz_result check_file_opens(tz_checker *checker)
     if (checker->open_error && is_header_error(checker->open_error))
         return tz_checker_skip(checker, "the file is not a TIFF");
     if (checker->open_error)
-        tz_checker_add_finding(checker, TZ_CHECK_FAIL, checker->open_error);
+        tz_checker_add_finding(checker, TZ_CHECK_OUTCOME_FAIL, checker->open_error);
     return TZ_OK;
 }
 
@@ -51,7 +51,7 @@ static tz_result check_even_offsets(tz_checker *checker)
             const tz_ifd_entry *entry = &at.ifd->entries[i];
             if (entry->size > 0 && !tz_checked_ifd_holds(at.ifd, entry) &&
                 tz_inside(file, entry->offset, entry->size) && entry->offset % 2 != 0)
-                TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
+                TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_TAG,
                                tz_at_tag(entry->tag, entry->offset),
                                "the data of the tag starts at an odd offset");
         }
@@ -75,7 +75,7 @@ static tz_result check_tag_values(tz_checker *checker)
                 continue;
             TZ_TRY(tz_source_read(file->source, entry->offset, sizeof bytes, bytes, &checker->ctx));
             if (tz_read_endian_u32(bytes + 4, file->big_endian) == 0)
-                TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
+                TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_TAG,
                                tz_at_tag(entry->tag, entry->offset),
                                "a fraction with the denominator 0");
         }
@@ -83,8 +83,8 @@ static tz_result check_tag_values(tz_checker *checker)
     const tz_location location =
         tz_at_tag(TZ_TAG_ORIENTATION, tz_checker_level(checker, 0)->ifd_offset);
     if (orientation < 1 || orientation > 8)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
-                       tz_expecting(location, TZ_NONE, orientation),
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_TAG,
+                       tz_expecting(location, TZ_NO_VALUE, orientation),
                        "the orientation is not one of 1 to 8");
     return tz_checker_add_open_warnings(checker);
 }
@@ -102,7 +102,7 @@ static tz_result check_required_tags(tz_checker *checker)
             TZ_TAG_REQUIRED | (shape->tiled ? TZ_TAG_REQUIRED_TILES : TZ_TAG_REQUIRED_STRIPS);
         for (size_t k = 0; k < row_count; k++)
             if ((rows[k].flags & required) && !tz_checked_ifd_find(at.ifd, rows[k].tag))
-                TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
+                TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_TAG,
                                tz_at_tag(rows[k].tag, shape->ifd_offset),
                                "required tag is missing");
     }
@@ -126,10 +126,10 @@ static tz_result check_texts(tz_checker *checker)
             TZ_TRY(tz_source_read(file->source, entry->offset + entry->size - 1, 1, &last,
                                   &checker->ctx));
             if (last != 0)
-                TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG, location,
+                TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_TAG, location,
                                "the text does not end in NUL");
             if (entry->tag == TAG_DATE_TIME && entry->count != 20)
-                TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_TAG,
+                TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_TAG,
                                tz_expecting(location, 20, entry->count),
                                "a date and time has 20 bytes");
         }
@@ -147,12 +147,12 @@ static tz_result check_subfiles(tz_checker *checker)
         if (mask->photometric != TZ_PHOTOMETRIC_MASK ||
             !tz_checked_ifd_find(at.ifd, TZ_TAG_NEW_SUBFILE_TYPE))
             TZ_ADD_FINDING(
-                checker, TZ_CHECK_WARNING, TZ_CAUSE_META,
+                checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_META,
                 tz_expecting(tz_at_tag(TZ_TAG_PHOTOMETRIC, mask->ifd_offset), TZ_PHOTOMETRIC_MASK,
                              mask->photometric),
                 "a mask is to have photometric interpretation 4 and its kind of subfile");
         if (mask->bits_per_sample != 1)
-            TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_META,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_META,
                            tz_expecting(tz_at_tag(TZ_TAG_BITS_PER_SAMPLE, mask->ifd_offset), 1,
                                         mask->bits_per_sample),
                            "a mask is to have one bit");
@@ -167,7 +167,7 @@ static tz_result check_classic_file_size(tz_checker *checker)
     if (info->bigtiff)
         return tz_checker_skip(checker, "the file is a BigTIFF");
     if (info->file_size > UINT32_MAX)
-        TZ_ADD_FINDING(checker, TZ_CHECK_WARNING, TZ_CAUSE_HEADER,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_HEADER,
                        tz_expecting(tz_no_location(), UINT32_MAX, info->file_size),
                        "offsets of 32 bits cannot reach the end of the file");
     return TZ_OK;

@@ -43,7 +43,7 @@ static tz_result visit_tile_span(tz_checker *checker, const tz_checked_tile *vie
     const tz_result result = tz_tile_check_span(checker->file, view->at->level, &view->at->layer,
                                                 view->tile, &span, &warnings, &err);
     for (uint32_t i = 0; i < warnings.count; i++)
-        tz_checker_add_finding(checker, TZ_CHECK_WARNING, &warnings.list[i]);
+        tz_checker_add_finding(checker, TZ_CHECK_OUTCOME_WARNING, &warnings.list[i]);
     tz_warnings_deinit(&warnings);
     return tz_checker_add_result(checker, result, &err);
 }
@@ -61,7 +61,7 @@ tz_result tz_check_file_end(tz_checker *checker)
         tz_error err;
         const tz_result result = tz_level_check_end(checker->file, at.level, &err);
         if (result != TZ_OK && err.cause == TZ_CAUSE_TRUNCATED)
-            tz_checker_add_finding(checker, TZ_CHECK_FAIL, &err);
+            tz_checker_add_finding(checker, TZ_CHECK_OUTCOME_FAIL, &err);
         else if (!tz_is_file_defect(result)) /* tiff.tile-spans reports those */
             TZ_TRY(tz_checker_add_result(checker, result, &err));
     }
@@ -106,7 +106,7 @@ static tz_result visit_leader(tz_checker *checker, const tz_checked_tile *view, 
     TZ_TRY(tz_source_read(main_file(checker)->source, offset - 4, 4, bytes, &checker->ctx));
     const uint64_t size = tz_read_endian_u32(bytes, false);
     if (size != view->span.size && view->span.size != 0)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                        tz_expecting(tz_at_tile(view->at->level, view->tile, offset - 4),
                                     view->span.size, size),
                        "the size in the leader is not the tile's");
@@ -135,7 +135,7 @@ static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view,
         return TZ_OK;
     const tz_location location = tz_at_tile(view->at->level, view->tile, end);
     if (!tz_inside(main_file(checker), end, 4)) {
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                        tz_expecting(location, 4, main_file(checker)->size - end),
                        "the file ends within the trailer");
         return TZ_OK;
@@ -143,7 +143,7 @@ static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view,
     TZ_TRY(tz_source_read(main_file(checker)->source, end - tail, tail + 4, bytes, &checker->ctx));
     memcpy(last, bytes, tail);
     if (memcmp(last, bytes + tail, 4) != 0)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                        tz_expecting(location, tz_read_endian_u32(last, false),
                                     tz_read_endian_u32(bytes + tail, false)),
                        "the trailer does not repeat the tile's last bytes");
@@ -170,7 +170,7 @@ static void check_tile_order(tz_checker *checker, uint32_t level, uint64_t tile,
                              last_tile *last)
 {
     if (offset < last->offset)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                        tz_expecting(tz_at_tile(level, tile, offset), last->offset, offset),
                        "the tile lies before its predecessor");
     last->offset = offset;
@@ -267,7 +267,7 @@ static tz_result visit_mask_tile(tz_checker *checker, const tz_checked_tile *vie
     TZ_TRY(tz_checker_spans(checker, &mask->at, view->tile, 1, &span, &known));
     const uint64_t expected = tz_add_capped(tz_add_capped(image.offset, image.size), mask->between);
     if (known && span.offset != 0 && view->span.offset != 0 && span.offset != expected)
-        TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                        tz_expecting(tz_at_tile(mask->at.level, view->tile, span.offset), expected,
                                     span.offset),
                        "the mask's tile does not follow that of the image");
@@ -290,7 +290,7 @@ tz_result tz_check_masks_adjacent(tz_checker *checker)
             continue;
         if (at.layer.shape.tile_width != shape->tile_width ||
             at.layer.shape.tile_height != shape->tile_height) {
-            TZ_ADD_FINDING(checker, TZ_CHECK_FAIL, TZ_CAUSE_LAYOUT,
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                            tz_at_level(shape, mask.at.level),
                            "the mask has other tiles than its image");
             continue;

@@ -52,7 +52,7 @@ void tz_checker_add_finding(tz_checker *checker, tz_check_outcome weight, const 
 tz_result tz_checker_skip(tz_checker *checker, const char *why)
 {
     if (checker->check->count == 0)
-        checker->check->outcome = TZ_CHECK_NOT_APPLICABLE;
+        checker->check->outcome = TZ_CHECK_OUTCOME_NOT_APPLICABLE;
     checker->check->note = why;
     return TZ_OK;
 }
@@ -76,8 +76,8 @@ tz_result tz_checker_add_result(tz_checker *checker, tz_result result, const tz_
         return TZ_OK;
     if (!tz_is_file_defect(result) || !checker->arena)
         return return_error(checker, err);
-    tz_checker_add_finding(checker, result == TZ_ERR_FORMAT ? TZ_CHECK_FAIL : TZ_CHECK_WARNING,
-                           err);
+    tz_checker_add_finding(
+        checker, result == TZ_ERR_FORMAT ? TZ_CHECK_OUTCOME_FAIL : TZ_CHECK_OUTCOME_WARNING, err);
     return TZ_OK;
 }
 
@@ -185,14 +185,14 @@ tz_result tz_checker_spans(tz_checker *checker, const tz_checked_layer *at, uint
     const tz_result result =
         checker->arena
             ? tz_layer_spans(checker->file, at->level, &at->layer, first, count, out, &err)
-            : tz_tile_spans(checker->file, at->level, first, count, out, &err);
+            : tz_tile_spans(out, checker->file, at->level, first, count, &err);
     *known = result == TZ_OK;
     if (result == TZ_OK)
         return TZ_OK;
     if (!checker->arena || !tz_is_file_defect(result))
         return return_error(checker, &err);
     if (checker->row->run == tz_check_tile_spans)
-        tz_checker_add_finding(checker, TZ_CHECK_FAIL, &err);
+        tz_checker_add_finding(checker, TZ_CHECK_OUTCOME_FAIL, &err);
     return TZ_OK;
 }
 
@@ -235,7 +235,7 @@ tz_result tz_checker_run(tz_checker *checker, const tz_check_row *row, tz_check 
     check->id = row->id;
     check->group = row->group;
     check->text = row->text;
-    check->outcome = TZ_CHECK_PASS;
+    check->outcome = TZ_CHECK_OUTCOME_PASS;
     checker->row = row;
     checker->check = check;
     checker->findings = NULL;

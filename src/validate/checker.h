@@ -172,7 +172,7 @@ void tz_checker_add_large_overviews(tz_checker *checker);
 /* check_gdal.c: checks that data ascends from the smallest level to the largest. The argument of
  * the row is the weight of findings. */
 tz_result tz_check_level_data_order(tz_checker *checker);
-/* Returns the offset of a level's first tile that is not sparse; TZ_NONE: none. */
+/* Returns the offset of a level's first tile that is not sparse; TZ_NO_VALUE: none. */
 tz_result tz_first_tile_offset(tz_checker *checker, uint32_t level, uint64_t *offset);
 
 /* check_tiles.c */

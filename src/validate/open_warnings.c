@@ -14,8 +14,8 @@ typedef struct warning_kind {
     tz_check_outcome weight;
 } warning_kind;
 
-#define W TZ_CHECK_WARNING
-#define F TZ_CHECK_FAIL
+#define W TZ_CHECK_OUTCOME_WARNING
+#define F TZ_CHECK_OUTCOME_FAIL
 /* clang-format off */
 /* Ordered from the particular to the general. Texts are the starts of format strings in tiff/: the
  * format of a warning identifies its kind, and arguments do not change it. */
@@ -98,6 +98,6 @@ void tz_checker_add_large_overviews(tz_checker *checker)
         if (warning->cause == TZ_CAUSE_META && warning->tag < 0 &&
             (strstr(warning->message, "is not smaller than the level above it; ignored") ||
              strstr(warning->message, "has the size of the level above it; ignored")))
-            tz_checker_add_finding(checker, TZ_CHECK_FAIL, warning);
+            tz_checker_add_finding(checker, TZ_CHECK_OUTCOME_FAIL, warning);
     }
 }

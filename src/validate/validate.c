@@ -22,17 +22,17 @@ typedef struct validation_holder {
 } validation_holder;
 
 /* The classes in the order of a report. */
-static const tz_check_list *const check_lists[TZ_CHECK_CLASSES] = {
-    [TZ_CHECK_TIFF] = &tz_tiff_checks,
-    [TZ_CHECK_GEOTIFF] = &tz_geotiff_checks,
-    [TZ_CHECK_COG] = &tz_cog_checks,
-    [TZ_CHECK_GDAL] = &tz_gdal_checks,
+static const tz_check_list *const check_lists[TZ_CHECK_CLASS_COUNT] = {
+    [TZ_CHECK_CLASS_TIFF] = &tz_tiff_checks,
+    [TZ_CHECK_CLASS_GEOTIFF] = &tz_geotiff_checks,
+    [TZ_CHECK_CLASS_COG] = &tz_cog_checks,
+    [TZ_CHECK_CLASS_GDAL] = &tz_gdal_checks,
 };
 
 const char *tz_check_class_name(tz_check_class which)
 {
-    static const char *const names[TZ_CHECK_CLASSES] = {"tiff", "geotiff", "cog", "gdal"};
-    return (unsigned)which < TZ_CHECK_CLASSES ? names[which] : "unknown";
+    static const char *const names[TZ_CHECK_CLASS_COUNT] = {"tiff", "geotiff", "cog", "gdal"};
+    return (unsigned)which < TZ_CHECK_CLASS_COUNT ? names[which] : "unknown";
 }
 
 const char *tz_check_outcome_name(tz_check_outcome outcome)
@@ -68,7 +68,7 @@ static tz_result prepare_checks(tz_checker *checker)
             checker->tiles_looked_at = tz_add_capped(checker->tiles_looked_at, sample);
         }
     }
-    for (size_t i = 0; i < TZ_CHECK_CLASSES; i++)
+    for (size_t i = 0; i < TZ_CHECK_CLASS_COUNT; i++)
         for (size_t k = 0; k < check_lists[i]->count; k++)
             if (check_lists[i]->rows[k].flags & TZ_SCANS_TILES)
                 checker->total = tz_add_capped(checker->total, checker->tiles_looked_at);
@@ -83,13 +83,13 @@ static tz_result run_validation(tz_checker *checker, tz_validation *out)
     uint32_t count = 0;
     if (checker->file)
         TZ_TRY(prepare_checks(checker));
-    for (size_t i = 0; i < TZ_CHECK_CLASSES; i++)
+    for (size_t i = 0; i < TZ_CHECK_CLASS_COUNT; i++)
         count += (uint32_t)check_lists[i]->count;
     tz_check *checks = tz_arena_array(checker->arena, count, sizeof *checks);
     if (!checks)
         return tz_fail_nomem(&checker->ctx, count * sizeof *checks);
     out->checks = checks;
-    for (unsigned i = 0; i < TZ_CHECK_CLASSES; i++) {
+    for (unsigned i = 0; i < TZ_CHECK_CLASS_COUNT; i++) {
         for (size_t k = 0; k < check_lists[i]->count; k++) {
             tz_check *check = &checks[out->check_count++];
             check->of = (tz_check_class)i;
@@ -104,10 +104,10 @@ static tz_result run_validation(tz_checker *checker, tz_validation *out)
     out->tiles = checker->tiles;
     out->tiles_looked_at = checker->tiles_looked_at;
     out->tiles_decoded = checker->tiles_decoded;
-    out->valid = out->classes[TZ_CHECK_TIFF] != TZ_CHECK_FAIL &&
-                 out->classes[TZ_CHECK_GDAL] != TZ_CHECK_FAIL;
-    for (unsigned i = 0; out->strict && i < TZ_CHECK_CLASSES; i++)
-        out->valid = out->valid && out->classes[i] < TZ_CHECK_WARNING;
+    out->valid = out->classes[TZ_CHECK_CLASS_TIFF] != TZ_CHECK_OUTCOME_FAIL &&
+                 out->classes[TZ_CHECK_CLASS_GDAL] != TZ_CHECK_OUTCOME_FAIL;
+    for (unsigned i = 0; out->strict && i < TZ_CHECK_CLASS_COUNT; i++)
+        out->valid = out->valid && out->classes[i] < TZ_CHECK_OUTCOME_WARNING;
     return TZ_OK;
 }
 
@@ -273,13 +273,13 @@ static bool has_truncated_ifds(tz_checker *checker)
 }
 
 /* Only the file itself is checked for changes: sidecars are not looked at. */
-tz_result tz_cog_problems(const tz_file *file, uint32_t *problems, tz_error *err)
+tz_result tz_cog_problems(uint32_t *problems, const tz_file *file, tz_error *err)
 {
     const tz_validate_options options = TZ_VALIDATE_OPTIONS_INIT;
     tz_checker checker = {
         .file = file, .info = &file->info, .options = &options, .ctx = tz_file_context(file, err)};
     uint32_t found = 0;
-    for (size_t i = 0; i < TZ_CHECK_CLASSES; i++) {
+    for (size_t i = 0; i < TZ_CHECK_CLASS_COUNT; i++) {
         for (size_t k = 0; k < check_lists[i]->count; k++) {
             const tz_check_row *row = &check_lists[i]->rows[k];
             tz_check check = {0};

@@ -4,9 +4,9 @@
  *
  * The index of the heads fills the tables of an output file: sizes, hashes and statistics as if a
  * writer had made the tiles, and offsets as if all bodies followed each other in a spool. Then the
- * file is finished like every other. tz_assemble gives it a sink that keeps only the front of the
- * file, and a spool that has no bytes; it returns the front and the runs of each blob's bytes in
- * the file. tz_assemble_file gives it a real sink, and a spool that reads blobs.
+ * file is finished like every other. tz_assembly_create gives it a sink that keeps only the front
+ * of the file, and a spool that has no bytes; it returns the front and the runs of each blob's
+ * bytes in the file. tz_assemble_file gives it a real sink, and a spool that reads blobs.
  *
  * The decision that is not obvious: statistics are merged in the order of the image's tiles, across
  * blocks, because that is the order of a writer and sums of floating point depend on it. */
@@ -62,7 +62,7 @@ static void apply_block(block_file *b, const tz_cog_plan *plan, const tz_block_i
         if (tile_index >= image->tile_count)
             continue; /* a mask's tile has no hash */
         const uint64_t verified_index = tz_verified_index(image, tile_index);
-        if (verified_index != TZ_NONE)
+        if (verified_index != TZ_NO_VALUE)
             tables->hashes[verified_index] = tz_block_head_tile_hash(head, i);
     }
 }
@@ -180,19 +180,19 @@ typedef struct assembly_owner {
     tz_assembly assembly; /* the first member: given to the caller */
     tz_memory front;
     tz_statistics *statistics;
-    tz_run *all_runs; /* of all blobs, in the caller's order */
-    const tz_run **runs;
+    tz_copy_run *all_runs; /* of all blobs, in the caller's order */
+    const tz_copy_run **runs;
     size_t *counts;
 } assembly_owner;
 
 /* Returns the number of runs of a blob, and stores them if out is not NULL. */
 static size_t make_runs(const block_file *b, const tz_cog_plan *plan,
-                        const tz_block_index_entry *item, tz_run *out)
+                        const tz_block_index_entry *item, tz_copy_run *out)
 {
     const tz_block_head *head = &item->head;
     const tz_tile_tables *tables = &b->file.levels[head->level];
     const tz_tile_row tile_row = tz_cog_plan_block_tile_row(plan, head->level, &item->tiles);
-    tz_run run = {.from = head->size};
+    tz_copy_run run = {.from = head->size};
     size_t count = 0;
     for (uint64_t i = 0; i < head->tiles; i++) {
         const uint64_t tile_index =
@@ -202,7 +202,7 @@ static size_t make_runs(const block_file *b, const tz_cog_plan *plan,
             continue;
         const uint64_t offset = tables->offsets[tile_index] - TZ_LEADER;
         if (count == 0 || run.offset + run.size != offset) {
-            run = (tz_run){.offset = offset, .from = run.from + run.size};
+            run = (tz_copy_run){.offset = offset, .from = run.from + run.size};
             count++;
         }
         run.size += size;
@@ -240,7 +240,7 @@ static tz_result fill_assembly(assembly_owner *h, block_file *b, const tz_cog_pl
     for (size_t i = 0, first = 0; i < count; first += h->counts[i], i++)
         h->runs[i] = h->all_runs + first;
     for (size_t i = 0; i < count; i++)
-        (void)make_runs(b, plan, &heads->list[i], (tz_run *)h->runs[heads->list[i].given]);
+        (void)make_runs(b, plan, &heads->list[i], (tz_copy_run *)h->runs[heads->list[i].given]);
     h->statistics = b->statistics;
     b->statistics = NULL;
     h->assembly = (tz_assembly){.file_size = b->report.file_size,
@@ -255,8 +255,8 @@ static tz_result fill_assembly(assembly_owner *h, block_file *b, const tz_cog_pl
     return TZ_OK;
 }
 
-tz_result tz_assemble(tz_assembly **out, const tz_cog_plan *plan, const tz_bytes *heads,
-                      size_t count, tz_error *err)
+tz_result tz_assembly_create(tz_assembly **out, const tz_cog_plan *plan, const tz_bytes *heads,
+                             size_t count, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_index all = {0};

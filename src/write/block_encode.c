@@ -42,7 +42,7 @@ static tz_result check_pixels(tz_tile_row *out, const tz_cog_plan *plan, const t
                               const tz_buffer *pixels, const tz_buffer *mask, const char *what,
                               const tz_context *ctx)
 {
-    const tz_cog_info *info = &plan->info;
+    const tz_cog_plan_info *info = &plan->info;
     out->mask = (tz_buffer){.data = NULL};
     TZ_TRY(check_buffer(&out->pixels, pixels, window, info->dtype, info->bands, what, ctx));
     if (!info->mask && !mask)
@@ -88,8 +88,8 @@ static tz_window source_window(const tz_overview_params *how, const tz_window *w
                        .height = rows.end - rows.first};
 }
 
-tz_result tz_cog_source(const tz_cog_plan *plan, uint32_t level, const tz_window *window,
-                        tz_window *source, tz_error *err)
+tz_result tz_cog_source(tz_window *source, const tz_cog_plan *plan, uint32_t level,
+                        const tz_window *window, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     TZ_TRY(check_window(plan, level, window, &ctx));
@@ -97,9 +97,9 @@ tz_result tz_cog_source(const tz_cog_plan *plan, uint32_t level, const tz_window
     return TZ_OK;
 }
 
-tz_result tz_reduce_window(const tz_cog_plan *plan, uint32_t level, const tz_window *window,
-                           const tz_buffer *source, const tz_buffer *source_mask,
-                           const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
+tz_result tz_overview_window(const tz_cog_plan *plan, uint32_t level, const tz_window *window,
+                             const tz_buffer *source, const tz_buffer *source_mask,
+                             const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_tile_row from, into;
@@ -120,15 +120,15 @@ tz_result tz_reduce_window(const tz_cog_plan *plan, uint32_t level, const tz_win
     return TZ_OK;
 }
 
-tz_result tz_reduce_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
-                          const tz_buffer *source, const tz_buffer *source_mask,
-                          const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
+tz_result tz_overview_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
+                            const tz_buffer *source, const tz_buffer *source_mask,
+                            const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_tiles tiles;
     TZ_TRY(tz_cog_plan_find_block(plan, level, block, &tiles, &ctx));
     const tz_window window = tz_cog_plan_block_window(plan, level, &tiles);
-    return tz_reduce_window(plan, level, &window, source, source_mask, pixels, mask, err);
+    return tz_overview_window(plan, level, &window, source, source_mask, pixels, mask, err);
 }
 
 /* ---- the blob ---- */
@@ -171,7 +171,7 @@ static tz_result encode_tile_into_blob(blob *b, uint64_t index)
     TZ_TRY(tz_tile_make(&b->encoder, b->head.level, &b->tile_row, index, 0, slot, b->ctx.err));
     const size_t size = (size_t)tz_cog_tile_bytes((uint32_t)slot->size);
     tz_block_head_set_tile(b->data, &b->head, index, (uint32_t)slot->size,
-                           slot->verified_index == TZ_NONE ? 0 : slot->hash);
+                           slot->verified_index == TZ_NO_VALUE ? 0 : slot->hash);
     /* Statistics are stored by the position of their tile in the block, whatever the order of
      * tiles. */
     const tz_image *image = &b->pyramid->levels[slot->level].image;
@@ -222,9 +222,8 @@ static tz_result fill_blob(blob *b)
     return TZ_OK;
 }
 
-tz_result tz_encode_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
-                          const tz_buffer *pixels, const tz_buffer *mask, tz_memory *into,
-                          tz_error *err)
+tz_result tz_encode_block(tz_memory *into, const tz_cog_plan *plan, uint32_t level, uint64_t block,
+                          const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
 {
     blob b = {.plan = plan, .ctx = {.err = err, .ifd = -1}};
     TZ_TRY(tz_cog_plan_find_block(plan, level, block, &b.tiles, &b.ctx));

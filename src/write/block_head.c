@@ -135,7 +135,7 @@ tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t siz
 {
     *out = (tz_block_head){.at = NULL};
     if (size < TZ_BLOB_HEADER || memcmp(data, magic, sizeof magic) != 0)
-        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, 0, TZ_NONE, TZ_NONE,
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, 0, TZ_NO_VALUE, TZ_NO_VALUE,
                                   "this is not a block of terrazzo");
     const uint32_t version = tz_load_le32(data + VERSION_AT);
     if (version != VERSION)
@@ -151,7 +151,7 @@ tz_result tz_block_head_read(tz_block_head *out, const uint8_t *data, size_t siz
     if (out->size > size)
         return TZ_OK;
     if (tz_load_le64(data + CHECKSUM_AT) != head_checksum(data, out->size))
-        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, CHECKSUM_AT, TZ_NONE, TZ_NONE,
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, CHECKSUM_AT, TZ_NO_VALUE, TZ_NO_VALUE,
                                   "the block is damaged: the checksum of its head is wrong");
     out->at = data;
     return TZ_OK;
@@ -167,7 +167,7 @@ tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan
                                   head->fingerprint, "the block was made by another plan");
     if (head->level >= plan->info.level_count ||
         head->block >= plan->levels[head->level].block_count)
-        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, LEVEL_AT, TZ_NONE, head->block,
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, LEVEL_AT, TZ_NO_VALUE, head->block,
                                   "the plan has no such block");
     TZ_TRY(tz_cog_plan_find_block(plan, head->level, head->block, &tiles, ctx));
     const tz_block_head expected = tz_block_head_init(plan, head->level, head->block, &tiles);
@@ -186,20 +186,20 @@ tz_result tz_block_head_check(const tz_block_head *head, const tz_cog_plan *plan
 /* ---- public calls ---- */
 
 /* Needs only the fixed fields, so the size of a block can be found without its plan. */
-tz_result tz_encoded_block_read(tz_encoded_block *out, const void *data, size_t size, tz_error *err)
+tz_result tz_blob_read_info(tz_blob_info *out, const void *data, size_t size, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_head head;
     TZ_TRY(tz_block_head_read(&head, data, data ? size : 0, &ctx));
-    if (head.size == TZ_NONE || head.body > TZ_NONE - 1 - head.size)
-        return tz_fail_plan_bytes(&ctx, TZ_ERR_FORMAT, BODY_AT, TZ_NONE, head.body,
+    if (head.size == TZ_NO_VALUE || head.body > TZ_NO_VALUE - 1 - head.size)
+        return tz_fail_plan_bytes(&ctx, TZ_ERR_FORMAT, BODY_AT, TZ_NO_VALUE, head.body,
                                   "the block is damaged: its size is impossible");
-    *out = (tz_encoded_block){.fingerprint = head.fingerprint,
-                              .level = head.level,
-                              .block = head.block,
-                              .tiles = head.tiles,
-                              .head_size = head.size,
-                              .size = head.size + head.body};
+    *out = (tz_blob_info){.fingerprint = head.fingerprint,
+                          .level = head.level,
+                          .block = head.block,
+                          .tiles = head.tiles,
+                          .head_size = head.size,
+                          .size = head.size + head.body};
     return TZ_OK;
 }
 
@@ -217,8 +217,8 @@ static tz_result read_whole_head(tz_block_head *out, const tz_cog_plan *plan, co
                               "the head of a block is cut off");
 }
 
-tz_result tz_encoded_block_sizes(const tz_cog_plan *plan, const tz_bytes *head, uint32_t *sizes,
-                                 tz_error *err)
+tz_result tz_blob_read_sizes(uint32_t *sizes, const tz_cog_plan *plan, const tz_bytes *head,
+                             tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_head h;
@@ -229,8 +229,8 @@ tz_result tz_encoded_block_sizes(const tz_cog_plan *plan, const tz_bytes *head, 
 }
 
 /* Statistics of the block alone: tiles are merged in the order of their positions. */
-tz_result tz_encoded_block_statistics(const tz_cog_plan *plan, const tz_bytes *head,
-                                      tz_statistics *statistics, tz_error *err)
+tz_result tz_blob_read_statistics(tz_statistics *statistics, const tz_cog_plan *plan,
+                                  const tz_bytes *head, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_head h;

@@ -93,7 +93,7 @@ static void count_fixed_bytes(tz_budget *b, const tz_output_pyramid *pyramid)
     const bool overviews_differ =
         options->overview_compression != TZ_COMPRESSION_DEFAULT ||
         options->overview_predictor != 0 || options->overview_quality != 0 ||
-        options->overview_lossless != TZ_AUTO || options->overview_max_error != 0;
+        options->overview_lossless != TZ_CHOICE_AUTO || options->overview_max_error != 0;
     add_tile_encoding(b, TZ_ENCODING_IMAGE, &pyramid->levels[0]);
     if (spec->mask)
         add_tile_encoding(b, TZ_ENCODING_MASK, &pyramid->levels[0]);

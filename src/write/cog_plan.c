@@ -77,8 +77,8 @@ tz_tile_row tz_cog_plan_block_tile_row(const tz_cog_plan *plan, uint32_t level,
                          .columns = tiles->columns};
 }
 
-tz_result tz_cog_block_get(const tz_cog_plan *plan, uint32_t level, uint64_t block,
-                           tz_cog_block *out, tz_error *err)
+tz_result tz_cog_block_get(tz_cog_block *out, const tz_cog_plan *plan, uint32_t level,
+                           uint64_t block, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_tiles tiles;
@@ -88,12 +88,12 @@ tz_result tz_cog_block_get(const tz_cog_plan *plan, uint32_t level, uint64_t blo
     found.tiles =
         (uint64_t)tiles.columns * tiles.rows * tz_tile_kinds(&plan->pyramid.levels[level].image);
     if (level > 0)
-        TZ_TRY(tz_cog_source(plan, level, &found.window, &found.source, err));
+        TZ_TRY(tz_cog_source(&found.source, plan, level, &found.window, err));
     *out = found;
     return TZ_OK;
 }
 
-const tz_cog_info *tz_cog_plan_info(const tz_cog_plan *plan)
+const tz_cog_plan_info *tz_cog_plan_get_info(const tz_cog_plan *plan)
 {
     return &plan->info;
 }
@@ -115,7 +115,7 @@ static tz_result parse_plan(tz_cog_plan *plan, tz_cog_plan_parsed *parsed, const
         params->options.limits = *limits;
     TZ_TRY(tz_output_pyramid_make(&plan->pyramid, &params->spec, &params->options, ctx));
     const tz_image_spec *spec = &plan->pyramid.levels[0].image.spec;
-    plan->info = (tz_cog_info){
+    plan->info = (tz_cog_plan_info){
         .fingerprint = tz_cog_plan_fingerprint(plan->bytes.data, plan->bytes.size),
         .levels = plan->levels,
         .level_count = plan->pyramid.count,
@@ -182,7 +182,7 @@ tz_result tz_cog_plan_load(tz_cog_plan **out, const void *data, size_t size,
     return plan_from_bytes(out, &bytes, limits, &ctx);
 }
 
-tz_result tz_cog_plan_save(const tz_cog_plan *plan, tz_memory *into, tz_error *err)
+tz_result tz_cog_plan_save(tz_memory *into, const tz_cog_plan *plan, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     if (!plan)
@@ -203,8 +203,8 @@ void tz_cog_plan_free(tz_cog_plan *plan)
 
 /* The pyramid is made first, to check the specification and the options; afterwards their
  * struct_size can be trusted. */
-tz_result tz_cog_plan_make(tz_cog_plan **out, const tz_image_spec *spec,
-                           const tz_write_options *options, uint32_t block_tiles, tz_error *err)
+tz_result tz_cog_plan_create(tz_cog_plan **out, const tz_image_spec *spec,
+                             const tz_write_options *options, uint32_t block_tiles, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_cog_plan_params params = {.spec = TZ_IMAGE_SPEC_INIT,

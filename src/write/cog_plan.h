@@ -9,7 +9,7 @@
 struct tz_cog_plan {
     tz_memory bytes;
     tz_output_pyramid pyramid;
-    tz_cog_info info;
+    tz_cog_plan_info info;
     tz_cog_level levels[TZ_MAX_OUTPUT_LEVELS];
 };
 

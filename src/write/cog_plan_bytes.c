@@ -60,9 +60,9 @@ static void fail_field(fields *f, const char *what, uint64_t found)
     if (f->result != TZ_OK)
         return;
     const uint64_t at = (uint64_t)(f->in.at - f->start);
-    f->result =
-        tz_fail(f->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META,
-                tz_expecting(tz_at_offset(at), TZ_NONE, found), "the plan is damaged: %s", what);
+    f->result = tz_fail(f->ctx, TZ_ERR_FORMAT, TZ_CAUSE_META,
+                        tz_expecting(tz_at_offset(at), TZ_NO_VALUE, found),
+                        "the plan is damaged: %s", what);
 }
 
 /* ---- plain values ---- */
@@ -390,7 +390,7 @@ tz_result tz_cog_plan_from_bytes(tz_cog_plan_parsed *out, const uint8_t *data, s
         .params = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT},
         .geo = {.coordinate_epoch = NAN}};
     if (size < TZ_COG_PLAN_MIN_BYTES || memcmp(data, magic, sizeof magic) != 0)
-        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, 0, TZ_NONE, TZ_NONE,
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, 0, TZ_NO_VALUE, TZ_NO_VALUE,
                                   "this is not a plan of terrazzo");
     const uint32_t version = tz_load_le32(data + sizeof magic);
     if (version != VERSION || tz_load_le32(data + sizeof magic + 4) != 0)
@@ -400,7 +400,7 @@ tz_result tz_cog_plan_from_bytes(tz_cog_plan_parsed *out, const uint8_t *data, s
         return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, SIZE_AT, tz_load_le64(data + SIZE_AT), size,
                                   "the plan is cut off, or longer than it was");
     if (tz_cog_plan_fingerprint(data, size) != tz_fnv1a(TZ_FNV1A_INIT, data, size - CHECKSUM))
-        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, size - CHECKSUM, TZ_NONE, TZ_NONE,
+        return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, size - CHECKSUM, TZ_NO_VALUE, TZ_NO_VALUE,
                                   "the plan is damaged: its checksum is wrong");
     fields f = {.mode = READ,
                 .in = tz_cursor_of(data + FIELDS_AT, size - FIELDS_AT - CHECKSUM),

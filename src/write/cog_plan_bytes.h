@@ -39,7 +39,8 @@ void tz_cog_plan_seal(uint8_t *data, size_t size);
 /* The checksum in valid bytes, by which blocks name their plan. */
 uint64_t tz_cog_plan_fingerprint(const uint8_t *data, size_t size);
 
-/* Fails at an offset of a plan, or of the head of a block; TZ_NONE: nothing was expected or found.
+/* Fails at an offset of a plan, or of the head of a block; TZ_NO_VALUE: nothing was expected or
+ * found.
  */
 tz_result tz_fail_plan_bytes(const tz_context *ctx, tz_result result, uint64_t offset,
                              uint64_t expected, uint64_t found, const char *what);

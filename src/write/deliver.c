@@ -138,7 +138,7 @@ tz_result tz_tiles_deliver(void *opaque, uint64_t first, size_t count, tz_error 
         /* Merged in the order of delivery, so that sums do not depend on threads. */
         for (uint32_t k = 0; k < slot->bands; k++)
             tz_stats_merge(&file->stats[slot->band + k], &slot->stats[k]);
-        if (slot->verified_index != TZ_NONE)
+        if (slot->verified_index != TZ_NO_VALUE)
             tables->hashes[slot->verified_index] = slot->hash;
         if (slot->level == 0)
             atomic_fetch_add(&w->tiles_done, 1);

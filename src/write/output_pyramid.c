@@ -44,7 +44,7 @@ static void set_overview_codec(tz_write_options *options)
         options->predictor = 0;
         options->level = 0;
         options->quality = 0;
-        options->lossless = TZ_AUTO;
+        options->lossless = TZ_CHOICE_AUTO;
         options->distance = 0;
         options->alpha_distance = 0;
         options->max_error = 0;
@@ -53,7 +53,7 @@ static void set_overview_codec(tz_write_options *options)
     }
     if (options->overview_predictor != 0)
         options->predictor = options->overview_predictor;
-    if (options->overview_lossless != TZ_AUTO) {
+    if (options->overview_lossless != TZ_CHOICE_AUTO) {
         options->lossless = options->overview_lossless;
         options->quality = 0;
     }
@@ -100,8 +100,8 @@ static tz_overview_params describe_overview(const tz_image *from, const tz_image
     enum { ASSOCIATED_ALPHA = 1, UNASSOCIATED_ALPHA = 2 }; /* of ExtraSamples */
     const tz_image_spec *spec = &to->spec;
     /* Colours of a palette cannot be averaged. */
-    tz_resampling method = spec->color_map ? TZ_RESAMPLE_NEAREST : TZ_RESAMPLE_AVERAGE;
-    if (to->options.overview_resampling != TZ_RESAMPLE_NONE)
+    tz_resampling method = spec->color_map ? TZ_RESAMPLING_NEAREST : TZ_RESAMPLING_AVERAGE;
+    if (to->options.overview_resampling != TZ_RESAMPLING_NONE)
         method = to->options.overview_resampling;
     uint32_t extra = spec->extra_sample_count; /* until it is the last alpha band; 0: none */
     while (extra > 0 && spec->extra_samples[extra - 1] != ASSOCIATED_ALPHA &&
@@ -132,7 +132,7 @@ static tz_result warn_of_codecs(const tz_output_pyramid *pyramid, const tz_conte
         const char *readers = codec != last ? tz_compression_readers(codec) : NULL;
         last = codec;
         if (readers) {
-            tz_location location = tz_at_tag(TZ_TAG_COMPRESSION, TZ_NONE);
+            tz_location location = tz_at_tag(TZ_TAG_COMPRESSION, TZ_NO_VALUE);
             location.found = codec;
             TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, location, "%s: %s",
                            tz_compression_name(codec), readers));
@@ -151,7 +151,8 @@ static tz_result warn_of_nodata(const tz_output_pyramid *pyramid, const tz_conte
         if (image->spec.nodata.kind != TZ_NODATA_NONE && encoder->lossy &&
             encoder->lossy(&image->format, &image->choice) &&
             image->format.compression != TZ_COMPRESSION_LERC)
-            return tz_warn(ctx, TZ_ERR_ARG, TZ_CAUSE_META, tz_at_tag(TZ_TAG_GDAL_NODATA, TZ_NONE),
+            return tz_warn(ctx, TZ_ERR_ARG, TZ_CAUSE_META,
+                           tz_at_tag(TZ_TAG_GDAL_NODATA, TZ_NO_VALUE),
                            "nodata pixels (%s) are read back with other values: %s is lossy",
                            image->spec.nodata_text, tz_compression_name(image->format.compression));
     }

@@ -54,7 +54,7 @@ tz_result tz_output_pyramid_make(tz_output_pyramid *out, const tz_image_spec *sp
 void tz_output_pyramid_deinit(tz_output_pyramid *pyramid); /* zeroed state is fine */
 
 /* verify.c: tiles of a level that are read back after the write, and the index of a tile among
- * them; TZ_NONE: it is not verified. */
+ * them; TZ_NO_VALUE: it is not verified. */
 uint64_t tz_verified_count(const tz_image *image);
 uint64_t tz_verified_index(const tz_image *image, uint64_t tile);
 

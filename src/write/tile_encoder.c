@@ -176,7 +176,8 @@ tz_location tz_tile_location(const tz_image *image, uint32_t level,
                              const tz_tile_position *position)
 {
     return tz_at_tile(position->is_mask ? TZ_MASK_OF(level) : level,
-                      position->tile_index - (position->is_mask ? image->tile_count : 0), TZ_NONE);
+                      position->tile_index - (position->is_mask ? image->tile_count : 0),
+                      TZ_NO_VALUE);
 }
 
 /* ---- rows ---- */
@@ -254,7 +255,7 @@ static tz_result process_pixels(tile_job *job, uint8_t *row, uint32_t y, uint64_
     }
     if (job->empty)
         job->empty = tz_store_is_all(job->row.dtype, nodata, row, count);
-    if (job->slot->verified_index != TZ_NONE)
+    if (job->slot->verified_index != TZ_NO_VALUE)
         job->slot->hash = tz_hash_row(job->slot->hash, row, count * size);
     if (job->encoding->bytes.row == 0)
         return TZ_OK;
@@ -336,7 +337,7 @@ void tz_tile_slot_begin(const tz_tile_encoder *e, uint32_t level, const tz_tile_
     slot->level = level;
     slot->tile_index = position->tile_index;
     slot->verified_index =
-        position->is_mask ? TZ_NONE : tz_verified_index(image, position->tile_index);
+        position->is_mask ? TZ_NO_VALUE : tz_verified_index(image, position->tile_index);
     slot->hash = 0;
     slot->band = position->plane;
     slot->bands = counted ? image->format.samples : 0;
@@ -400,7 +401,7 @@ tz_result tz_tile_make(const tz_tile_encoder *e, uint32_t level, const tz_tile_r
     job.plain_copy = !job.position.is_mask && job.encoding->bytes.row == 0 &&
                      job.position.width == job.format.width && !image->nan_to_nodata &&
                      !image->options.discard_bits && slot->bands == 0 && !image->options.sparse &&
-                     slot->verified_index == TZ_NONE && is_packed(&job, &tile_row->pixels) &&
+                     slot->verified_index == TZ_NO_VALUE && is_packed(&job, &tile_row->pixels) &&
                      tile_row->pixels.row_stride >= TZ_ROW_SLACK;
     uint8_t *tile = job.encoding->encoder->flags & TZ_ENCODER_COPY ? slot->own : job.worker->tile;
     TZ_TRY(make_rows(&job, tile));

@@ -17,7 +17,7 @@ typedef struct tz_tile_slot {
     bool tile;      /* false: the task was not a tile, and there is nothing to deliver */
     uint32_t level;
     uint64_t tile_index;     /* in the tables */
-    uint64_t verified_index; /* among the verified tiles; TZ_NONE: not verified */
+    uint64_t verified_index; /* among the verified tiles; TZ_NO_VALUE: not verified */
     uint64_t hash;           /* of the pixels of a verified tile */
     uint32_t band;           /* of its first sample */
     uint32_t bands;          /* with statistics; 0 for a mask or an overview */

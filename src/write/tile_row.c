@@ -50,7 +50,8 @@ static tz_result check_memory(const tz_writer *w, const tz_buffer *rows)
         return TZ_OK;
     if (rows->data)
         return TZ_FAIL_ARG(&w->ctx, "rows have both data and device memory");
-    if (!w->device_rows || tz_device_of(rows->memory) != tz_writer_image(w)->options.device)
+    if (!w->device_rows ||
+        tz_device_memory_get_device(rows->memory) != tz_writer_image(w)->options.device)
         return TZ_FAIL_ARG(&w->ctx, "rows are in memory of another device than options->device");
     if (!tz_buffer_is_within(rows))
         return tz_fail(&w->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_at_offset(rows->offset),

@@ -45,11 +45,11 @@ uint64_t tz_verified_index(const tz_image *image, uint64_t tile)
 {
     const uint64_t count = tz_verified_count(image);
     if (count == 0)
-        return TZ_NONE;
+        return TZ_NO_VALUE;
     if (count == image->tile_count)
         return tile;
     const uint64_t index = tz_ceil_div(tile * (count - 1), image->tile_count - 1);
-    return verified_tile(image, index) == tile ? index : TZ_NONE;
+    return verified_tile(image, index) == tile ? index : TZ_NO_VALUE;
 }
 
 /* ---- the sink as a source ---- */
@@ -198,8 +198,8 @@ static tz_result compare_file(const tz_output_file *out, const tz_file *file)
                                 image->format.samples * tz_dtype_size(image->spec.dtype);
     const size_t at_a_time = tz_min_size(out->budget->threads, MAX_SAMPLES);
     tile_sample s = {.tile_bytes = (size_t)tile_bytes};
-    uint64_t size = TZ_NONE;
-    TZ_TRY(compare_info(out, tz_file_info(file)));
+    uint64_t size = TZ_NO_VALUE;
+    TZ_TRY(compare_info(out, tz_file_get_info(file)));
     if (tz_mul(tile_bytes, at_a_time, &size) && size <= SIZE_MAX)
         s.memory = tz_alloc((size_t)size);
     if (!s.memory)

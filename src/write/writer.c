@@ -4,8 +4,8 @@
  * tz_create checks the specification and options of every level before anything exists, then opens
  * the sink and, for a COG, the spool. The first rows open the rest (start_writing): only then is it
  * known whether rows are pushed or pulled, and so how memory is divided. tz_commit waits for the
- * pipeline, releases its memory, writes directories, reads back and publishes the file; tz_discard
- * releases everything and leaves no file.
+ * pipeline, releases its memory, writes directories, reads back and publishes the file;
+ * tz_writer_close releases everything and leaves no file.
  *
  * The decision that is not obvious: a COG whose tiles are not encoded has known sizes, so all
  * offsets are assigned in tz_create and tiles go to their final offsets without a spool. */
@@ -79,7 +79,7 @@ static tz_result open_file(tz_writer *w)
         return TZ_FAIL_ARG(&w->ctx, "the sink has no function to write");
     /* Pixels that are not encoded have a known size: report a full disk now, not after hours. */
     const uint64_t needed = image->options.sparse ? 0 : total_pixel_bytes(w, true);
-    const uint64_t space = needed > 0 ? tz_sink_free_space(file->sink) : TZ_NONE;
+    const uint64_t space = needed > 0 ? tz_sink_free_space(file->sink) : TZ_NO_VALUE;
     if (needed > space)
         return tz_fail_errno(&w->ctx, tz_no_location(), ENOSPC,
                              "the file takes %llu bytes, and %llu are free",
@@ -146,7 +146,7 @@ static tz_result create_writer(tz_writer **out, destination to, const char *name
     if (result == TZ_OK)
         result = open_file(w);
     if (result != TZ_OK) {
-        tz_discard(w);
+        tz_writer_close(w);
         return result;
     }
     w->ctx.err = NULL; /* no call is active, and the error is the caller's */
@@ -334,7 +334,7 @@ static void fill_report(tz_writer *w)
     }
 }
 
-/* Every step can fail and leaves a file that tz_discard removes; only tz_sink_commit
+/* Every step can fail and leaves a file that tz_writer_close removes; only tz_sink_commit
  * publishes it. */
 static tz_result commit_file(tz_writer *w)
 {
@@ -371,7 +371,7 @@ tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err)
 }
 
 /* The pyramid comes late, because levels and encoder point into it. */
-void tz_discard(tz_writer *writer)
+void tz_writer_close(tz_writer *writer)
 {
     if (!writer || writer->owner != (long)getpid())
         return; /* a child has neither the threads nor the right to remove the file */
@@ -426,8 +426,8 @@ static tz_result plan_write(tz_writer *w, const tz_image_spec *spec,
     return TZ_OK;
 }
 
-tz_result tz_plan_write(const tz_image_spec *spec, const tz_write_options *options,
-                        const tz_row_source *source, tz_write_report *report, tz_error *err)
+tz_result tz_plan_write(tz_write_report *report, const tz_image_spec *spec,
+                        const tz_write_options *options, const tz_row_source *source, tz_error *err)
 {
     tz_writer *w = new_writer(err);
     if (!w)
@@ -435,6 +435,6 @@ tz_result tz_plan_write(const tz_image_spec *spec, const tz_write_options *optio
     const tz_result result = plan_write(w, spec, options, source);
     if (result == TZ_OK && report)
         *report = w->report;
-    tz_discard(w);
+    tz_writer_close(w);
     return result;
 }

@@ -66,7 +66,7 @@ static uint64_t bytes_of_library(tz_device *device)
 }
 
 /* The guard knows of the slab and of what the library takes; then all tiles are in one slab. */
-static void check_slab(tz_device *device, const contract_size *size, const tz_report *report)
+static void check_slab(tz_device *device, const contract_size *size, const tz_read_report *report)
 {
     const size_t at = steps_first_allocation(contract_cuda);
     contract_expect(size, "allocations", steps_allocating(contract_cuda), 1);
@@ -126,7 +126,7 @@ static size_t other_calls(void)
 static void check_batch(tz_device *device, const contract_size *size, size_t *of_one)
 {
     contract_file f = contract_file_of(size, TZ_COMPRESSION_JPEG2000);
-    const tz_report report = contract_read(&f, device, 0);
+    const tz_read_report report = contract_read(&f, device, 0);
     assert_int_equal(report.device.tiles, size->tiles);
     contract_expect(size, "pictures", steps_of(contract_cuda, STEP_DECODE), size->tiles);
     if (size->tiles == 0) {
@@ -190,7 +190,7 @@ static void the_guard_is_before_the_slab(void **state)
         contract_file f = contract_file_of(&contract_sizes[k], TZ_COMPRESSION_JPEG2000);
         const tz_item item = {.file = f.file, .into = f.raster.pixels};
         tz_read_options how = TZ_READ_OPTIONS_INIT;
-        tz_report report;
+        tz_read_report report;
         tz_error err;
         how.device = device;
         how.strict_device = true;

@@ -21,7 +21,7 @@ static const decoder decoders[] = {
 enum { DECODERS = sizeof decoders / sizeof decoders[0] };
 
 typedef struct bad_read {
-    tz_report report;
+    tz_read_report report;
     size_t calls, launches, downloads, waits;
 } bad_read;
 
@@ -221,7 +221,7 @@ static void check_submits(const contract_size *size)
     direct_image image = spaced_image(size);
     uint64_t reads = 0;
     steps_keep(direct_cuda);
-    const tz_report report = direct_check(&image, &(direct_read){.strict = true});
+    const tz_read_report report = direct_check(&image, &(direct_read){.strict = true});
     direct_cuda->keep_steps = false;
     for (size_t i = 0; i < direct_cuda->step_count; i++) {
         if (strcmp(direct_cuda->steps[i].call, "cuFileBatchIOSubmit") == 0)
@@ -264,7 +264,7 @@ static void cufile_reads_that_come_short(void **state)
     for (size_t k = 1; k < CONTRACT_SIZES; k++) {
         direct_image image = spaced_image(&contract_sizes[k]);
         direct_control->short_read = 4000;
-        const tz_report report = direct_check(&image, &(direct_read){0});
+        const tz_read_report report = direct_check(&image, &(direct_read){0});
         contract_expect(&contract_sizes[k], "bytes by the host", report.device.bounced_bytes,
                         image.tiles * 64 * 64);
         contract_expect(&contract_sizes[k], "uploads", report.device.uploads, 2);
@@ -299,7 +299,7 @@ static void the_second_read_registers_no_memory(void **state)
     direct_image image = spaced_image(&size);
     for (size_t made = 1; made < 2; made--) {
         steps_keep(direct_cuda);
-        const tz_report report = direct_check(&image, &(direct_read){0});
+        const tz_read_report report = direct_check(&image, &(direct_read){0});
         direct_cuda->keep_steps = false;
         assert_true(report.device.direct_reads > 0);
         contract_expect(&size, "registrations", steps_of(direct_cuda, "cuFileBufRegister"), made);
@@ -320,7 +320,7 @@ static void kept_memory_is_given_up_for_the_cap(void **state)
     tz_device *device = NULL;
     tz_device_memory *all = NULL;
     uint8_t *pixels;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     uint64_t before, after;
     how.cuda_library = CUDA_FAKE;
@@ -336,9 +336,9 @@ static void kept_memory_is_given_up_for_the_cap(void **state)
     assert_int_equal(direct_control->buffers, 1);
     assert_int_equal(tz_device_free_memory(device, &after, &err), TZ_OK);
     assert_int_equal(after, before);
-    assert_int_equal(tz_device_alloc(device, how.memory_bytes, &all, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&all, device, how.memory_bytes, &err), TZ_OK);
     assert_int_equal(direct_control->buffers, 0);
-    tz_device_free(all);
+    tz_device_memory_free(all);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
     direct_drop(&image);
 }

@@ -13,7 +13,7 @@ static void reads_are_submitted_before_the_first_wait(void **state)
         const contract_size *size = &contract_sizes[k];
         contract_file f = contract_spaced_file(size, TZ_COMPRESSION_NONE);
         deferred_source *source = contract_deferred(&f, size->tiles);
-        const tz_report report = contract_read(&f, device, 0);
+        const tz_read_report report = contract_read(&f, device, 0);
         contract_expect(size, "reads", source->reads, size->tiles);
         contract_expect(size, "reads after a wait", source->late, 0);
         contract_expect(size, "waits", source->waits, 1);

@@ -42,7 +42,8 @@ static tz_write_options options_of(const encoding *e, tz_device *device)
 {
     tz_write_options options = contract_options(e->compression);
     if (e->compression == TZ_COMPRESSION_DEFLATE)
-        options.level = e->nvcomp ? 6 : TZ_LEVEL_FAST; /* with scratch, and as the own kernels do */
+        options.level =
+            e->nvcomp ? 6 : TZ_EFFORT_FAST; /* with scratch, and as the own kernels do */
     options.library_encoders = e->nvcomp != NULL;
     options.device = device;
     options.strict_device = device != NULL;
@@ -144,7 +145,7 @@ static void check_frames(const tz_memory *out, const raster *r, const contract_s
     tz_file *file = NULL;
     tz_error err;
     assert_int_equal(tz_open_memory(&file, out->data, out->size, NULL, &err), TZ_OK);
-    assert_int_equal(tz_tile_spans(file, 0, 0, size->tiles, spans, &err), TZ_OK);
+    assert_int_equal(tz_tile_spans(spans, file, 0, 0, size->tiles, &err), TZ_OK);
     for (uint32_t i = 0; i < size->tiles; i++)
         check_frame(out->data, &spans[i], r, i / size->across * CONTRACT_TILE,
                     i % size->across * CONTRACT_TILE);

@@ -168,7 +168,7 @@ def crs_of_gcps_is_apart(field, ours, theirs, line, gdal):
 def code_of_the_whole_crs(field, ours, theirs, line, gdal):
     """tz_geo.epsg is what the key of the horizontal CRS says. GDAL gives the code of the CRS as a
     whole, with its vertical part and with the units that other keys set, and that is what
-    tz_crs_epsg gives too."""
+    tz_crs_get_epsg gives too."""
     return (field == "epsg" and line["epsg"] not in (0, 32767) and gdal["has_crs"]
             and line.get("epsg_by_proj", -1) == (theirs or 0))
 

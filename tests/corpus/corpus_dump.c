@@ -100,9 +100,9 @@ static void put_crs(const tz_file *file)
 {
     tz_crs *crs = NULL;
     tz_error err;
-    if (tz_crs_open(&crs, file, &err) == TZ_OK) {
-        printf(",\"epsg_by_proj\":%d,\"crs_name\":", tz_crs_epsg(crs));
-        put_text(tz_crs_name(crs));
+    if (tz_crs_from_file(&crs, file, &err) == TZ_OK) {
+        printf(",\"epsg_by_proj\":%d,\"crs_name\":", tz_crs_get_epsg(crs));
+        put_text(tz_crs_get_name(crs));
         tz_crs_close(crs);
     } else {
         printf(",\"crs_error\":");
@@ -124,7 +124,7 @@ static void put_geo(const tz_geo *geo)
     }
     printf(",\"epsg\":%u,\"epsg_vertical\":%u,\"has_crs\":%s,\"point\":%s,\"gcps\":%" PRIu32,
            geo->epsg, geo->epsg_vertical, geo->has_crs ? "true" : "false",
-           geo->raster_type == TZ_RASTER_PIXEL_IS_POINT ? "true" : "false", geo->gcp_count);
+           geo->raster_type == TZ_RASTER_TYPE_POINT ? "true" : "false", geo->gcp_count);
 }
 
 static void put_levels(const tz_info *info)
@@ -165,7 +165,7 @@ static void put_bands(const tz_file *file, const tz_info *info)
 
 static void put_file(const tz_file *file, bool with_crs)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     printf(",\"width\":%" PRIu32 ",\"height\":%" PRIu32 ",\"bands\":%" PRIu32 ",\"dtype\":\"%s\","
            "\"bits\":%u,\"sample_format\":%u,\"photometric\":%u,\"planar\":%u,\"ifds\":%" PRIu32
            ",\"pages\":%" PRIu32 ",\"chain_complete\":%s,\"reads\":%" PRIu32

@@ -32,7 +32,7 @@ static tz_result read_into(const tz_file *file, tz_window window, tz_buffer into
  * memory that is not aligned. */
 static tz_result read_in_parts(const tz_file *file, tz_dtype dtype, uint8_t *pixels, tz_error *err)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     const int64_t size = (int64_t)tz_dtype_size(dtype);
     tz_buffer into = {.dtype = dtype, .bands = info->bands, .band_stride = size};
     into.column_stride = size * info->bands;
@@ -56,7 +56,7 @@ static tz_result read_in_parts(const tz_file *file, tz_dtype dtype, uint8_t *pix
 
 static bool ways_agree(const tz_file *file, tz_dtype dtype, const uint8_t *pixels, tz_error *err)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     const size_t sample = tz_dtype_size(dtype);
     const size_t plane = (size_t)info->width * info->height;
     uint8_t *memory = malloc(plane * info->bands * sample + 1);
@@ -79,7 +79,7 @@ static bool ways_agree(const tz_file *file, tz_dtype dtype, const uint8_t *pixel
 
 static bool dump_pixels(const tz_file *file, bool native, tz_error *err)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     const tz_dtype dtype = native ? info->dtype : shown_as(info->dtype);
     const double count = (double)info->width * info->height * info->bands;
     if (dtype == TZ_DTYPE_NONE || count * (double)tz_dtype_size(dtype) > MOST_BYTES) {

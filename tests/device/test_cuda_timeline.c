@@ -39,7 +39,7 @@ static size_t wait_after(size_t step)
 /* ---- reads ---- */
 
 static void read_tiles(const tile_stream *stream, uint32_t across, uint32_t down, bool reversed,
-                       uint64_t device_bytes, tz_report *report)
+                       uint64_t device_bytes, tz_read_report *report)
 {
     tb *b = tf_new(TB_CLASSIC, stream, across, down, NULL);
     tz_file *file = tf_open(b);
@@ -79,7 +79,7 @@ static void calls_of_reads_do_not_grow(void **state)
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
         const tile_stream *stream = &tile_streams[streams[i]];
         size_t first = 0;
-        tz_report report;
+        tz_read_report report;
         if (!tf_available(stream))
             continue;
         read_tiles(stream, 1, 1, false, 0, &report); /* modules are loaded once */
@@ -101,7 +101,7 @@ static void waves_of_reads_overlap(void **state)
 {
     (void)state;
     for (unsigned reversed = 0; reversed < 2; reversed++) {
-        tz_report report;
+        tz_read_report report;
         read_tiles(&tile_streams[STREAM_LZW], 40, 20, reversed, 1 << 17, &report);
         const size_t waves = (size_t)report.device.waves;
         assert_true(waves >= 3);
@@ -125,7 +125,7 @@ static void write_tiles(uint32_t width, uint32_t height, bool reversed, tz_write
     raster r = raster_make(TZ_DTYPE_UINT16, 1, width, height, false);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFLATE);
     options.tile_width = options.tile_height = 16;
-    options.level = TZ_LEVEL_FAST;
+    options.level = TZ_EFFORT_FAST;
     options.verify = TZ_VERIFY_NONE;
     tz_memory cpu = raster_write(&r, &options, NULL, NULL);
     options.device = test_device;

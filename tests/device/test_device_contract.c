@@ -15,7 +15,7 @@ static tz_device_memory *alloc(uint64_t size)
 {
     tz_error err;
     tz_device_memory *memory = NULL;
-    assert_int_equal(tz_device_alloc(test_device, size, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, test_device, size, &err), TZ_OK);
     return memory;
 }
 
@@ -35,7 +35,7 @@ static void test_what_it_is(void **state)
     assert_true(info->limits.memory >= info->limits.max_allocation);
     assert_true(info->limits.max_allocation > 1 << 20);
     assert_true(info->limits.alignment >= 16 && info->limits.max_group >= TZ_WORK_GROUP_ITEMS);
-    assert_int_equal(info->work, 2 * TZ_DEVICE_OVERVIEW - 1); /* all that has a name */
+    assert_int_equal(info->work, 2 * TZ_DEVICE_CAP_OVERVIEW - 1); /* all that has a name */
     assert_true(info->api_version[0] != '\0' && info->name[0] != '\0');
 }
 
@@ -52,7 +52,7 @@ static void test_parts(void **state)
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     assert_memory_equal(got + 7, sent + 7, SIZE - 8);
     assert_true(got[6] == 0 && got[SIZE - 1] == 0);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
 }
 
 static void test_pinned(void **state)
@@ -70,9 +70,9 @@ static void test_pinned(void **state)
     assert_int_equal(tz_device_download(1, to->host, memory, 0, SIZE, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 1, &err), TZ_OK);
     assert_memory_equal(to->host, expected, SIZE);
-    tz_device_free(from);
-    tz_device_free(to);
-    tz_device_free(memory);
+    tz_device_memory_free(from);
+    tz_device_memory_free(to);
+    tz_device_memory_free(memory);
 }
 
 /* One queue sends, the other fetches when that has happened; only the second is waited for. */
@@ -96,7 +96,7 @@ static void test_events(void **state)
         assert_true(happened);
         tz_device_free_event(event);
     }
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
 }
 
 static void test_counts_and_timeline(void **state)
@@ -115,9 +115,9 @@ static void test_counts_and_timeline(void **state)
     assert_int_equal(tz_device_upload(1, memory, 0, bytes, 0, &err), TZ_OK); /* is none */
     assert_int_equal(tz_device_download(1, bytes, memory, 100, 200, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 1, &err), TZ_OK);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     timeline_stop(test_device);
-    tz_device_free(held);
+    tz_device_memory_free(held);
     tz_device_get_counts(test_device, &all, &wave);
     assert_int_equal(wave.allocations, 1);
     assert_int_equal(wave.uploads, 1);
@@ -167,8 +167,9 @@ static void test_wrong_calls(void **state)
     refused(tz_device_download(0, &byte, memory, 1, UINT64_MAX, &err), TZ_ERR_ARG, &err, "past");
     refused(tz_device_upload(2, memory, 0, &byte, 1, &err), TZ_ERR_ARG, &err, "queue");
     refused(tz_device_sync(test_device, 7, &err), TZ_ERR_ARG, &err, "queue");
-    refused(tz_device_alloc(test_device, 0, &none, &err), TZ_ERR_ARG, &err, "0 bytes");
-    refused(tz_device_alloc(test_device, UINT64_MAX, &none, &err), TZ_ERR_LIMIT, &err, "one piece");
+    refused(tz_device_memory_alloc(&none, test_device, 0, &err), TZ_ERR_ARG, &err, "0 bytes");
+    refused(tz_device_memory_alloc(&none, test_device, UINT64_MAX, &err), TZ_ERR_LIMIT, &err,
+            "one piece");
     tz_launch launch = {.kernel = TZ_KERNEL_COUNT, .work_groups = 1};
     refused(tz_device_launch(test_device, 0, &launch, &err), TZ_ERR_ARG, &err, "kernel");
     launch.kernel = TZ_KERNEL_UNPREDICT;
@@ -180,7 +181,7 @@ static void test_wrong_calls(void **state)
     assert_null(none);
     assert_int_equal(tz_device_upload(0, memory, 99, &byte, 1, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
 }
 
 /* ---- devices of their own ---- */
@@ -200,14 +201,14 @@ static void test_guard(void **state)
     assert_int_equal(err.found, 7001);
     const uint64_t half = UINT64_MAX / 2 + 1;
     assert_int_equal(tz_device_admit(small, (const uint64_t[]){half, half}, 2, &err), TZ_ERR_LIMIT);
-    assert_int_equal(tz_device_alloc(small, 5000, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, small, 5000, &err), TZ_OK);
     assert_int_equal(tz_device_free_memory(small, &room, &err), TZ_OK);
     assert_int_equal(room, 3000);
-    assert_int_equal(tz_device_alloc(small, 3001, &none, &err), TZ_ERR_LIMIT);
+    assert_int_equal(tz_device_memory_alloc(&none, small, 3001, &err), TZ_ERR_LIMIT);
     assert_null(none);
-    tz_device_free(memory);
-    assert_int_equal(tz_device_alloc(small, 8000, &memory, &err), TZ_OK);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
+    assert_int_equal(tz_device_memory_alloc(&memory, small, 8000, &err), TZ_OK);
+    tz_device_memory_free(memory);
     assert_int_equal(tz_device_close_checked(small, &err), TZ_OK);
 }
 
@@ -218,7 +219,7 @@ static void test_leaks_are_reported(void **state)
     tz_device *careless = test_device_open(NULL);
     tz_device_memory *memory = NULL;
     tz_device_event *event = NULL;
-    assert_int_equal(tz_device_alloc(careless, 1234, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, careless, 1234, &err), TZ_OK);
     assert_int_equal(tz_device_alloc_pinned(careless, 10, &memory, &err), TZ_OK);
     assert_int_equal(tz_device_record(careless, 0, &event, &err), TZ_OK);
     assert_int_equal(tz_device_close_checked(careless, &err), TZ_ERR_INTERNAL);

@@ -17,7 +17,7 @@ static tz_device_memory *send(const uint8_t *bytes, uint64_t size)
 {
     tz_error err;
     tz_device_memory *memory = NULL;
-    assert_int_equal(tz_device_alloc(test_device, size, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, test_device, size, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, memory, 0, bytes, size, &err), TZ_OK);
     return memory;
 }
@@ -44,9 +44,9 @@ static void run_on_device(const convert_job *j, uint8_t *raster, uint8_t *mask)
     assert_int_equal(tz_device_download(0, raster, into, 0, j->raster_size, &err), TZ_OK);
     assert_int_equal(tz_device_download(0, mask, flags, 0, j->mask_size, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
-    tz_device_free(slab);
-    tz_device_free(into);
-    tz_device_free(flags);
+    tz_device_memory_free(slab);
+    tz_device_memory_free(into);
+    tz_device_memory_free(flags);
 }
 
 static void run_in_c(const convert_job *j, uint8_t *raster, uint8_t *mask)

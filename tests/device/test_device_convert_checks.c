@@ -12,7 +12,7 @@ static tz_device_memory *send(const uint8_t *bytes, uint64_t size)
 {
     tz_error err;
     tz_device_memory *memory = NULL;
-    assert_int_equal(tz_device_alloc(test_device, size, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, test_device, size, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, memory, 0, bytes, size, &err), TZ_OK);
     return memory;
 }
@@ -66,7 +66,7 @@ static void wrong_rows(void **state)
     const tz_unpredict_batch far = {.slab = slab, .entries = &good, .table = 168, .count = 1};
     assert_int_equal(tz_unpredict_launch(&far, 0, &err), TZ_ERR_ARG);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
-    tz_device_free(slab);
+    tz_device_memory_free(slab);
 }
 
 /* Ten by ten pixels of two bytes, from 224 bytes on, to a raster and a mask of just that size. */
@@ -81,7 +81,7 @@ static const tz_convert_entry good_entry = {.from = 224,
                                             .into_column = 2,
                                             .mask_row = 10,
                                             .mask_column = 1,
-                                            .status = TZ_NONE};
+                                            .status = TZ_NO_VALUE};
 
 typedef struct trial {
     tz_device_memory *slab, *raster, *mask;
@@ -172,9 +172,9 @@ static void wrong_places(void **state)
     refuse_place(&t, entry, NULL);
     wrong_targets(&t);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
-    tz_device_free(t.slab);
-    tz_device_free(t.raster);
-    tz_device_free(t.mask);
+    tz_device_memory_free(t.slab);
+    tz_device_memory_free(t.raster);
+    tz_device_memory_free(t.mask);
 }
 
 int main(void)

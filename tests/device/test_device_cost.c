@@ -10,14 +10,15 @@
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)
 
-static const tz_device_info gpu = {
-    .id = "cuda:0", .type = TZ_DEVICE_GPU, .limits = {.compute_units = 108, .clock_mhz = 1410}};
+static const tz_device_info gpu = {.id = "cuda:0",
+                                   .type = TZ_DEVICE_TYPE_GPU,
+                                   .limits = {.compute_units = 108, .clock_mhz = 1410}};
 static const tz_device_info small_gpu = {
     .id = "cuda:0",
-    .type = TZ_DEVICE_GPU,
+    .type = TZ_DEVICE_TYPE_GPU,
     .limits = {.unified_memory = true, .compute_units = 16, .clock_mhz = 1300}};
-static const tz_device_info unknown_gpu = {.id = "opencl:0", .type = TZ_DEVICE_GPU};
-static const tz_device_info pocl = {.id = "opencl:0", .type = TZ_DEVICE_CPU};
+static const tz_device_info unknown_gpu = {.id = "opencl:0", .type = TZ_DEVICE_TYPE_GPU};
+static const tz_device_info pocl = {.id = "opencl:0", .type = TZ_DEVICE_TYPE_CPU};
 
 typedef struct cost_case {
     const char *name;

@@ -92,7 +92,7 @@ static void *pointer_of(CUdeviceptr address)
 
 static CUdeviceptr address_of(const tz_device_memory *memory)
 {
-    return (CUdeviceptr)(uintptr_t)tz_device_memory_handle(memory);
+    return (CUdeviceptr)(uintptr_t)tz_device_memory_get_handle(memory);
 }
 
 /* ---- finding ---- */
@@ -108,14 +108,14 @@ static void test_description(void **state)
     assert_string_equal(info->driver_version, "13000");
     assert_true(info->name[0] != '\0' && info->vendor[0] != '\0');
     assert_string_equal(info->platform, "");
-    assert_int_equal(info->type, TZ_DEVICE_GPU);
+    assert_int_equal(info->type, TZ_DEVICE_TYPE_GPU);
     assert_true(info->usable && info->limits.fp64);
     assert_int_equal(info->limits.memory, (uint64_t)4 << 30);
     assert_int_equal(info->limits.max_allocation, (uint64_t)4 << 30);
     assert_int_equal(info->limits.alignment, 256);
     assert_true(info->limits.compute_units > 0 && info->limits.local_memory >= 48 << 10);
     assert_true(info->limits.max_group >= TZ_WORK_GROUP_ITEMS);
-    assert_int_equal(info->work, 2 * TZ_DEVICE_OVERVIEW - 1);
+    assert_int_equal(info->work, 2 * TZ_DEVICE_CAP_OVERVIEW - 1);
     close_checked(device);
 }
 
@@ -125,7 +125,7 @@ static void test_list(void **state)
     tz_device_list *list = NULL;
     tz_error err;
     control->devices = 3;
-    assert_int_equal(tz_device_list_make(&list, &with_fake, &err), TZ_OK);
+    assert_int_equal(tz_device_list_create(&list, &with_fake, &err), TZ_OK);
     assert_int_equal(list->device_count, 4);
     assert_string_equal(list->devices[1].id, "cuda:0");
     assert_string_equal(list->devices[3].id, "cuda:2");
@@ -144,7 +144,7 @@ static void check_nothing(const tz_device_options *how, const char *text)
 {
     tz_device_list *list = NULL;
     tz_error err;
-    assert_int_equal(tz_device_list_make(&list, how, &err), TZ_OK);
+    assert_int_equal(tz_device_list_create(&list, how, &err), TZ_OK);
     assert_int_equal(list->device_count, 1);
     check_text(list->drivers[0].reason, text);
     tz_device_list_free(list);
@@ -330,7 +330,7 @@ static void test_usable_is_what_was_opened(void **state)
     tz_error err;
     control->load_code = 222;
     control->version = 12040;
-    assert_int_equal(tz_device_list_make(&list, &with_fake, &err), TZ_OK);
+    assert_int_equal(tz_device_list_create(&list, &with_fake, &err), TZ_OK);
     assert_int_equal(list->device_count, 2);
     assert_false(list->devices[1].usable);
     assert_int_equal(list->devices[1].work, 0);
@@ -339,7 +339,7 @@ static void test_usable_is_what_was_opened(void **state)
     tz_device_list_free(list);
     assert_int_equal(control->live, 0);
     control->load_code = 0;
-    assert_int_equal(tz_device_list_make(&list, &with_fake, &err), TZ_OK);
+    assert_int_equal(tz_device_list_create(&list, &with_fake, &err), TZ_OK);
     assert_true(list->devices[1].usable && list->devices[1].work != 0);
     assert_string_equal(list->devices[1].reason, "");
     tz_device_list_free(list);
@@ -393,7 +393,7 @@ static void use(tz_device *device)
     tz_device_memory *memory = NULL, *own = NULL, *pinned = NULL;
     tz_device_event *event = NULL;
     assert_int_equal(tz_device_free_memory(device, &left, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_OK);
     assert_int_equal(tz_device_alloc_own(device, 100, &own, &err), TZ_OK);
     assert_int_equal(tz_device_alloc_pinned(device, 100, &pinned, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, own, 0, bytes, 100, &err), TZ_OK);
@@ -407,9 +407,9 @@ static void use(tz_device *device)
     assert_int_equal(tz_device_copy_in(memory, 0, bytes, 100, &err), TZ_OK);
     assert_int_equal(tz_device_copy_out(back, memory, 0, 100, &err), TZ_OK);
     tz_device_free_event(event);
-    tz_device_free(pinned);
-    tz_device_free(own);
-    tz_device_free(memory);
+    tz_device_memory_free(pinned);
+    tz_device_memory_free(own);
+    tz_device_memory_free(memory);
 }
 
 /* The primary one is that of most callers, and none has to be current. */
@@ -419,7 +419,7 @@ static void test_the_primary_context(void **state)
     CUcontext context = NULL, now = NULL;
     tz_device *device = open_with("cuda:0", &with_fake);
     assert_int_equal(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
-    assert_ptr_equal(tz_device_native_context(device), context);
+    assert_ptr_equal(tz_device_get_context(device), context);
     use(device);
     assert_int_equal(cu.cuCtxGetCurrent(&now), 0);
     assert_null(now);
@@ -445,18 +445,18 @@ static void test_the_callers_context_stays_current(void **state)
     tz_error err;
     assert_int_equal(cu.cuInit(0), 0);
     assert_int_equal(cu.cuCtxCreate(&other, 0, 0), 0); /* and current */
-    assert_int_equal(tz_device_list_make(&list, &with_fake, &err), TZ_OK);
+    assert_int_equal(tz_device_list_create(&list, &with_fake, &err), TZ_OK);
     tz_device_list_free(list);
     check_current(other);
     tz_device *device = open_with("cuda:0", &with_fake);
     check_current(other);
-    assert_ptr_not_equal(tz_device_native_context(device), other);
+    assert_ptr_not_equal(tz_device_get_context(device), other);
     use(device);
     check_current(other);
     control->fail_function = "cuMemAlloc_v2";
     control->fail_nth = 1;
     control->fail_code = 1;
-    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_ERR_DEVICE);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_ERR_DEVICE);
     check_current(other);
     close_checked(device);
     check_current(other);
@@ -479,7 +479,7 @@ static void test_a_context_of_the_callers(void **state)
     assert_int_equal(cu.cuCtxPopCurrent(NULL), 0);
     how.cuda_context = mine;
     tz_device *device = open_with("cuda:0", &how);
-    assert_ptr_equal(tz_device_native_context(device), mine);
+    assert_ptr_equal(tz_device_get_context(device), mine);
     use(device);
     close_checked(device);
     close_checked(open_with("cuda:0", &how)); /* it lives on */
@@ -528,9 +528,9 @@ static uint8_t byte_of(tz_device *device, const guest *g)
     uint8_t byte = 0;
     tz_device_memory *memory = NULL;
     tz_error err;
-    assert_int_equal(tz_device_wrap(device, pointer_of(g->address), 1, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_wrap(&memory, device, pointer_of(g->address), 1, &err), TZ_OK);
     assert_int_equal(tz_device_copy_out(&byte, memory, 0, 1, &err), TZ_OK);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     return byte;
 }
 
@@ -617,7 +617,7 @@ static void check_refused(tz_device *device, CUdeviceptr address, uint64_t size,
 {
     tz_device_memory *memory = NULL;
     tz_error err;
-    assert_int_equal(tz_device_wrap(device, pointer_of(address), size, &memory, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_device_wrap(&memory, device, pointer_of(address), size, &err), TZ_ERR_ARG);
     check_text(err.message, text);
     assert_null(memory);
 }
@@ -630,16 +630,16 @@ static void test_wrapping(void **state)
     uint8_t back[40];
     guest g = make_guest(100);
     tz_device *device = open_with("cuda:0", &with_fake);
-    assert_int_equal(tz_device_wrap(device, pointer_of(g.address), 0, &memory, &err), TZ_OK);
-    assert_int_equal(tz_device_memory_size(memory), 100);
-    tz_device_free(memory);
-    assert_int_equal(tz_device_wrap(device, pointer_of(g.address + 60), 0, &memory, &err), TZ_OK);
-    assert_int_equal(tz_device_memory_size(memory), 40); /* to its end */
+    assert_int_equal(tz_device_wrap(&memory, device, pointer_of(g.address), 0, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_get_size(memory), 100);
+    tz_device_memory_free(memory);
+    assert_int_equal(tz_device_wrap(&memory, device, pointer_of(g.address + 60), 0, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_get_size(memory), 40); /* to its end */
     assert_int_equal(tz_device_copy_out(back, memory, 0, 40, &err), TZ_OK);
-    tz_device_free(memory);
-    assert_int_equal(tz_device_wrap(device, pointer_of(g.address + 60), 40, &memory, &err), TZ_OK);
+    tz_device_memory_free(memory);
+    assert_int_equal(tz_device_wrap(&memory, device, pointer_of(g.address + 60), 40, &err), TZ_OK);
     assert_int_equal(tz_device_copy_out(back, memory, 0, 41, &err), TZ_ERR_ARG);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     check_refused(device, g.address + 60, 41, "fewer bytes from the handle");
     check_refused(device, g.address + 100, 0, "not CUDA memory");
     check_refused(device, 4096, 1, "not CUDA memory");
@@ -668,9 +668,9 @@ static void test_wrapping_what_is_of_others(void **state)
         /* memory of a pool is of all contexts of its device */
         assert_int_equal(cu.cuMemAllocAsync(&there, 10, NULL), 0);
         assert_int_equal(cu.cuStreamSynchronize(NULL), 0);
-        assert_int_equal(tz_device_wrap(device, pointer_of(there), 10, &memory, &err),
+        assert_int_equal(tz_device_wrap(&memory, device, pointer_of(there), 10, &err),
                          on ? TZ_ERR_ARG : TZ_OK);
-        tz_device_free(on ? NULL : memory);
+        tz_device_memory_free(on ? NULL : memory);
         assert_int_equal(cu.cuMemFreeAsync(there, NULL), 0);
         assert_int_equal(cu.cuStreamSynchronize(NULL), 0);
         assert_int_equal(cu.cuCtxDestroy(other), 0);
@@ -687,14 +687,14 @@ static void test_plain_memory_and_that_of_the_pool(void **state)
     tz_device_memory *memory = NULL;
     tz_device *device = open_with("cuda:0", &with_fake);
     control->keep_steps = true;
-    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_OK);
     assert_int_equal(address_of(memory) % 256, 0);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     assert_int_equal(count_steps("cuMemAlloc_v2"), 1);
     assert_int_equal(count_steps("cuMemFree_v2"), 1);
     assert_int_equal(tz_device_alloc_own(device, 100, &memory, &err), TZ_OK);
     assert_int_equal(address_of(memory) % 256, 0);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     assert_int_equal(count_steps("cuMemAllocFromPoolAsync"), 1);
     assert_int_equal(count_steps("cuMemFreeAsync"), 1);
     assert_int_equal(count_steps("cuMemAlloc_v2") + count_steps("cuMemFree_v2"), 2);
@@ -712,7 +712,7 @@ static void check_without_pools(const tz_device_options *how)
     assert_int_equal(tz_device_alloc_own(device, 100, &memory, &err), TZ_OK);
     static const uint8_t bytes[100];
     assert_int_equal(tz_device_upload(1, memory, 0, bytes, 100, &err), TZ_OK);
-    tz_device_free(memory); /* while the copy is under way */
+    tz_device_memory_free(memory); /* while the copy is under way */
     assert_int_equal(tz_device_sync(device, 1, &err), TZ_OK);
     close_checked(device);
 }
@@ -753,7 +753,7 @@ static void test_memory_is_freed_in_order(void **state)
         assert_int_equal(tz_device_alloc_own(device, 1000, &first, &err), TZ_OK);
         assert_int_equal(tz_device_upload(queue, first, 0, bytes, 1000, &err), TZ_OK);
         assert_int_equal(tz_device_download(queue, back, first, 0, 1000, &err), TZ_OK);
-        tz_device_free(first);
+        tz_device_memory_free(first);
         assert_int_equal(tz_device_alloc_own(device, 1000, &second, &err), TZ_OK);
         assert_int_equal(tz_device_upload(1 - queue, second, 0, bytes, 1000, &err), TZ_OK);
         assert_int_equal(count_steps("cuStreamSynchronize"), 0);
@@ -762,7 +762,7 @@ static void test_memory_is_freed_in_order(void **state)
         assert_int_equal(tz_device_sync(device, 1 - queue, &err), TZ_OK);
         assert_true(first_step("+cuMemFreeAsync") > first_step("+cuMemcpyDtoHAsync_v2"));
         control->keep_steps = false;
-        tz_device_free(second);
+        tz_device_memory_free(second);
         close_checked(device);
         assert_string_equal(control->fault, "");
     }
@@ -782,7 +782,7 @@ static void test_free_memory(void **state)
     assert_int_equal(tz_device_alloc_own(device, piece, &memory, &err), TZ_OK);
     assert_int_equal(tz_device_free_memory(device, &during, &err), TZ_OK);
     assert_int_equal(before - during, piece);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     assert_int_equal(tz_device_free_memory(device, &after, &err), TZ_OK);
     assert_int_equal(after, before); /* though the pool keeps it */
     close_checked(device);
@@ -800,12 +800,12 @@ static void test_the_pool_gives_way(void **state)
     assert_int_equal(tz_device_alloc_own(device, piece, &memory, &err), TZ_OK);
     assert_int_equal(tz_device_alloc_own(device, piece, &more, &err), TZ_ERR_NOMEM);
     check_text(err.message, "no 50331648 bytes of device memory: cuMemAllocFromPoolAsync");
-    tz_device_free(memory);
-    assert_int_equal(tz_device_alloc(device, piece, &memory, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc(device, piece, &more, &err), TZ_ERR_NOMEM);
+    tz_device_memory_free(memory);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, piece, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&more, device, piece, &err), TZ_ERR_NOMEM);
     check_text(err.message, "no 50331648 bytes of device memory: cuMemAlloc: ");
     assert_null(more);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     use(device);
     close_checked(device);
 }
@@ -822,19 +822,19 @@ static void test_the_pool_gives_memory_back(void **state)
     tz_error err;
     how.pool_bytes = kept;
     tz_device *device = open_with("cuda:0", &how);
-    CUcontext context = tz_device_native_context(device);
+    CUcontext context = tz_device_get_context(device);
     assert_int_equal(cu.cuCtxPushCurrent(context), 0);
     assert_int_equal(cu.cuMemGetInfo(&before, &all), 0);
     control->keep_steps = true;
     assert_int_equal(tz_device_alloc_own(device, piece, &first, &err), TZ_OK);
     assert_int_equal(tz_device_alloc_own(device, piece, &second, &err), TZ_OK);
-    tz_device_free(first);
+    tz_device_memory_free(first);
     assert_int_equal(count_steps("cuMemPoolTrimTo"), 0); /* the other is in use */
-    tz_device_free(second);
+    tz_device_memory_free(second);
     assert_int_equal(cu.cuMemGetInfo(&after, &all), 0);
     assert_true(before - after <= kept);
     assert_int_equal(tz_device_alloc_own(device, kept / 2, &first, &err), TZ_OK);
-    tz_device_free(first);
+    tz_device_memory_free(first);
     assert_int_equal(count_steps("cuMemPoolTrimTo"), 1); /* so little is kept */
     assert_int_equal(cu.cuCtxPopCurrent(&context), 0);
     close_checked(device);
@@ -853,7 +853,7 @@ static void test_a_context_that_is_lost(void **state)
     control->fail_function = "cuMemAlloc_v2";
     control->fail_nth = 1;
     control->fail_code = 700;
-    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_ERR_DEVICE);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_ERR_DEVICE);
     control->fail_nth = 0;
     tz_device_close(device);
     assert_int_equal(tz_device_open(&none, "cuda:0", &with_fake, &err), TZ_ERR_DEVICE);

@@ -78,9 +78,9 @@ static void check_view(const tz_dl_tensor *t, CUdeviceptr first, int64_t row_str
     how.device = device;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, t, &how, &err), TZ_OK);
     assert_null(b.data);
-    assert_int_equal((uint64_t)(uintptr_t)tz_device_memory_handle(b.memory) + b.offset, first);
+    assert_int_equal((uint64_t)(uintptr_t)tz_device_memory_get_handle(b.memory) + b.offset, first);
     assert_int_equal(b.row_stride, row_stride);
-    tz_device_free(b.memory);
+    tz_device_memory_free(b.memory);
 }
 
 static void refused(const tz_dl_tensor *t, tz_device *on, const char *text)
@@ -149,8 +149,8 @@ static void test_buffers_as_tensors(void **state)
     tz_error err;
     tz_dl_managed *managed = NULL;
     tz_buffer b = {.dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 2, .width = 5, .offset = 20};
-    assert_int_equal(tz_device_alloc(device, 40, &b.memory, &err), TZ_OK);
-    const CUdeviceptr at = (CUdeviceptr)(uintptr_t)tz_device_memory_handle(b.memory);
+    assert_int_equal(tz_device_memory_alloc(&b.memory, device, 40, &err), TZ_OK);
+    const CUdeviceptr at = (CUdeviceptr)(uintptr_t)tz_device_memory_get_handle(b.memory);
     assert_int_equal(tz_dlpack_from_buffer(&managed, &b, NULL, &err), TZ_OK);
     assert_int_equal(managed->tensor.device.type, TZ_DL_CUDA);
     assert_int_equal(managed->tensor.device.id, 0);
@@ -208,7 +208,7 @@ static void commit(tz_writer *writer)
     assert_int_equal(tz_commit(writer, &report, &err), TZ_OK);
     assert_string_equal(report.device.id, "cuda:0");
     assert_true(report.device.upload_bytes < SAMPLES); /* no pixels */
-    tz_discard(writer);
+    tz_writer_close(writer);
 }
 
 /* Pixels are still on their way to the caller's memory when the rows are given. */
@@ -221,7 +221,7 @@ static tz_memory write_tensor(CUdeviceptr from)
     assert_int_equal(cu.cuMemcpyHtoDAsync(from + FRONT, sent, sizeof sent, stream), 0);
     assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
     commit(writer);
-    tz_device_free(rows.memory);
+    tz_device_memory_free(rows.memory);
     return file;
 }
 
@@ -230,7 +230,7 @@ static void read_tensor(const tz_memory *bytes, CUdeviceptr to, size_t size)
 {
     tz_error err = {0};
     tz_file *file = NULL;
-    tz_report report;
+    tz_read_report report;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.device = device;
     assert_int_equal(tz_open_memory(&file, bytes->data, bytes->size, NULL, &err), TZ_OK);
@@ -239,7 +239,7 @@ static void read_tensor(const tz_memory *bytes, CUdeviceptr to, size_t size)
     assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
     assert_string_equal(report.device.id, "cuda:0");
     assert_true(report.device.download_bytes < SAMPLES);
-    tz_device_free(item.into.memory);
+    tz_device_memory_free(item.into.memory);
     tz_close(file);
 }
 
@@ -276,7 +276,7 @@ static tz_result give_rows(void *user, const tz_window *window, const tz_buffer 
 {
     (void)mask;
     (void)err;
-    const CUdeviceptr at = (CUdeviceptr)(uintptr_t)tz_device_memory_handle(pixels->memory);
+    const CUdeviceptr at = (CUdeviceptr)(uintptr_t)tz_device_memory_get_handle(pixels->memory);
     const size_t row = WIDE * 3 * sizeof *sent;
     ++*(int *)user;
     assert_int_equal(pixels->row_stride, row);

@@ -83,7 +83,7 @@ static void check_dead(tz_device *device, tz_device_memory *memory, const char *
     tz_device_memory *none = NULL;
     tz_device_event *event = NULL;
     uint64_t bytes;
-    const tz_result results[] = {tz_device_alloc(device, 1, &none, &err),
+    const tz_result results[] = {tz_device_memory_alloc(&none, device, 1, &err),
                                  tz_device_alloc_own(device, 1, &none, &err),
                                  tz_device_alloc_pinned(device, 1, &none, &err),
                                  tz_device_upload(0, memory, 0, &byte, 1, &err),
@@ -121,7 +121,7 @@ static void test_a_failed_device_stays_failed(void **state)
         tz_device_event *event = NULL;
         tz_device *device = open_fake();
         assert_int_equal(tz_device_alloc_own(device, 100, &memory, &err), TZ_OK);
-        assert_int_equal(tz_device_alloc(device, 100, &plain, &err), TZ_OK);
+        assert_int_equal(tz_device_memory_alloc(&plain, device, 100, &err), TZ_OK);
         assert_int_equal(tz_device_alloc_pinned(device, 100, &pinned, &err), TZ_OK);
         assert_int_equal(tz_device_record(device, 1, &event, &err), TZ_OK);
         fail_next(cases[i].function, cases[i].code);
@@ -130,9 +130,9 @@ static void test_a_failed_device_stays_failed(void **state)
             result = tz_device_sync(device, 0, &err);
         assert_int_equal(result, TZ_ERR_DEVICE);
         check_dead(device, memory, cases[i].text);
-        tz_device_free(memory);
-        tz_device_free(plain);
-        tz_device_free(pinned);
+        tz_device_memory_free(memory);
+        tz_device_memory_free(plain);
+        tz_device_memory_free(pinned);
         tz_device_free_event(event);
         assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
         assert_int_equal(control->live, 0);
@@ -166,7 +166,7 @@ static void test_work_that_fails_later(void **state)
         assert_non_null(strstr(err.message, "(700)"));
         assert_true(control->fault[0] != '\0');
         tz_device_free_event(event);
-        tz_device_free(memory);
+        tz_device_memory_free(memory);
         assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
         assert_int_equal(control->live, 0);
         cuda_fake_reset(control);
@@ -184,7 +184,7 @@ static void test_out_of_memory_is_not_the_end(void **state)
     control->no_pools = true;
     tz_device *device = open_fake();
     fail_next("cuMemAlloc_v2", 2);
-    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_ERR_NOMEM);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_ERR_NOMEM);
     assert_non_null(strstr(err.message, "no 100 bytes of device memory: cuMemAlloc"));
     fail_next("cuMemHostAlloc", 2);
     assert_int_equal(tz_device_alloc_pinned(device, 100, &memory, &err), TZ_ERR_NOMEM);
@@ -195,8 +195,8 @@ static void test_out_of_memory_is_not_the_end(void **state)
     assert_null(event);
     tz_device_get_counts(device, &counts, NULL);
     assert_int_equal(counts.bytes_now, 0);
-    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
-    tz_device_free(memory);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_OK);
+    tz_device_memory_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
 
@@ -214,11 +214,11 @@ static tz_result work_on(tz_device *device, tz_error *err)
     if (result == TZ_OK)
         result = tz_device_alloc_own(device, 100, &memory, err);
     if (result == TZ_OK)
-        result = tz_device_alloc(device, 100, &plain, err);
+        result = tz_device_memory_alloc(&plain, device, 100, err);
     if (result == TZ_OK)
         result = tz_device_alloc_pinned(device, 100, &pinned, err);
     if (result == TZ_OK)
-        result = tz_device_wrap(device, tz_device_memory_handle(plain), 0, &wrapped, err);
+        result = tz_device_wrap(&wrapped, device, tz_device_memory_get_handle(plain), 0, err);
     if (result == TZ_OK)
         result = tz_device_wait_for_stream(device, err);
     if (result == TZ_OK)
@@ -238,10 +238,10 @@ static tz_result work_on(tz_device *device, tz_error *err)
     for (uint32_t queue = 0; result != TZ_OK && queue < TZ_QUEUES; queue++)
         (void)tz_device_sync(device, queue, NULL); /* what is under way still uses memory */
     tz_device_free_event(event);
-    tz_device_free(wrapped);
-    tz_device_free(pinned);
-    tz_device_free(plain);
-    tz_device_free(memory);
+    tz_device_memory_free(wrapped);
+    tz_device_memory_free(pinned);
+    tz_device_memory_free(plain);
+    tz_device_memory_free(memory);
     return result;
 }
 
@@ -249,7 +249,7 @@ static tz_result whole_life(tz_error *err)
 {
     tz_device *device = NULL;
     tz_device_list *list = NULL;
-    tz_result result = tz_device_list_make(&list, &with_fake, err);
+    tz_result result = tz_device_list_create(&list, &with_fake, err);
     tz_device_list_free(list);
     if (result == TZ_OK)
         result = tz_device_open(&device, "cuda:0", &with_fake, err);
@@ -379,10 +379,10 @@ static int in_child(tz_device *device, tz_device_memory *memory, tz_device_event
     const int64_t live = control->live;
     if (tz_device_sync(device, 0, &err) != TZ_ERR_DEVICE || !strstr(err.message, "fork"))
         return 1;
-    if (tz_device_native_stream(device) || tz_device_native_context(device))
+    if (tz_device_native_stream(device) || tz_device_get_context(device))
         return 2;
     tz_device_free_event(event);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     if (tz_device_close_checked(device, &err) != TZ_OK)
         return 3;
     if (control->calls != calls || control->live != live)
@@ -410,7 +410,7 @@ static void test_a_child_leaves_the_driver_alone(void **state)
     assert_int_equal(status, 0);
     assert_int_equal(tz_device_sync(device, 0, &err), TZ_OK);
     tz_device_free_event(event);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
 
@@ -478,7 +478,7 @@ static void *load(void *user)
     if (tz_device_sync(device, 1, &err) == TZ_OK)
         failed = NULL;
 done:
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     return failed;
 }
 

@@ -200,13 +200,13 @@ static layout lay_out(const streams *s, uint16_t compression)
 /* The library that is there was given the tiles; devices that are CPUs have none. */
 static void check_who(const tz_decode_report *done, uint32_t count, uint16_t compression)
 {
-    const bool by_library = count > 0 && test_device->info.type == TZ_DEVICE_GPU &&
+    const bool by_library = count > 0 && test_device->info.type == TZ_DEVICE_TYPE_GPU &&
                             test_device_nvcomp_decodes(compression);
     assert_int_equal(strncmp(done->library, "nvCOMP ", 7) == 0, by_library);
     assert_string_equal(done->reason, "");
     assert_int_equal(done->launches, count > 0 ? tz_decode_launches(test_device, compression) : 0);
     assert_int_equal(tz_decode_launches(test_device, compression) > 1,
-                     test_device->info.type == TZ_DEVICE_GPU &&
+                     test_device->info.type == TZ_DEVICE_TYPE_GPU &&
                          test_device_nvcomp_decodes(compression));
 }
 
@@ -216,7 +216,7 @@ static uint8_t *decode(const layout *l, const streams *s, uint16_t compression)
     tz_decode_report done;
     tz_device_memory *slab = NULL;
     uint8_t *out = run_alloc(l->size);
-    assert_int_equal(tz_device_alloc(test_device, l->scratch + l->scratch_size, &slab, &err),
+    assert_int_equal(tz_device_memory_alloc(&slab, test_device, l->scratch + l->scratch_size, &err),
                      TZ_OK);
     const tz_decode_batch batch = {.compression = compression,
                                    .slab = slab,
@@ -230,7 +230,7 @@ static uint8_t *decode(const layout *l, const streams *s, uint16_t compression)
     check_who(&done, s->count, compression);
     assert_int_equal(tz_device_download(0, out, slab, 0, l->size, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
-    tz_device_free(slab);
+    tz_device_memory_free(slab);
     return out;
 }
 
@@ -282,8 +282,8 @@ static void run_form(const streams *s, uint16_t compression, tz_device_type type
 
 static void run_both(const streams *s, uint16_t compression)
 {
-    run_form(s, compression, TZ_DEVICE_CPU);
-    run_form(s, compression, TZ_DEVICE_GPU);
+    run_form(s, compression, TZ_DEVICE_TYPE_CPU);
+    run_form(s, compression, TZ_DEVICE_TYPE_GPU);
 }
 
 static void check_codec(const tz_decoder *codec, const tz_encoder *encoder, kernel_decode *in_c)
@@ -363,7 +363,7 @@ static void wrong_places(void **state)
     tz_decode_report done;
     uint8_t zeros[100] = {0};
     tz_device_memory *slab = NULL;
-    assert_int_equal(tz_device_alloc(test_device, 100, &slab, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&slab, test_device, 100, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, slab, 0, zeros, 100, &err), TZ_OK);
     const tz_decode_entry good = {.from = 28, .to = 48, .from_size = 20, .to_size = 52};
     const tz_decode_batch batch = {
@@ -402,7 +402,7 @@ static void wrong_places(void **state)
     const tz_decode_need ten = {.count = 10};
     assert_int_equal(tz_decode_scratch_bytes(test_device, 32773, &ten), 0);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
-    tz_device_free(slab);
+    tz_device_memory_free(slab);
 }
 
 int main(void)

@@ -460,15 +460,15 @@ static void test_memory_of_the_callers_as_a_buffer(void **state)
     assert_true(b.row_stride == 14 && b.column_stride == 2);
     /* an address is where the pixels are, a cl_mem what they are in */
     assert_int_equal(b.offset, test_device_is_cuda() ? 0 : 44);
-    assert_ptr_equal(tz_device_memory_handle(b.memory),
+    assert_ptr_equal(tz_device_memory_get_handle(b.memory),
                      (char *)buffer + (test_device_is_cuda() ? 44 : 0));
-    tz_device_free(b.memory);
+    tz_device_memory_free(b.memory);
     t.byte_offset = 45; /* one byte too far */
     refused(&t, &how, TZ_ERR_ARG, beyond);
     t.strides = strides;
     t.byte_offset = 48;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, &t, &how, &err), TZ_OK);
-    tz_device_free(b.memory);
+    tz_device_memory_free(b.memory);
     t.byte_offset = 47; /* its last row begins before the first byte */
     refused(&t, &how, TZ_ERR_ARG, beyond);
     t.byte_offset = UINT64_MAX;
@@ -488,7 +488,7 @@ static void test_device_memory_as_a_tensor(void **state)
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
     for (uint16_t i = 0; i < 20; i++)
         sent[i] = (uint16_t)(i * 257);
-    assert_int_equal(tz_device_alloc(own.opened, sizeof sent, &b.memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&b.memory, own.opened, sizeof sent, &err), TZ_OK);
     assert_int_equal(tz_device_copy_in(b.memory, 0, sent, sizeof sent, &err), TZ_OK);
     assert_int_equal(tz_dlpack_from_buffer(&managed, &b, NULL, &err), TZ_OK);
     assert_int_equal(managed->tensor.device.type, dl_device().type);
@@ -499,7 +499,7 @@ static void test_device_memory_as_a_tensor(void **state)
         managed->deleter(managed); /* frees the memory; the wrapper has its own hold */
     assert_int_equal(tz_device_copy_out(got, again.memory, again.offset, sizeof got, &err), TZ_OK);
     assert_memory_equal(got, sent + 10, sizeof got);
-    tz_device_free(again.memory);
+    tz_device_memory_free(again.memory);
     if (test_device_is_cuda())
         managed->deleter(managed);
 }
@@ -547,8 +547,8 @@ static tz_memory write_tensor(void *buffer)
     assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
     assert_int_equal(tz_commit(writer, &report, &err), TZ_OK);
     assert_true(report.device.id[0] != '\0' && report.device.upload_bytes < PIXELS);
-    tz_discard(writer);
-    tz_device_free(rows.memory);
+    tz_writer_close(writer);
+    tz_device_memory_free(rows.memory);
     return file;
 }
 
@@ -556,14 +556,14 @@ static void read_tensor(const tz_memory *bytes, void *buffer)
 {
     tz_error err = {0};
     tz_file *file = NULL;
-    tz_report report;
+    tz_read_report report;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.device = own.opened;
     assert_int_equal(tz_open_memory(&file, bytes->data, bytes->size, NULL, &err), TZ_OK);
     const tz_item item = {.file = file, .into = view_of(buffer)};
     assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
     assert_true(report.device.id[0] != '\0' && report.device.download_bytes < PIXELS);
-    tz_device_free(item.into.memory);
+    tz_device_memory_free(item.into.memory);
     tz_close(file);
 }
 

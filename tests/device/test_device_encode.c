@@ -16,7 +16,7 @@ static void run(encode_batch *b, tz_device_type type)
     tz_error err;
     tz_device_memory *slab = NULL;
     batch_lay_out(b, NULL);
-    assert_int_equal(tz_device_alloc(test_device, b->size, &slab, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&slab, test_device, b->size, &err), TZ_OK);
     batch_lay_out(b, slab);
     b->slab = batch_fill(b);
     const tz_device_type own = test_device->info.type;
@@ -27,16 +27,16 @@ static void run(encode_batch *b, tz_device_type type)
     assert_int_equal(tz_device_download(0, b->slab, slab, 0, b->size, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     test_device->info.type = own;
-    tz_device_free(slab);
+    tz_device_memory_free(slab);
 }
 
 /* Both forms; frees the batch. */
 static void compare(encode_batch *b)
 {
-    run(b, TZ_DEVICE_CPU);
+    run(b, TZ_DEVICE_TYPE_CPU);
     batch_check(b);
     free(b->slab);
-    run(b, TZ_DEVICE_GPU);
+    run(b, TZ_DEVICE_TYPE_GPU);
     batch_check(b);
     batch_free(b);
 }
@@ -160,7 +160,7 @@ static void test_what_is_encoded(void **state)
     (void)state;
     tz_error err;
     tz_device *cpu = NULL;
-    tz_encode_options fast = {.level = TZ_LEVEL_FAST}, six = {.level = 6};
+    tz_encode_options fast = {.level = TZ_EFFORT_FAST}, six = {.level = 6};
     tz_tile_format format = encode_format(&tz_encoder_deflate, 64, 64);
     assert_true(tz_device_encodes(test_device, &format, &fast));
     assert_false(tz_device_encodes(test_device, &format, &six));
@@ -205,9 +205,9 @@ static void test_wrong_batches(void **state)
     (void)state;
     tz_error err;
     tz_device_memory *slab = NULL;
-    assert_int_equal(tz_device_alloc(test_device, 1000, &slab, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&slab, test_device, 1000, &err), TZ_OK);
     const tz_encode_entry right = {
-        .from = 100, .to = 200, .size = 100, .capacity = 130, .skip = TZ_NONE};
+        .from = 100, .to = 200, .size = 100, .capacity = 130, .skip = TZ_NO_VALUE};
     entry = right;
     good = (tz_encode_batch){.compression = 8, .slab = slab, .tiles = &entry, .count = 1};
     good.sizes = 40;
@@ -244,7 +244,7 @@ static void test_wrong_batches(void **state)
     batch = good;
     batch.sizes = 1000;
     refuse(&batch, "sizes");
-    tz_device_free(slab);
+    tz_device_memory_free(slab);
 }
 
 static void refuse_compact(const tz_compact_batch *batch, const char *text)
@@ -259,9 +259,9 @@ static void test_wrong_rooms(void **state)
     (void)state;
     tz_error err;
     tz_device_memory *slab = NULL;
-    assert_int_equal(tz_device_alloc(test_device, 1000, &slab, &err), TZ_OK);
-    entry =
-        (tz_encode_entry){.from = 100, .to = 200, .size = 100, .capacity = 130, .skip = TZ_NONE};
+    assert_int_equal(tz_device_memory_alloc(&slab, test_device, 1000, &err), TZ_OK);
+    entry = (tz_encode_entry){
+        .from = 100, .to = 200, .size = 100, .capacity = 130, .skip = TZ_NO_VALUE};
     good = (tz_encode_batch){.compression = 8, .slab = slab, .tiles = &entry, .count = 1};
     good.sizes = 40;
     const tz_compact_batch right = {.tiles = &good,
@@ -286,10 +286,10 @@ static void test_wrong_rooms(void **state)
     entry.from = 901;
     refuse_compact(&batch, "not within the slab");
     good.compression = 1; /* what is stored as it is needs no view */
-    entry = (tz_encode_entry){.from = 100, .size = 100, .skip = TZ_NONE};
+    entry = (tz_encode_entry){.from = 100, .size = 100, .skip = TZ_NO_VALUE};
     assert_int_equal(tz_compact_capacity(&right), 100 + BATCH_BEFORE + BATCH_AFTER);
     assert_int_equal(tz_encode_check(&good, &err), TZ_OK);
-    tz_device_free(slab);
+    tz_device_memory_free(slab);
 }
 
 int main(void)

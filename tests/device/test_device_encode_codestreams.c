@@ -117,7 +117,7 @@ static void begin_job(job *j, tz_device *device, const kind *is, uint32_t count)
     j->samples = calloc(MOST, ROOM);
     j->bytes = malloc(MOST * ROOM);
     memset(j->bytes, POISON, MOST * ROOM);
-    assert_int_equal(tz_device_alloc(device, MOST * ROOM, &j->slab, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&j->slab, device, MOST * ROOM, &err), TZ_OK);
     for (uint32_t i = 0; i < count; i++) {
         fill(j, i, j->samples + (size_t)i * ROOM);
         j->codestreams[i] = (tz_codestream){.at = (uint64_t)i * ROOM,
@@ -140,7 +140,7 @@ static void begin_job(job *j, tz_device *device, const kind *is, uint32_t count)
 static void end_job(job *j)
 {
     (void)tz_device_sync(j->device, 0, NULL);
-    tz_device_free(j->slab);
+    tz_device_memory_free(j->slab);
     free(j->samples);
     free(j->bytes);
 }

@@ -26,13 +26,13 @@ static void compare_random(tz_device_type type)
 static void test_alone(void **state)
 {
     (void)state;
-    compare_random(TZ_DEVICE_CPU);
+    compare_random(TZ_DEVICE_TYPE_CPU);
 }
 
 static void test_groups(void **state)
 {
     (void)state;
-    compare_random(TZ_DEVICE_GPU);
+    compare_random(TZ_DEVICE_TYPE_GPU);
 }
 
 /* ---- rows of several ranges, as statistics need them ---- */
@@ -55,7 +55,7 @@ static void test_wide(void **state)
     const tz_device_type own = test_device->info.type;
     for (unsigned i = 0; i < test_device_sample(24); i++) {
         extract_case c;
-        test_device->info.type = test_device_form(i % 2 ? TZ_DEVICE_CPU : TZ_DEVICE_GPU);
+        test_device->info.type = test_device_form(i % 2 ? TZ_DEVICE_TYPE_CPU : TZ_DEVICE_TYPE_GPU);
         wide_case(&c);
         extract_case_compare(&c);
     }

@@ -130,14 +130,14 @@ static void test_wrong_places(void **state)
     extract_case_strides(c);
     extract_case_lay_out(c);
     tz_extract_batch *b = &c->batch;
-    assert_int_equal(tz_device_alloc(test_device, c->rows_size, &b->rows, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc(test_device, c->mask_size, &b->mask, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc(test_device, c->slab_size, &b->slab, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&b->rows, test_device, c->rows_size, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&b->mask, test_device, c->mask_size, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&b->slab, test_device, c->slab_size, &err), TZ_OK);
     refuse_tiles();
     refuse_batches();
-    tz_device_free(b->rows);
-    tz_device_free(b->mask);
-    tz_device_free(b->slab);
+    tz_device_memory_free(b->rows);
+    tz_device_memory_free(b->mask);
+    tz_device_memory_free(b->slab);
     free(c->tiles);
 }
 

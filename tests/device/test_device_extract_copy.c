@@ -79,7 +79,7 @@ static void compare_random(void)
     const uint64_t size = half + choose_strides(&to);
     uint8_t *expected = random_bytes(size), *found = malloc(size);
     to.offset += half;
-    assert_int_equal(tz_device_alloc(test_device, size, &from.memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&from.memory, test_device, size, &err), TZ_OK);
     to.memory = from.memory;
     assert_int_equal(tz_device_upload(0, from.memory, 0, expected, size, &err), TZ_OK);
     assert_int_equal(tz_copy_rows_launch(&from, &to, 0, &err), TZ_OK);
@@ -89,7 +89,7 @@ static void compare_random(void)
     to.data = expected + to.offset;
     copy_plainly(&from, &to);
     assert_memory_equal(found, expected, size);
-    tz_device_free(from.memory);
+    tz_device_memory_free(from.memory);
     free(expected);
     free(found);
 }
@@ -99,7 +99,7 @@ static void test_random(void **state)
     (void)state;
     const tz_device_type own = test_device->info.type;
     for (unsigned i = 0; i < test_device_sample(ROUNDS); i++) {
-        test_device->info.type = i % 2 ? TZ_DEVICE_CPU : TZ_DEVICE_GPU;
+        test_device->info.type = i % 2 ? TZ_DEVICE_TYPE_CPU : TZ_DEVICE_TYPE_GPU;
         compare_random();
     }
     test_device->info.type = own;
@@ -117,7 +117,7 @@ static void test_one_launch(void **state)
                       .band_stride = 2,
                       .row_stride = 300,
                       .column_stride = 6};
-    assert_int_equal(tz_device_alloc(test_device, 60000, &from.memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&from.memory, test_device, 60000, &err), TZ_OK);
     tz_buffer to = from;
     to.offset = 30000;
     tz_device_begin_wave(test_device);
@@ -127,7 +127,7 @@ static void test_one_launch(void **state)
     from.height = to.height = 0; /* nothing to do is not an error */
     assert_int_equal(tz_copy_rows_launch(&from, &to, 0, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
-    tz_device_free(from.memory);
+    tz_device_memory_free(from.memory);
 }
 
 static void refuse(const tz_buffer *from, const tz_buffer *to, const char *text)
@@ -148,7 +148,7 @@ static void test_wrong_places(void **state)
                       .band_stride = 100,
                       .row_stride = 10,
                       .column_stride = 2};
-    assert_int_equal(tz_device_alloc(test_device, 200, &good.memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&good.memory, test_device, 200, &err), TZ_OK);
     tz_buffer other = good;
     other.width = 4;
     refuse(&good, &other, "same shape");
@@ -170,7 +170,7 @@ static void test_wrong_places(void **state)
     refuse(&other, &good, "not within");
     other.row_stride = INT64_MAX;
     refuse(&other, &good, "not within");
-    tz_device_free(good.memory);
+    tz_device_memory_free(good.memory);
 }
 
 int main(void)

@@ -75,7 +75,7 @@ static void test_the_cpu(void **state)
     const tz_device_info *info = tz_device_get_info(device);
     assert_string_equal(info->id, "cpu");
     assert_true(info->limits.compute_units > 0 && info->usable);
-    assert_int_equal(tz_device_alloc(device, 10, &memory, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 10, &err), TZ_ERR_ARG);
     assert_int_equal(tz_device_sync(device, 0, &err), TZ_ERR_ARG);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
     tz_device_close(NULL);
@@ -106,7 +106,7 @@ static void test_launches(void **state)
     tz_error err;
     tz_device *device = fault_open(), *other = fault_open();
     tz_device_memory *memory = NULL;
-    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_OK);
     const tz_argument arguments[] = {{.kind = TZ_ARGUMENT_MEMORY, .value.memory = memory},
                                      {.kind = TZ_ARGUMENT_U64}};
     tz_launch launch = {.kernel = TZ_KERNEL_UNPREDICT,
@@ -118,7 +118,7 @@ static void test_launches(void **state)
     launch.work_groups = 0;
     assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_OK);
     assert_int_equal(fault_calls(), calls);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
     assert_int_equal(tz_device_close_checked(other, &err), TZ_OK);
 }
@@ -132,18 +132,18 @@ static void test_out_of_memory_is_not_the_end(void **state)
     tz_device_counts counts;
     tz_device *device = fault_open();
     tz_device_memory *first = NULL, *second = NULL;
-    assert_int_equal(tz_device_alloc(device, 100, &first, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&first, device, 100, &err), TZ_OK);
     fault_set(FAULT_ALLOC, 1, FAULT_NO_MEMORY);
-    assert_int_equal(tz_device_alloc(device, 100, &second, &err), TZ_ERR_NOMEM);
+    assert_int_equal(tz_device_memory_alloc(&second, device, 100, &err), TZ_ERR_NOMEM);
     assert_non_null(strstr(err.message, "no 100 bytes of device memory"));
     assert_null(second);
     fault_set(FAULT_PINNED, 1, FAULT_NO_MEMORY);
     assert_int_equal(tz_device_alloc_pinned(device, 100, &second, &err), TZ_ERR_NOMEM);
     tz_device_get_counts(device, &counts, NULL);
     assert_int_equal(counts.bytes_now, 100);
-    assert_int_equal(tz_device_alloc(device, 100, &second, &err), TZ_OK);
-    tz_device_free(first);
-    tz_device_free(second);
+    assert_int_equal(tz_device_memory_alloc(&second, device, 100, &err), TZ_OK);
+    tz_device_memory_free(first);
+    tz_device_memory_free(second);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
 
@@ -155,7 +155,7 @@ static void check_dead(tz_device *device, tz_device_memory *memory, const char *
     tz_device_event *event = NULL;
     uint64_t bytes;
     const uint64_t calls = fault_calls();
-    const tz_result results[] = {tz_device_alloc(device, 1, &none, &err),
+    const tz_result results[] = {tz_device_memory_alloc(&none, device, 1, &err),
                                  tz_device_alloc_pinned(device, 1, &none, &err),
                                  tz_device_upload(0, memory, 0, &byte, 1, &err),
                                  tz_device_download(0, &byte, memory, 0, 1, &err),
@@ -189,16 +189,16 @@ static void test_a_failed_device_stays_failed(void **state)
     tz_error err;
     tz_device_memory *memory = NULL;
     tz_device *device = fault_open();
-    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_OK);
     fault_set(FAULT_LAUNCH, 1, FAULT_ONCE);
     assert_int_equal(launch_something(memory, &err), TZ_ERR_DEVICE);
     assert_non_null(strstr(err.message, fault_text(FAULT_LAUNCH, FAULT_ONCE)));
     check_dead(device, memory, fault_text(FAULT_LAUNCH, FAULT_ONCE));
     tz_device *other = fault_open(); /* while the first is still open */
-    tz_device_free(memory);
-    assert_int_equal(tz_device_alloc(other, 100, &memory, &err), TZ_OK);
+    tz_device_memory_free(memory);
+    assert_int_equal(tz_device_memory_alloc(&memory, other, 100, &err), TZ_OK);
     assert_int_equal(launch_something(memory, &err), TZ_OK);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
     assert_int_equal(tz_device_close_checked(other, &err), TZ_OK);
 }
@@ -210,7 +210,7 @@ static void test_a_device_that_is_lost(void **state)
     tz_error err;
     tz_device_memory *memory = NULL;
     tz_device *device = fault_open();
-    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_OK);
     fault_set(FAULT_SYNC, 1, FAULT_LOST);
     assert_int_equal(tz_device_sync(device, 0, &err), TZ_ERR_DEVICE);
     assert_non_null(strstr(err.message, fault_text(FAULT_SYNC, FAULT_LOST)));
@@ -236,7 +236,7 @@ static tz_result work_on(tz_device *device, tz_error *err)
     tz_device_event *event = NULL;
     tz_result result = tz_device_admit(device, (const uint64_t[]){100}, 1, err);
     if (result == TZ_OK)
-        result = tz_device_alloc(device, 100, &memory, err);
+        result = tz_device_memory_alloc(&memory, device, 100, err);
     if (result == TZ_OK)
         result = tz_device_alloc_pinned(device, 100, &pinned, err);
     if (result == TZ_OK)
@@ -254,8 +254,8 @@ static tz_result work_on(tz_device *device, tz_error *err)
     if (result == TZ_OK)
         result = tz_device_sync(device, 1, err);
     tz_device_free_event(event);
-    tz_device_free(pinned);
-    tz_device_free(memory);
+    tz_device_memory_free(pinned);
+    tz_device_memory_free(memory);
     return result;
 }
 
@@ -263,7 +263,7 @@ static tz_result whole_life(tz_error *err)
 {
     tz_device *device = NULL;
     tz_device_list *list = NULL;
-    tz_result result = tz_device_list_make(&list, &fault_options, err);
+    tz_result result = tz_device_list_create(&list, &fault_options, err);
     tz_device_list_free(list);
     if (result == TZ_OK)
         result = tz_device_open(&device, fault_device_id(), &fault_options, err);
@@ -336,7 +336,7 @@ static int in_child(tz_device *device, tz_device_memory *memory, tz_device_event
     if (tz_device_sync(device, 0, &err) != TZ_ERR_DEVICE || !strstr(err.message, "fork"))
         return 1;
     tz_device_free_event(event);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     if (tz_device_close_checked(device, &err) != TZ_OK)
         return 2;
     if (fault_calls() != calls || fault_live() != live)
@@ -354,7 +354,7 @@ static void test_a_child_leaves_the_driver_alone(void **state)
     tz_device_memory *memory = NULL;
     tz_device_event *event = NULL;
     tz_device *device = fault_open();
-    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_OK);
     assert_int_equal(tz_device_record(device, 0, &event, &err), TZ_OK);
     const pid_t child = fork();
     if (child == 0)
@@ -363,7 +363,7 @@ static void test_a_child_leaves_the_driver_alone(void **state)
     assert_int_equal(status, 0);
     assert_int_equal(tz_device_sync(device, 0, &err), TZ_OK);
     tz_device_free_event(event);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
 

@@ -135,7 +135,7 @@ static void begin_job(job *j, tz_device *device, uint32_t count, int kind)
     *j = (job){.device = device, .count = count};
     control->decoded = 0; /* but for the trial */
     j->out = malloc(MOST * ROOM);
-    assert_int_equal(tz_device_alloc(device, MOST * ROOM, &j->slab, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&j->slab, device, MOST * ROOM, &err), TZ_OK);
     for (uint32_t i = 0; i < count; i++) {
         const sample_stream *is = &streams[kind < 0 ? i % KINDS : (uint32_t)kind];
         j->codestreams[i] = (tz_codestream){.bytes = is->data,
@@ -162,7 +162,7 @@ static tz_result run_job(job *j)
 static void end_job(job *j)
 {
     (void)tz_device_sync(j->device, j->queue, NULL);
-    tz_device_free(j->slab);
+    tz_device_memory_free(j->slab);
     free(j->out);
 }
 

@@ -50,10 +50,10 @@ static void test_copies(void **state)
     tz_device_counts before, after;
     tz_device_memory *memory = NULL;
     fill(sent, sizeof sent, 1);
-    assert_int_equal(tz_device_alloc(own.opened, 1000, &memory, &err), TZ_OK);
-    assert_int_equal(tz_device_memory_size(memory), 1000);
-    assert_true(tz_device_of(memory) == own.opened);
-    assert_non_null(tz_device_memory_handle(memory));
+    assert_int_equal(tz_device_memory_alloc(&memory, own.opened, 1000, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_get_size(memory), 1000);
+    assert_true(tz_device_memory_get_device(memory) == own.opened);
+    assert_non_null(tz_device_memory_get_handle(memory));
     tz_device_get_counts(own.opened, &before, NULL);
     assert_int_equal(tz_device_copy_in(memory, 0, sent, 500, &err), TZ_OK);
     assert_int_equal(tz_device_copy_in(memory, 500, sent + 500, 500, &err), TZ_OK);
@@ -65,7 +65,7 @@ static void test_copies(void **state)
     refused(tz_device_copy_in(memory, 999, sent, 2, &err), TZ_ERR_ARG, &err, "past the end");
     refused(tz_device_copy_out(got, memory, 1001, 0, &err), TZ_ERR_ARG, &err, "past the end");
     refused(tz_device_copy_out(got, memory, UINT64_MAX, 2, &err), TZ_ERR_ARG, &err, "past the end");
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
 }
 
 /* ---- the caller's ---- */
@@ -73,7 +73,7 @@ static void test_copies(void **state)
 static void test_a_context_of_the_callers(void **state)
 {
     (void)state;
-    assert_ptr_equal(tz_device_native_context(own.opened), own.context);
+    assert_ptr_equal(tz_device_get_context(own.opened), own.context);
     if (!test_device_is_cuda())
         assert_true(caller_references_of_context(&own) > 0);
 }
@@ -88,11 +88,11 @@ static void test_wrapping(void **state)
     void *buffer = caller_alloc(&own, 300);
     fill(sent, sizeof sent, 2);
     tz_device_get_counts(own.opened, &before, NULL);
-    assert_int_equal(tz_device_wrap(own.opened, buffer, 0, &whole, &err), TZ_OK);
-    assert_int_equal(tz_device_wrap(own.opened, buffer, 200, &part, &err), TZ_OK);
-    assert_int_equal(tz_device_memory_size(whole), 300);
-    assert_int_equal(tz_device_memory_size(part), 200);
-    assert_ptr_equal(tz_device_memory_handle(part), buffer);
+    assert_int_equal(tz_device_wrap(&whole, own.opened, buffer, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_wrap(&part, own.opened, buffer, 200, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_get_size(whole), 300);
+    assert_int_equal(tz_device_memory_get_size(part), 200);
+    assert_ptr_equal(tz_device_memory_get_handle(part), buffer);
     assert_int_equal(caller_references(&own, buffer), test_device_is_cuda() ? 0 : 2);
     assert_int_equal(tz_device_copy_in(whole, 0, sent, 300, &err), TZ_OK);
     memset(got, 0, sizeof got);
@@ -102,8 +102,8 @@ static void test_wrapping(void **state)
     tz_device_get_counts(own.opened, &after, NULL);
     assert_int_equal(after.bytes_now, before.bytes_now); /* it is not ours */
     assert_int_equal(after.allocations, before.allocations);
-    tz_device_free(whole);
-    tz_device_free(part);
+    tz_device_memory_free(whole);
+    tz_device_memory_free(part);
     tz_device_get_counts(own.opened, &after, NULL);
     assert_int_equal(after.bytes_now, before.bytes_now);
 
@@ -124,18 +124,18 @@ static void test_what_cannot_be_wrapped(void **state)
     void *buffer = caller_alloc(&own, 100);
     caller_foreign foreign = caller_foreign_begin(&own, 100);
     assert_int_equal(tz_device_open(&cpu, "cpu", NULL, &err), TZ_OK);
-    assert_null(tz_device_native_context(cpu));
-    refused(tz_device_wrap(own.opened, NULL, 1, &none, &err), TZ_ERR_ARG, &err, "NULL");
-    refused(tz_device_wrap(own.opened, buffer, 101, &none, &err), TZ_ERR_ARG, &err, "fewer bytes");
+    assert_null(tz_device_get_context(cpu));
+    refused(tz_device_wrap(&none, own.opened, NULL, 1, &err), TZ_ERR_ARG, &err, "NULL");
+    refused(tz_device_wrap(&none, own.opened, buffer, 101, &err), TZ_ERR_ARG, &err, "fewer bytes");
     assert_int_equal(err.expected, 100);
     assert_int_equal(err.found, 101);
-    refused(tz_device_wrap(own.opened, foreign.memory, 0, &none, &err), TZ_ERR_ARG, &err,
+    refused(tz_device_wrap(&none, own.opened, foreign.memory, 0, &err), TZ_ERR_ARG, &err,
             "another context");
-    refused(tz_device_wrap(cpu, buffer, 0, &none, &err), TZ_ERR_ARG, &err, "the CPU has no memory");
+    refused(tz_device_wrap(&none, cpu, buffer, 0, &err), TZ_ERR_ARG, &err, "the CPU has no memory");
     assert_null(none);
     assert_int_equal(caller_references(&own, buffer), 0);
-    assert_int_equal(tz_device_wrap(own.opened, buffer, 0, &none, &err), TZ_OK); /* it goes on */
-    tz_device_free(none);
+    assert_int_equal(tz_device_wrap(&none, own.opened, buffer, 0, &err), TZ_OK); /* it goes on */
+    tz_device_memory_free(none);
     tz_device_close(cpu);
     caller_free(&own, buffer);
     caller_foreign_end(&own, &foreign);
@@ -151,10 +151,10 @@ static void test_wrapped_memory_is_not_in_the_cap(void **state)
     how.memory_bytes = 1000;
     tz_device *small = test_device_open(&how);
     void *buffer = caller_alloc(&own, 5000);
-    assert_int_equal(tz_device_wrap(small, buffer, 0, &wrapped, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc(small, 1000, &ours, &err), TZ_OK);
-    tz_device_free(wrapped);
-    tz_device_free(ours);
+    assert_int_equal(tz_device_wrap(&wrapped, small, buffer, 0, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&ours, small, 1000, &err), TZ_OK);
+    tz_device_memory_free(wrapped);
+    tz_device_memory_free(ours);
     assert_int_equal(tz_device_close_checked(small, &err), TZ_OK);
     caller_free(&own, buffer);
 }
@@ -172,14 +172,14 @@ static tz_result wrap_on(const caller_device *caller, tz_error *err)
         return TZ_ERR_DEVICE;
     tz_result result = tz_device_open(&device, fault_device_id(), &caller->options, err);
     if (result == TZ_OK)
-        result = tz_device_wrap(device, buffer, 0, &memory, err);
+        result = tz_device_wrap(&memory, device, buffer, 0, err);
     if (result == TZ_OK)
         result = tz_device_copy_in(memory, 99, &byte, 1, err);
     if (result == TZ_OK)
         result = tz_device_copy_out(&byte, memory, 99, 1, err);
     if (device) {
         tz_error forgotten;
-        tz_device_free(memory);
+        tz_device_memory_free(memory);
         assert_int_equal(tz_device_close_checked(device, &forgotten), TZ_OK);
     }
     caller_free(caller, buffer);

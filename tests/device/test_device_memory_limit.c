@@ -27,13 +27,13 @@ static void what_does_not_fit_is_refused_and_what_is_freed_is_free(void **state)
     while (count < 64 && result == TZ_OK) {
         result = tz_device_admit(test_device, &piece, 1, &err);
         if (result == TZ_OK)
-            result = tz_device_alloc(test_device, piece, &held[count], &err);
+            result = tz_device_memory_alloc(&held[count], test_device, piece, &err);
         count += result == TZ_OK;
     }
     assert_int_equal(result, TZ_ERR_LIMIT);
     assert_true(count >= 4 && count < 9);
     while (count > 0)
-        tz_device_free(held[--count]);
+        tz_device_memory_free(held[--count]);
     assert_int_equal(tz_device_admit(test_device, &piece, 1, &err), TZ_OK);
 }
 
@@ -63,7 +63,7 @@ static void reads_go_on_beside_memory_that_is_held(void **state)
     assert_int_equal(tz_create_memory(&writer, &file, &spec, &lzw, &err), TZ_OK);
     assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
-    tz_discard(writer);
+    tz_writer_close(writer);
     assert_int_equal(tz_open_memory(&opened, file.data, file.size, NULL, &err), TZ_OK);
     tz_item item = {.file = opened, .into = rows};
     item.into.data = back;
@@ -71,10 +71,10 @@ static void reads_go_on_beside_memory_that_is_held(void **state)
     how.device_bytes = 1000; /* not even a tile */
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_LIMIT);
     how.device_bytes = 0;
-    assert_int_equal(tz_device_alloc(test_device, much, &held, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&held, test_device, much, &err), TZ_OK);
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
     assert_memory_equal(back, pixels, (size_t)spec.width * spec.height * sizeof *back);
-    tz_device_free(held);
+    tz_device_memory_free(held);
     tz_close(opened);
     tz_memory_free(&file);
     free(pixels);
@@ -86,7 +86,7 @@ static void huge_tiles_are_left_to_the_cpu(void **state)
 {
     enum { SIDE = 3072 };
     static uint8_t pixels[SIDE * SIDE], back[SIDE * SIDE];
-    const bool is_gpu = tz_device_get_info(test_device)->type == TZ_DEVICE_GPU;
+    const bool is_gpu = tz_device_get_info(test_device)->type == TZ_DEVICE_TYPE_GPU;
     const tz_buffer rows = {
         .data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = SIDE, .width = SIDE};
     tz_write_options strip = TZ_WRITE_OPTIONS_INIT;
@@ -95,7 +95,7 @@ static void huge_tiles_are_left_to_the_cpu(void **state)
     tz_memory bytes = {0};
     tz_writer *writer = NULL;
     tz_file *file = NULL;
-    tz_report report;
+    tz_read_report report;
     tz_error err = {0};
     (void)state;
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
@@ -105,7 +105,7 @@ static void huge_tiles_are_left_to_the_cpu(void **state)
     assert_int_equal(tz_create_memory(&writer, &bytes, &spec, &strip, &err), TZ_OK);
     assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
-    tz_discard(writer);
+    tz_writer_close(writer);
     assert_int_equal(tz_open_memory(&file, bytes.data, bytes.size, NULL, &err), TZ_OK);
     tz_item item = {.file = file, .into = rows};
     item.into.data = back;

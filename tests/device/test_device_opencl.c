@@ -69,20 +69,20 @@ static void test_work(void **state)
     (void)state;
     tz_error err;
     tz_device_list *list = NULL;
-    assert_string_equal(tz_device_work_name(TZ_DEVICE_STORE_PIXELS), "store-pixels");
-    assert_string_equal(tz_device_work_name(TZ_DEVICE_DECODE_ZSTD), "decode-zstd");
-    assert_string_equal(tz_device_work_name(TZ_DEVICE_OVERVIEW), "overview");
-    assert_null(tz_device_work_name(0));
-    assert_null(tz_device_work_name(TZ_DEVICE_STORE_PIXELS | TZ_DEVICE_PREDICTOR2));
-    assert_null(tz_device_work_name(1u << 31));
-    assert_int_equal(tz_device_list_make(&list, &with_fake, &err), TZ_OK);
+    assert_string_equal(tz_device_cap_name(TZ_DEVICE_CAP_STORE), "store-pixels");
+    assert_string_equal(tz_device_cap_name(TZ_DEVICE_CAP_DECODE_ZSTD), "decode-zstd");
+    assert_string_equal(tz_device_cap_name(TZ_DEVICE_CAP_OVERVIEW), "overview");
+    assert_null(tz_device_cap_name(0));
+    assert_null(tz_device_cap_name(TZ_DEVICE_CAP_STORE | TZ_DEVICE_CAP_PREDICTOR2));
+    assert_null(tz_device_cap_name(1u << 31));
+    assert_int_equal(tz_device_list_create(&list, &with_fake, &err), TZ_OK);
     /* the CPU can do all that has a name; the fake has no double precision */
-    assert_int_equal(list->devices[0].work, 2 * TZ_DEVICE_OVERVIEW - 1);
-    assert_true(list->devices[1].work & TZ_DEVICE_STORE_PIXELS);
-    assert_false(list->devices[1].work & TZ_DEVICE_CONVERT);
+    assert_int_equal(list->devices[0].work, 2 * TZ_DEVICE_CAP_OVERVIEW - 1);
+    assert_true(list->devices[1].work & TZ_DEVICE_CAP_STORE);
+    assert_false(list->devices[1].work & TZ_DEVICE_CAP_CONVERT);
     tz_device_list_free(list);
     control->big_endian = true;
-    assert_int_equal(tz_device_list_make(&list, &with_fake, &err), TZ_OK);
+    assert_int_equal(tz_device_list_create(&list, &with_fake, &err), TZ_OK);
     assert_false(list->devices[1].usable);
     assert_int_equal(list->devices[1].work, 0);
     tz_device_list_free(list);
@@ -113,7 +113,7 @@ static void test_auto_is_never_opencl_on_the_cpu(void **state)
     tz_error err;
     assert_int_equal(tz_device_open(&chosen, "auto", NULL, &err), TZ_OK);
     const tz_device_info *info = tz_device_get_info(chosen);
-    if (info->type != TZ_DEVICE_GPU) {
+    if (info->type != TZ_DEVICE_TYPE_GPU) {
         assert_string_equal(info->id, "cpu");
         assert_true(info->reason[0] != '\0');
     }
@@ -127,7 +127,7 @@ static void check_reason(const tz_device_options *how, const char *text)
     tz_device_list *list = NULL;
     tz_device *device = NULL;
     tz_error err;
-    assert_int_equal(tz_device_list_make(&list, how, &err), TZ_OK);
+    assert_int_equal(tz_device_list_create(&list, how, &err), TZ_OK);
     assert_int_equal(list->device_count, 1);
     assert_string_equal(list->devices[0].id, "cpu");
     assert_int_equal(list->driver_count, 2);
@@ -214,7 +214,7 @@ static void test_a_launch_is_no_longer_than_opencl_counts(void **state)
     tz_error err;
     tz_device *device = open_fake("opencl:0");
     tz_device_memory *memory = NULL;
-    assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_OK);
     const tz_argument arguments[] = {{.kind = TZ_ARGUMENT_MEMORY, .value.memory = memory},
                                      {.kind = TZ_ARGUMENT_U64}};
     tz_launch launch = {.kernel = TZ_KERNEL_UNPREDICT,
@@ -225,7 +225,7 @@ static void test_a_launch_is_no_longer_than_opencl_counts(void **state)
     launch.work_groups++;
     assert_int_equal(tz_device_launch(device, 0, &launch, &err), TZ_ERR_LIMIT);
     assert_int_equal(err.found, launch.work_groups);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
 
@@ -240,7 +240,7 @@ static void test_codes_that_mean_no_memory(void **state)
         control->fail_function = "clCreateBuffer";
         control->fail_nth = 1;
         control->fail_code = codes[i];
-        assert_int_equal(tz_device_alloc(device, 100, &memory, &err), TZ_ERR_NOMEM);
+        assert_int_equal(tz_device_memory_alloc(&memory, device, 100, &err), TZ_ERR_NOMEM);
     }
     assert_null(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
@@ -282,12 +282,12 @@ static void test_a_wrapper_has_a_reference(void **state)
     void *buffer = caller_alloc(&own, sizeof sent);
     memset(sent, 77, sizeof sent);
     caller_copy_in(&own, buffer, sent, sizeof sent);
-    assert_int_equal(tz_device_wrap(own.opened, buffer, 0, &whole, &err), TZ_OK);
+    assert_int_equal(tz_device_wrap(&whole, own.opened, buffer, 0, &err), TZ_OK);
     assert_int_equal(caller_references(&own, buffer), 1);
     assert_int_equal(api.ReleaseMemObject(buffer), 0);
     assert_int_equal(tz_device_copy_out(got, whole, 0, sizeof got, &err), TZ_OK);
     assert_memory_equal(got, sent, sizeof got);
-    tz_device_free(whole);
+    tz_device_memory_free(whole);
     caller_end(&own);
 }
 
@@ -322,14 +322,14 @@ static tz_result wrap_with_fake(const tz_cl_api *api, tz_cl_context context, tz_
         return TZ_ERR_DEVICE;
     tz_result result = tz_device_open(&device, "opencl:0", &how, err);
     if (result == TZ_OK)
-        result = tz_device_wrap(device, buffer, 0, &memory, err);
+        result = tz_device_wrap(&memory, device, buffer, 0, err);
     if (result == TZ_OK)
         result = tz_device_copy_in(memory, 99, &byte, 1, err);
     if (result == TZ_OK)
         result = tz_device_copy_out(&byte, memory, 99, 1, err);
     if (device) {
         tz_error forgotten;
-        tz_device_free(memory);
+        tz_device_memory_free(memory);
         assert_int_equal(tz_device_close_checked(device, &forgotten), TZ_OK);
     }
     assert_int_equal(api->ReleaseMemObject(buffer), 0);
@@ -382,7 +382,7 @@ static void test_auto_in_a_context(void **state)
     how.opencl_context = context;
     assert_int_equal(tz_device_open(&device, "auto", &how, &err), TZ_OK);
     assert_string_equal(tz_device_get_info(device)->id, "opencl:0");
-    assert_true(tz_device_native_context(device) == (void *)context);
+    assert_true(tz_device_get_context(device) == (void *)context);
     tz_device_close(device);
     assert_int_equal(api.ReleaseContext(context), 0);
     context = make_context(&api, 1);

@@ -67,7 +67,8 @@ static twin make_twin(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_t h
     memset(out.bytes, 0x5a, out.size);
     out.host = out.device;
     out.host.data = out.bytes + out.device.offset;
-    assert_int_equal(tz_device_alloc(test_device, out.size, &out.device.memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&out.device.memory, test_device, out.size, &err),
+                     TZ_OK);
     return out;
 }
 
@@ -80,7 +81,7 @@ static void send(const twin *t)
 static void free_twin(twin *t)
 {
     free(t->bytes);
-    tz_device_free(t->device.memory);
+    tz_device_memory_free(t->device.memory);
 }
 
 /* Samples of one buffer, at the same offsets of another one. */
@@ -308,7 +309,7 @@ static void reduce_on_device(const tz_overview_params *how, const twin pixels[2]
     const uint32_t most = below(2) ? how->to_height : 1 + below(how->to_height);
     const uint64_t offset = 64 * below(3);
     const uint64_t bytes = tz_overview_builder_bytes(how, most);
-    assert_int_equal(tz_device_alloc(test_device, offset + bytes, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, test_device, offset + bytes, &err), TZ_OK);
     assert_int_equal(tz_overview_builder_make(&reducer, how, most, memory, offset, &err), TZ_OK);
     for (uint32_t row = 0, rows; row < how->to_height; row += rows) {
         rows = below(3) ? most : 1 + below(most);
@@ -325,7 +326,7 @@ static void reduce_on_device(const tz_overview_params *how, const twin pixels[2]
     }
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_overview_builder_free(reducer);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
 }
 
 static void tell(const scene *s, const twin *to, const uint8_t *found)
@@ -401,7 +402,8 @@ static void compare_some(tz_resampling method, uint32_t rounds)
         const scene s = random_scene(method, dtype);
         if (!tz_device_makes_overviews(test_device, &s.how))
             continue;
-        test_device->info.type = i / TZ_DTYPE_COMPLEX_FLOAT64 % 2 ? TZ_DEVICE_GPU : TZ_DEVICE_CPU;
+        test_device->info.type =
+            i / TZ_DTYPE_COMPLEX_FLOAT64 % 2 ? TZ_DEVICE_TYPE_GPU : TZ_DEVICE_TYPE_CPU;
         compare(&s);
     }
     test_device->info.type = type;
@@ -415,17 +417,17 @@ enum { ROUNDS = 192 };
         (void)state;                                                                               \
         compare_some(method, test_device_sample(ROUNDS));                                          \
     }
-TEST(nearest, TZ_RESAMPLE_NEAREST)
-TEST(average, TZ_RESAMPLE_AVERAGE)
-TEST(bilinear, TZ_RESAMPLE_BILINEAR)
-TEST(cubic, TZ_RESAMPLE_CUBIC)
-TEST(lanczos, TZ_RESAMPLE_LANCZOS)
-TEST(gauss, TZ_RESAMPLE_GAUSS)
-TEST(rms, TZ_RESAMPLE_RMS)
-TEST(mode, TZ_RESAMPLE_MODE)
-TEST(min, TZ_RESAMPLE_MIN)
-TEST(max, TZ_RESAMPLE_MAX)
-TEST(median, TZ_RESAMPLE_MEDIAN)
+TEST(nearest, TZ_RESAMPLING_NEAREST)
+TEST(average, TZ_RESAMPLING_AVERAGE)
+TEST(bilinear, TZ_RESAMPLING_BILINEAR)
+TEST(cubic, TZ_RESAMPLING_CUBIC)
+TEST(lanczos, TZ_RESAMPLING_LANCZOS)
+TEST(gauss, TZ_RESAMPLING_GAUSS)
+TEST(rms, TZ_RESAMPLING_RMS)
+TEST(mode, TZ_RESAMPLING_MODE)
+TEST(min, TZ_RESAMPLING_MIN)
+TEST(max, TZ_RESAMPLING_MAX)
+TEST(median, TZ_RESAMPLING_MEDIAN)
 
 int main(void)
 {

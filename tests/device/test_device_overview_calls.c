@@ -54,7 +54,7 @@ static tz_device_memory *take(uint64_t size)
 {
     tz_error err;
     tz_device_memory *memory = NULL;
-    assert_int_equal(tz_device_alloc(test_device, size, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, test_device, size, &err), TZ_OK);
     return memory;
 }
 
@@ -80,9 +80,9 @@ static void end_bench(bench *b)
     tz_error err;
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     tz_overview_builder_free(b->reducer);
-    tz_device_free(b->own);
-    tz_device_free(b->old_rows);
-    tz_device_free(b->new_rows);
+    tz_device_memory_free(b->own);
+    tz_device_memory_free(b->old_rows);
+    tz_device_memory_free(b->new_rows);
 }
 
 static tz_result run(const bench *b, uint32_t first, uint32_t rows, tz_error *err)
@@ -95,7 +95,7 @@ static tz_result run(const bench *b, uint32_t first, uint32_t rows, tz_error *er
 static void test_one_launch_a_run(void **state)
 {
     (void)state;
-    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+    for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         tz_error err;
         tz_device_counts wave;
         tz_overview_params how = plain((tz_resampling)method, TZ_DTYPE_FLOAT32);
@@ -120,7 +120,7 @@ static void test_no_rows_are_nothing_to_do(void **state)
     (void)state;
     tz_error err;
     tz_device_counts wave;
-    const tz_overview_params how = plain(TZ_RESAMPLE_CUBIC, TZ_DTYPE_UINT8);
+    const tz_overview_params how = plain(TZ_RESAMPLING_CUBIC, TZ_DTYPE_UINT8);
     bench b = make_bench(&how);
     tz_device_begin_wave(test_device);
     assert_int_equal(run(&b, 0, 0, &err), TZ_OK);
@@ -148,7 +148,7 @@ static void refuse(const bench *b, uint32_t first, uint32_t rows, const char *te
 static void test_wrong_rows(void **state)
 {
     (void)state;
-    const tz_overview_params how = plain(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT16);
+    const tz_overview_params how = plain(TZ_RESAMPLING_AVERAGE, TZ_DTYPE_UINT16);
     const bench good = make_bench(&how);
     refuse(&good, 0, MOST_ROWS + 1, "more new rows");
     refuse(&good, NEW - 1, 2, "more new rows");
@@ -185,7 +185,7 @@ static void test_wrong_rows(void **state)
 static void test_wrong_memory(void **state)
 {
     (void)state;
-    tz_overview_params how = plain(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT16);
+    tz_overview_params how = plain(TZ_RESAMPLING_AVERAGE, TZ_DTYPE_UINT16);
     how.mask = true;
     const bench good = make_bench(&how);
     bench b = good;
@@ -237,7 +237,7 @@ static void refuse_make(const tz_overview_params *how, uint32_t rows, tz_device_
 static void test_wrong_reducers(void **state)
 {
     (void)state;
-    const tz_overview_params good = plain(TZ_RESAMPLE_CUBIC, TZ_DTYPE_UINT8);
+    const tz_overview_params good = plain(TZ_RESAMPLING_CUBIC, TZ_DTYPE_UINT8);
     const uint64_t bytes = tz_overview_builder_bytes(&good, 4);
     tz_device_memory *memory = take(bytes + 64);
     refuse_make(&good, 0, memory, 0, "no rows");
@@ -245,7 +245,7 @@ static void test_wrong_reducers(void **state)
     refuse_make(&good, 4, memory, 128, "within");
     refuse_make(&good, UINT32_MAX, memory, 0, "within");
     tz_overview_params how = good;
-    how.method = TZ_RESAMPLE_NONE;
+    how.method = TZ_RESAMPLING_NONE;
     refuse_make(&how, 4, memory, 0, "cannot");
     how = good;
     how.dtype = TZ_DTYPE_NONE;
@@ -259,11 +259,11 @@ static void test_wrong_reducers(void **state)
     how = good;
     how.to_height = 0;
     refuse_make(&how, 4, memory, 0, "cannot");
-    how = plain(TZ_RESAMPLE_MEDIAN, TZ_DTYPE_UINT8);
+    how = plain(TZ_RESAMPLING_MEDIAN, TZ_DTYPE_UINT8);
     how.from_width = how.from_height = 100; /* too many to sort */
     how.to_width = how.to_height = 1;
     refuse_make(&how, 1, memory, 0, "cannot");
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
 }
 
 /* ---- less than others have ---- */
@@ -273,13 +273,13 @@ static void test_without_doubles(void **state)
     (void)state;
     uint32_t count = 0;
     test_device->info.limits.fp64 = false;
-    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+    for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         for (int dtype = TZ_DTYPE_UINT8; dtype <= TZ_DTYPE_COMPLEX_FLOAT64; dtype++) {
             const tz_overview_params how = plain((tz_resampling)method, (tz_dtype)dtype);
             count += tz_device_makes_overviews(test_device, &how);
         }
     }
-    tz_overview_params odd = plain(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT8);
+    tz_overview_params odd = plain(TZ_RESAMPLING_AVERAGE, TZ_DTYPE_UINT8);
     odd.from_width--;
     assert_false(tz_device_makes_overviews(test_device, &odd));
     test_device->info.limits.fp64 = true;
@@ -291,7 +291,7 @@ static void test_the_cpu_is_not_a_device(void **state)
     (void)state;
     tz_error err;
     tz_device *cpu = NULL;
-    const tz_overview_params how = plain(TZ_RESAMPLE_NEAREST, TZ_DTYPE_UINT8);
+    const tz_overview_params how = plain(TZ_RESAMPLING_NEAREST, TZ_DTYPE_UINT8);
     assert_int_equal(tz_device_open(&cpu, "cpu", NULL, &err), TZ_OK);
     assert_false(tz_device_makes_overviews(cpu, &how));
     tz_device_close(cpu);
@@ -322,7 +322,7 @@ static tz_result try_all(bench *b, uint64_t n, bool *failed)
 static void test_without_memory(void **state)
 {
     (void)state;
-    const tz_overview_params how = plain(TZ_RESAMPLE_CUBIC, TZ_DTYPE_FLOAT32);
+    const tz_overview_params how = plain(TZ_RESAMPLING_CUBIC, TZ_DTYPE_FLOAT32);
     bench b = make_bench(&how);
     bool failed = true;
     for (uint64_t n = 1; failed; n++) {

@@ -36,7 +36,7 @@ static tz_write_options options_of(tz_compression compression)
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
     how.compression = compression;
     how.tile_width = how.tile_height = SIDE;
-    how.level = compression == TZ_COMPRESSION_DEFLATE ? TZ_LEVEL_FAST : 0;
+    how.level = compression == TZ_COMPRESSION_DEFLATE ? TZ_EFFORT_FAST : 0;
     return how;
 }
 
@@ -52,7 +52,7 @@ static tz_result write_file(tz_memory *into, const tz_write_options *how, const 
         result = tz_write_rows(writer, rows, NULL, err);
     if (result == TZ_OK)
         result = tz_commit(writer, NULL, err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     return result;
 }
 
@@ -116,7 +116,8 @@ static bool read_window(worker *w, const tz_file *file)
     tz_item item = {.file = file, .window = where, .into = rows_of(found, where)};
     bool good = true;
     if (next(w, 2) == 0) {
-        good = tz_device_alloc(device, size, &memory, &err) == TZ_OK || fails(w, "alloc", &err);
+        good =
+            tz_device_memory_alloc(&memory, device, size, &err) == TZ_OK || fails(w, "alloc", &err);
         item.into.data = NULL;
         item.into.memory = memory;
     }
@@ -124,7 +125,7 @@ static bool read_window(worker *w, const tz_file *file)
     if (good && memory)
         good = tz_device_copy_out(found, memory, 0, size, &err) == TZ_OK || fails(w, "copy", &err);
     good = good && (is_same(found, where) || fails(w, "read", NULL));
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     free(found);
     w->reads++;
     return good;

@@ -67,7 +67,7 @@ static void auto_is_a_gpu(void **state)
     assert_int_equal(tz_device_open(&device, "auto", &how, &err), TZ_OK);
     const tz_device_info *info = tz_device_get_info(device);
     TOLD("auto: %s%s%s\n", info->id, info->reason[0] ? ", since " : "", info->reason);
-    assert_int_equal(info->type, TZ_DEVICE_GPU);
+    assert_int_equal(info->type, TZ_DEVICE_TYPE_GPU);
     tz_device_close(device);
 }
 
@@ -154,7 +154,7 @@ static uint8_t *read_by(tz_device *device, tz_file *file)
 {
     uint8_t *pixels = malloc(SAMPLES);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     how.device = device;
     how.lossy_on_device = true;

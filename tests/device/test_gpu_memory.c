@@ -27,12 +27,12 @@ static tz_memory file_of(const raster *r, bool one_strip)
     return raster_write(r, &options, NULL, NULL);
 }
 
-static tz_report read_by(tz_device *device, const raster *r, const tz_memory *bytes)
+static tz_read_report read_by(tz_device *device, const raster *r, const tz_memory *bytes)
 {
     uint8_t *pixels = malloc((size_t)SIDE * SIDE);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_file *file = NULL;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     assert_non_null(pixels);
     how.device = device;
@@ -65,7 +65,7 @@ static void huge_tiles_are_left_to_the_cpu(void **state)
     tz_memory bytes = file_of(&r, true);
     const uint64_t most = tz_device_max_tile(&test_device->info, TZ_COMPRESSION_DEFLATE);
     const bool fits = most >= (uint64_t)SIDE * SIDE;
-    const tz_report report = read_by(test_device, &r, &bytes);
+    const tz_read_report report = read_by(test_device, &r, &bytes);
     TOLD("a strip of 9 MiB: decoded by the %s, where %llu bytes are the most of Deflate\n",
          report.device.tiles > 0 ? "device" : "CPU", (unsigned long long)most);
     assert_int_equal(report.device.tiles, fits ? 1 : 0);
@@ -82,7 +82,7 @@ static void a_full_card_is_left_to_the_cpu(void **state)
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     how.memory_bytes = 4096;
     tz_device *full = test_device_open(&how);
-    const tz_report report = read_by(full, &r, &bytes);
+    const tz_read_report report = read_by(full, &r, &bytes);
     TOLD("a card without memory: %s\n", report.device.reason);
     assert_string_equal(report.device.id, "");
     assert_true(report.device.reason[0] != '\0');

@@ -44,11 +44,11 @@ static bool device_room(uint64_t size)
     tz_error err;
     if (!device)
         return failed("the CPU has no memory of a device");
-    if (on_device && tz_device_memory_size(on_device) >= size)
+    if (on_device && tz_device_memory_get_size(on_device) >= size)
         return true;
-    tz_device_free(on_device);
+    tz_device_memory_free(on_device);
     on_device = NULL;
-    return !has_failed(tz_device_alloc(device, size, &on_device, &err), &err);
+    return !has_failed(tz_device_memory_alloc(&on_device, device, size, &err), &err);
 }
 
 /* Hills, and a little noise; colours that go along with them. */
@@ -80,9 +80,9 @@ static void paint(bool is_rgb, uint32_t size)
 
 static bool read_into(const tz_file *file, bool stays, uint8_t *host, tz_device_use *use)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     tz_item item = {.file = file,
                     .into = buffer_of(stays ? NULL : host, info->dtype, info->bands,
@@ -102,7 +102,7 @@ static bool prepare(const char *path, bool stays, size_t *size)
     tz_error err;
     if (has_failed(tz_open(&file, path, NULL, &err), &err))
         return false;
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     *size = (size_t)info->width * info->height * info->bands * tz_dtype_size(info->dtype);
     tz_close(file);
     return !stays || device_room(*size);
@@ -167,7 +167,7 @@ static bool write_rows(const char *path, const tz_buffer *rows, tz_compression c
         result = tz_write_rows(writer, rows, NULL, &err);
     if (result == TZ_OK)
         result = tz_commit(writer, &report, &err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     if (has_failed(result, &err))
         return false;
     *use = report.device;
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
     fflush(stdout);
     while (fgets(line, sizeof line, stdin))
         answer(line);
-    tz_device_free(on_device);
+    tz_device_memory_free(on_device);
     tz_device_close(device);
     free(image.data);
     free(buffer);

@@ -36,10 +36,10 @@ static tz_file *check_geo_open(tb *b, const check_defect *defect)
     options.require_crs = true;
     tb_finish(b);
     tz_file *file = check_warns_also(b, NULL, defect);
-    assert_int_equal(tz_file_info(file)->warnings[0].cause, TZ_CAUSE_GEO);
-    assert_true(tz_file_info(file)->levels[0].readable);
+    assert_int_equal(tz_file_get_info(file)->warnings[0].cause, TZ_CAUSE_GEO);
+    assert_true(tz_file_get_info(file)->levels[0].readable);
     check_locates(file, 0, 0, tb_tile_at(b, 0, 0), 16);
-    tz_error first = tz_file_info(file)->warnings[0];
+    tz_error first = tz_file_get_info(file)->warnings[0];
     tz_file *required = NULL;
     tz_error err;
     assert_int_equal(tz_open_memory(&required, b->data, b->size, &options, &err), TZ_ERR_FORMAT);
@@ -57,7 +57,7 @@ static void check_geo(tb *b, const check_defect *defect)
 
 static const tz_geo *geo_of(const tz_file *file)
 {
-    return &tz_file_info(file)->geo;
+    return &tz_file_get_info(file)->geo;
 }
 
 /* ---- 60: the key directory ---- */
@@ -154,7 +154,7 @@ static void case_60_unsorted_keys(void **state)
         assert_int_equal(geo->keys[1].id, 1025);
         assert_int_equal(geo->keys[2].id, 3072);
         assert_int_equal(geo->epsg, 32633);
-        assert_int_equal(geo->raster_type, TZ_RASTER_PIXEL_IS_POINT);
+        assert_int_equal(geo->raster_type, TZ_RASTER_TYPE_POINT);
         check_close(file);
         tb_free(b);
     }
@@ -650,7 +650,8 @@ static void case_64_reserved_model_and_raster_types(void **state)
     }
 }
 
-/* Which codes exist is PROJ's knowledge: the open keeps the code, tz_crs_open says what it is. */
+/* Which codes exist is PROJ's knowledge: the open keeps the code, tz_crs_from_file says what it is.
+ */
 static void case_64_unknown_and_deprecated_codes(void **state)
 {
     (void)state;
@@ -660,7 +661,7 @@ static void case_64_unknown_and_deprecated_codes(void **state)
     assert_int_equal(geo_of(file)->epsg, 1999);
     tz_crs *crs = NULL;
     tz_error err;
-    tz_result result = tz_crs_open(&crs, file, &err);
+    tz_result result = tz_crs_from_file(&crs, file, &err);
     if (tz_build_feature("proj")) {
         assert_int_equal(result, TZ_ERR_FORMAT);
         assert_int_equal(err.cause, TZ_CAUSE_GEO);

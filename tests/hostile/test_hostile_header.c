@@ -223,7 +223,7 @@ static void case_05_first_directory_at_an_odd_offset(void **state)
         uint64_t at = tb_ifd_at(b, image);
         assert_int_equal(at % 2, 1);
         tz_file *file = check_warns(b, NULL, DEFECT(FORMAT, IFD, .offset = at));
-        assert_int_equal(tz_file_info(file)->width, 64);
+        assert_int_equal(tz_file_get_info(file)->width, 64);
         check_locates(file, 0, 0, tb_tile_at(b, image, 0), 16);
         check_close(file);
         tb_free(b);
@@ -315,8 +315,8 @@ static void case_07_next_offset_cut_off(void **state)
                 check_warns(b, NULL,
                             DEFECT(FORMAT, TRUNCATED, .offset = next,
                                    .expected = whole->bigtiff ? 8 : 4, .found = size - next));
-            assert_false(tz_file_info(file)->chain_complete);
-            assert_int_equal(tz_file_info(file)->page_count, 1);
+            assert_false(tz_file_get_info(file)->chain_complete);
+            assert_int_equal(tz_file_get_info(file)->page_count, 1);
             check_close(file);
             tb_free(b);
         }
@@ -337,7 +337,7 @@ static void check_loop(unsigned format, int count, int target)
     tz_file *file = check_warns(
         b, NULL,
         DEFECT(FORMAT, IFD, .ifd = ANY_INT, .offset = tb_ifd_at(b, target), .text = "loop"));
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     assert_false(info->chain_complete);
     assert_int_equal(info->ifd_count, count);
     assert_int_equal(info->page_count, count);
@@ -389,8 +389,8 @@ static void case_08_next_within_a_directory(void **state)
                             : check_warns(b, NULL,
                                           DEFECT(FORMAT, TRUNCATED, .ifd = 1, .offset = inside,
                                                  .expected = 257));
-        assert_false(tz_file_info(file)->chain_complete);
-        assert_int_equal(tz_file_info(file)->page_count, 1);
+        assert_false(tz_file_get_info(file)->chain_complete);
+        assert_int_equal(tz_file_get_info(file)->page_count, 1);
         check_close(file);
         tb_free(b);
     }
@@ -448,8 +448,8 @@ static void case_09_as_many_directories_as_allowed(void **state)
     tb_finish(b);
     tb_repeat(b, image, 65535);
     tz_file *file = check_opens(b, NULL);
-    assert_int_equal(tz_file_info(file)->ifd_count, 65536);
-    assert_int_equal(tz_file_info(file)->page_count, 65536);
+    assert_int_equal(tz_file_get_info(file)->ifd_count, 65536);
+    assert_int_equal(tz_file_get_info(file)->page_count, 65536);
     check_close(file);
     tb_free(b);
 }
@@ -465,7 +465,7 @@ static void case_09_three_hundred_thousand_directories_without_a_limit(void **st
     tb_finish(b);
     tb_repeat(b, image, 299999);
     tz_file *file = check_opens(b, &options);
-    assert_int_equal(tz_file_info(file)->page_count, 300000);
+    assert_int_equal(tz_file_get_info(file)->page_count, 300000);
     check_close(file);
     tb_free(b);
 }
@@ -513,9 +513,9 @@ static void case_09_directories_that_overlap(void **state)
     b->ifds_in_file = 1 + COUNT;
     tz_file *file = check_warns_also(
         b, NULL, DEFECT(FORMAT, IFD, .ifd = ANY_INT, .expected = b->size / 12, .text = "overlap"));
-    assert_int_equal(tz_file_info(file)->width, 8);
-    assert_false(tz_file_info(file)->chain_complete);
-    assert_true(tz_file_info(file)->bytes_read < 3 * b->size);
+    assert_int_equal(tz_file_get_info(file)->width, 8);
+    assert_false(tz_file_get_info(file)->chain_complete);
+    assert_true(tz_file_get_info(file)->bytes_read < 3 * b->size);
     check_close(file);
     tb_free(b);
 }
@@ -534,8 +534,8 @@ static void case_10_sub_directory_is_its_own(void **state)
         tz_file *file = check_warns(
             b, NULL,
             DEFECT(FORMAT, IFD, .ifd = ANY_INT, .tag = ANY_INT, .offset = tb_ifd_at(b, image)));
-        assert_int_equal(tz_file_info(file)->ifd_count, 1);
-        assert_true(tz_file_info(file)->chain_complete);
+        assert_int_equal(tz_file_get_info(file)->ifd_count, 1);
+        assert_true(tz_file_get_info(file)->chain_complete);
         check_close(file);
         tb_free(b);
     }
@@ -570,7 +570,7 @@ static void case_10_sub_directories_ten_thousand_deep(void **state)
             check_warns_also(b, NULL,
                              DEFECT(LIMIT, LIMIT, .ifd = ANY_INT, .tag = ANY_INT,
                                     .limit = "max_subifd_depth", .expected = 4, .found = 5));
-        assert_int_equal(tz_file_info(file)->ifd_count, 5);
+        assert_int_equal(tz_file_get_info(file)->ifd_count, 5);
         check_close(file);
         tb_free(b);
     }
@@ -630,8 +630,8 @@ static void case_11_next_beyond_the_end(void **state)
             tb_patch_next(b, 0, offsets[i]);
             tz_file *file = check_warns(
                 b, NULL, DEFECT(FORMAT, IFD, .ifd = 1, .offset = offsets[i], .found = offsets[i]));
-            assert_false(tz_file_info(file)->chain_complete);
-            assert_int_equal(tz_file_info(file)->page_count, 1);
+            assert_false(tz_file_get_info(file)->chain_complete);
+            assert_int_equal(tz_file_get_info(file)->page_count, 1);
             check_locates(file, 0, 0, tb_tile_at(b, 0, 0), 16);
             check_close(file);
         }

@@ -185,9 +185,9 @@ static tz_file *check_later(tb *b, const defect_row *row, int ifd)
     finish_with(b, row, ifd);
     tz_file *file = check_warns(b, NULL, &defect);
     first_words(row, b->format, expected);
-    words_of(tz_file_info(file)->warnings[0].message, found);
+    words_of(tz_file_get_info(file)->warnings[0].message, found);
     assert_string_equal(found, expected);
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     assert_int_equal(info->width, 64);
     assert_true(info->levels[0].readable);
     check_locates(file, 0, 0, tb_tile_at(b, 0, 0), 16);
@@ -207,7 +207,7 @@ static void a_later_page_with_a_defect(void **state)
         for (int i = 0; i < 3; i++)
             tb_tiled(b, 64, 64, 16);
         tz_file *file = check_later(b, row, 1);
-        const tz_info *info = tz_file_info(file);
+        const tz_info *info = tz_file_get_info(file);
         assert_int_equal(info->chain_complete, !row->ends_chain);
         assert_int_equal(info->page_count, row->ends_chain ? 1 : 2);
         if (!row->ends_chain)
@@ -227,7 +227,7 @@ static void an_overview_with_a_defect(void **state)
         int overview = tb_overview(b, image, 32, 32);
         tb_overview(b, image, 16, 16);
         tz_file *file = check_later(b, row, overview);
-        const tz_info *info = tz_file_info(file);
+        const tz_info *info = tz_file_get_info(file);
         assert_int_equal(info->level_count, row->ends_chain ? 1 : 2);
         assert_int_equal(info->page_count, 1);
         check_close(file);
@@ -244,7 +244,7 @@ static void a_mask_with_a_defect(void **state)
         int image = tb_tiled(b, 64, 64, 16);
         int mask = tb_mask(b, image);
         tz_file *file = check_later(b, row, mask);
-        assert_false(tz_file_info(file)->levels[0].has_mask);
+        assert_false(tz_file_get_info(file)->levels[0].has_mask);
         check_close(file);
         tb_free(b);
     }
@@ -260,7 +260,7 @@ static void a_sub_directory_with_a_defect(void **state)
         int subs[] = {tb_overview(b, image, 32, 32), tb_overview(b, image, 16, 16)};
         tb_link(b, image, TZ_TAG_SUB_IFDS, TZ_TYPE_LONG, subs, 2);
         tz_file *file = check_later(b, row, subs[0]);
-        const tz_info *info = tz_file_info(file);
+        const tz_info *info = tz_file_get_info(file);
         assert_int_equal(info->level_count, 2); /* the second is named by the tag itself */
         assert_true(info->chain_complete);
         check_close(file);

@@ -97,8 +97,8 @@ static void case_22_widest_tiled_image_of_one_row(void **state)
         tz_file *file = check_warns_also(
             b, NULL,
             DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_OFFSETS, .expected = 1u << 28, .found = 16));
-        assert_int_equal(tz_file_info(file)->levels[0].tiles_across, 1u << 28);
-        assert_int_equal(tz_file_info(file)->levels[0].tile_count, 1u << 28);
+        assert_int_equal(tz_file_get_info(file)->levels[0].tiles_across, 1u << 28);
+        assert_int_equal(tz_file_get_info(file)->levels[0].tile_count, 1u << 28);
         check_close(file);
         tb_free(b);
     }
@@ -118,8 +118,8 @@ static void case_23_huge_grid_with_one_tile(void **state)
             check_warns_also(b, NULL,
                              DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_OFFSETS,
                                     .offset = tb_ifd_at(b, 0), .expected = 1ull << 46, .found = 1));
-        assert_int_equal(tz_file_info(file)->levels[0].tile_count, 1ull << 46);
-        assert_false(tz_file_info(file)->levels[0].readable);
+        assert_int_equal(tz_file_get_info(file)->levels[0].tile_count, 1ull << 46);
+        assert_false(tz_file_get_info(file)->levels[0].readable);
         check_close(file);
         tb_free(b);
     }
@@ -141,7 +141,7 @@ static void case_23_more_tiles_than_64_bits_count(void **state)
         tb_finish(b);
         tz_file *file = check_opens_somehow(b, NULL);
         assert_non_null(check_find_warning(file, TZ_CAUSE_LIMIT, ANY_INT));
-        assert_false(tz_file_info(file)->levels[0].readable);
+        assert_false(tz_file_get_info(file)->levels[0].readable);
         check_close(file);
         tb_free(b);
     }
@@ -276,7 +276,7 @@ static void case_26_a_size_beyond_64_bits_is_lost_without_a_limit_too(void **sta
         tb_finish(b);
         tz_file *file = check_opens_somehow(b, &options);
         assert_non_null(check_find_warning(file, TZ_CAUSE_LIMIT, ANY_INT));
-        assert_false(tz_file_info(file)->levels[0].readable);
+        assert_false(tz_file_get_info(file)->levels[0].readable);
         check_close(file);
         tb_free(b);
     }
@@ -310,7 +310,7 @@ static void case_27_more_rows_per_strip_than_rows(void **state)
                 tb_remove(b, 0, TZ_TAG_ROWS_PER_STRIP);
             tb_finish(b);
             tz_file *file = check_opens(b, NULL);
-            const tz_level *level = &tz_file_info(file)->levels[0];
+            const tz_level *level = &tz_file_get_info(file)->levels[0];
             assert_int_equal(level->tile_height, 64);
             assert_int_equal(level->tile_count, 1);
             check_close(file);
@@ -423,7 +423,7 @@ static void case_29_directories_that_share_their_depths(void **state)
         tz_file *file = check_warns_also(b, NULL,
                                          DEFECT(FORMAT, TAG, .ifd = ANY_INT, .tag = ANY_INT,
                                                 .expected = 4 * b->size, .text = "share"));
-        const tz_info *info = tz_file_info(file);
+        const tz_info *info = tz_file_get_info(file);
         assert_true(info->chain_complete);
         uint64_t lost = 0;
         for (uint32_t i = 0; i < info->warning_count; i++)
@@ -445,7 +445,7 @@ static void case_29_pages_that_share_their_depths(void **state)
         tb_finish(b);
         tb_repeat(b, page, 500);
         tz_file *file = check_opens(b, NULL);
-        assert_int_equal(tz_file_info(file)->page_count, 501);
+        assert_int_equal(tz_file_get_info(file)->page_count, 501);
         check_close(file);
         tb_free(b);
     }
@@ -486,10 +486,10 @@ static void case_30_odd_depths_are_widened(void **state)
         tb_image(b, &(tb_spec){.bits = bits});
         tb_finish(b);
         tz_file *file = check_opens(b, NULL);
-        assert_int_equal(tz_file_info(file)->bits_per_sample, bits);
-        assert_int_equal(tz_file_info(file)->dtype, bits <= 8    ? TZ_DTYPE_UINT8
-                                                    : bits <= 16 ? TZ_DTYPE_UINT16
-                                                                 : TZ_DTYPE_UINT32);
+        assert_int_equal(tz_file_get_info(file)->bits_per_sample, bits);
+        assert_int_equal(tz_file_get_info(file)->dtype, bits <= 8    ? TZ_DTYPE_UINT8
+                                                        : bits <= 16 ? TZ_DTYPE_UINT16
+                                                                     : TZ_DTYPE_UINT32);
         check_close(file);
         tb_free(b);
     }

@@ -23,7 +23,7 @@ static tz_file *check_harmless_open(tb *b, const check_defect *defect)
     if (!b->finished)
         tb_finish(b);
     tz_file *file = check_warns(b, NULL, defect);
-    assert_true(tz_file_info(file)->levels[0].readable);
+    assert_true(tz_file_get_info(file)->levels[0].readable);
     check_locates(file, 0, 0, tb_tile_at(b, 0, 0), tb_tile_size(b, 0, 0));
     return file;
 }
@@ -51,11 +51,11 @@ static void check_bad_nodata(unsigned format, uint16_t bits, uint16_t sample_for
     tb *b = with_nodata(format, bits, sample_format, text);
     tz_file *file =
         check_harmless_open(b, DEFECT(FORMAT, META, .tag = TZ_TAG_GDAL_NODATA, .text = text));
-    const tz_nodata *nodata = &tz_file_info(file)->nodata;
+    const tz_nodata *nodata = &tz_file_get_info(file)->nodata;
     assert_int_equal(nodata->kind, left ? TZ_NODATA_FLOAT : TZ_NODATA_NONE);
     if (left)
         assert_true(isnan(*left) ? isnan(nodata->value.f) : nodata->value.f == *left);
-    assert_string_equal(tz_file_info(file)->nodata_text, text);
+    assert_string_equal(tz_file_get_info(file)->nodata_text, text);
     check_close(file);
     tb_free(b);
 }
@@ -66,7 +66,7 @@ static tz_nodata good_nodata(unsigned format, uint16_t bits, uint16_t sample_for
     tb *b = with_nodata(format, bits, sample_format, text);
     tb_finish(b);
     tz_file *file = check_opens(b, NULL);
-    tz_nodata nodata = tz_file_info(file)->nodata;
+    tz_nodata nodata = tz_file_get_info(file)->nodata;
     check_close(file);
     tb_free(b);
     return nodata;
@@ -127,8 +127,8 @@ static void case_66_nodata_of_ten_megabytes(void **state)
         tz_file *file = check_harmless_open(
             b, DEFECT(FORMAT, META, .tag = TZ_TAG_GDAL_NODATA,
                       .offset = tb_data_at(b, 0, TZ_TAG_GDAL_NODATA), .found = size));
-        assert_int_equal(tz_file_info(file)->nodata.kind, TZ_NODATA_NONE);
-        assert_true(tz_file_info(file)->bytes_read < 100000);
+        assert_int_equal(tz_file_get_info(file)->nodata.kind, TZ_NODATA_NONE);
+        assert_true(tz_file_get_info(file)->bytes_read < 100000);
         check_close(file);
         tb_free(b);
     }
@@ -173,9 +173,9 @@ static void check_metadata(unsigned format, const tz_open_options *options, cons
     tb_finish(b);
     tz_file *file = check_warns(
         b, options, have_expat() ? defect : DEFECT(UNSUPPORTED, META, .tag = TZ_TAG_GDAL_METADATA));
-    assert_true(tz_file_info(file)->levels[0].readable);
+    assert_true(tz_file_get_info(file)->levels[0].readable);
     if (have_expat())
-        assert_int_equal(tz_file_info(file)->metadata_count, items);
+        assert_int_equal(tz_file_get_info(file)->metadata_count, items);
     check_close(file);
     tb_free(b);
 }
@@ -264,7 +264,7 @@ static void case_67_as_many_items_as_allowed(void **state)
         tb_finish(b);
         tz_file *file = check_opens_somehow(b, NULL);
         if (have_expat())
-            assert_int_equal(tz_file_info(file)->metadata_count, 65536);
+            assert_int_equal(tz_file_get_info(file)->metadata_count, 65536);
         check_close(file);
         tb_free(b);
     }
@@ -444,7 +444,7 @@ static void case_69_ghost_size_that_is_none(void **state)
             tb *b = with_ghost(f, areas[i]);
             tz_file *file = check_harmless_open(
                 b, DEFECT(FORMAT, META, .ifd = ANY_INT, .offset = tb_header_size(b) + 30));
-            const tz_ghost *ghost = &tz_file_info(file)->ghost;
+            const tz_ghost *ghost = &tz_file_get_info(file)->ghost;
             assert_false(ghost->present || ghost->leaders || ghost->trailers ||
                          ghost->ifds_before_data);
             check_close(file);
@@ -473,8 +473,8 @@ static void case_69_ghost_of_many_bytes(void **state)
                 continue;
             }
             tz_file *file = check_opens(b, NULL);
-            assert_true(tz_file_info(file)->ghost.present);
-            assert_int_equal(tz_file_info(file)->ghost.size, 43 + 4096);
+            assert_true(tz_file_get_info(file)->ghost.present);
+            assert_int_equal(tz_file_get_info(file)->ghost.size, 43 + 4096);
             check_done(file, b);
         }
     }
@@ -502,8 +502,8 @@ static void case_69_ghost_says_edited(void **state)
         tz_file *file = check_harmless_open(
             b, DEFECT(FORMAT, META, .ifd = ANY_INT, .offset = tb_header_size(b)));
         uint32_t problems = 0;
-        assert_true(tz_file_info(file)->ghost.edited);
-        assert_int_equal(tz_cog_problems(file, &problems, NULL), TZ_OK);
+        assert_true(tz_file_get_info(file)->ghost.edited);
+        assert_int_equal(tz_cog_problems(&problems, file, NULL), TZ_OK);
         assert_true(problems & TZ_COG_EDITED);
         check_close(file);
         tb_free(b);

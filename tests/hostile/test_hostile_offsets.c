@@ -46,7 +46,7 @@ static void case_18_data_in_the_header(void **state)
                                              DEFECT(FORMAT, TAG, .tag = TZ_TAG_PIXEL_SCALE,
                                                     .offset = tb_entry_at(b, 0, TZ_TAG_PIXEL_SCALE),
                                                     .found = offset));
-            assert_false(tz_file_info(file)->geo.has_transform);
+            assert_false(tz_file_get_info(file)->geo.has_transform);
             check_close(file);
             tb_free(b);
         }
@@ -161,12 +161,12 @@ static void case_18_tile_table_past_the_end_or_in_the_header(void **state)
             check_warns(b, NULL,
                         DEFECT(FORMAT, TRUNCATED, .tag = TZ_TAG_TILE_OFFSETS, .offset = at,
                                .expected = b->bigtiff ? 128 : 64, .found = 8));
-        assert_false(tz_file_info(file)->levels[0].readable);
+        assert_false(tz_file_get_info(file)->levels[0].readable);
         check_close(file);
         tb_patch_value(b, 0, TZ_TAG_TILE_OFFSETS, 4);
         file = check_warns(
             b, NULL, DEFECT(FORMAT, TAG, .tag = TZ_TAG_TILE_OFFSETS, .offset = at, .found = 4));
-        assert_false(tz_file_info(file)->levels[0].readable);
+        assert_false(tz_file_get_info(file)->levels[0].readable);
         check_close(file);
         tb_free(b);
     }
@@ -201,9 +201,9 @@ static void case_19_text_without_nul_at_the_end_of_the_file(void **state)
         tb_finish(b);
         assert_int_equal(b->size, 1009);
         tz_file *file = check_opens(b, NULL);
-        assert_string_equal(tz_file_info(file)->nodata_text, "123456789");
-        assert_int_equal(tz_file_info(file)->nodata.kind, TZ_NODATA_UINT);
-        assert_int_equal(tz_file_info(file)->nodata.value.u, 123456789);
+        assert_string_equal(tz_file_get_info(file)->nodata_text, "123456789");
+        assert_int_equal(tz_file_get_info(file)->nodata.kind, TZ_NODATA_UINT);
+        assert_int_equal(tz_file_get_info(file)->nodata.value.u, 123456789);
         check_close(file);
         tb_free(b);
     }
@@ -218,7 +218,7 @@ static void case_19_inline_text_without_nul(void **state)
         tb_set_bytes(b, 0, TZ_TAG_GDAL_NODATA, TZ_TYPE_ASCII, 3, "123", 3);
         tb_finish(b);
         tz_file *file = check_opens(b, NULL);
-        assert_string_equal(tz_file_info(file)->nodata_text, "123");
+        assert_string_equal(tz_file_get_info(file)->nodata_text, "123");
         check_close(file);
         tb_free(b);
     }
@@ -239,7 +239,7 @@ static void case_19_geo_text_and_metadata_without_nul(void **state)
         tb_finish(b);
         tz_file *file = check_opens_somehow(b, NULL);
         assert_null(check_find_warning(file, TZ_CAUSE_TRUNCATED, ANY_INT));
-        assert_string_equal(tz_file_info(file)->geo.citation, "somewhere");
+        assert_string_equal(tz_file_get_info(file)->geo.citation, "somewhere");
         check_close(file);
         tb_free(b);
     }
@@ -255,8 +255,8 @@ static void check_private_ifd(unsigned format, uint16_t tag, uint64_t offset)
     if (offset == TB_AUTO)
         tb_patch_item(b, 0, tag, 0, offset = tb_ifd_at(b, 0));
     tz_file *file = check_warns(b, NULL, DEFECT(FORMAT, IFD, .tag = tag, .offset = offset));
-    assert_true(tz_file_info(file)->exif_ifd == TZ_NONE);
-    assert_true(tz_file_info(file)->gps_ifd == TZ_NONE);
+    assert_true(tz_file_get_info(file)->exif_ifd == TZ_NO_VALUE);
+    assert_true(tz_file_get_info(file)->gps_ifd == TZ_NO_VALUE);
     check_close(file);
     tb_free(b);
 }
@@ -296,7 +296,7 @@ static void case_20_exif_points_to_itself(void **state)
         tb_finish(b);
         tb_patch_item(b, exif, TZ_TAG_EXIF_IFD, 0, tb_ifd_at(b, exif));
         tz_file *file = check_opens_somehow(b, NULL);
-        assert_int_equal(tz_file_info(file)->exif_ifd, tb_ifd_at(b, exif));
+        assert_int_equal(tz_file_get_info(file)->exif_ifd, tb_ifd_at(b, exif));
         check_close(file);
         tb_free(b);
     }
@@ -314,8 +314,8 @@ static void case_20_exif_and_gps_are_one(void **state)
         tb_link(b, 0, TZ_TAG_GPS_IFD, TZ_TYPE_LONG, &exif, 1);
         tb_finish(b);
         tz_file *file = check_opens(b, NULL); /* strange, and no harm */
-        assert_int_equal(tz_file_info(file)->exif_ifd, tb_ifd_at(b, exif));
-        assert_int_equal(tz_file_info(file)->gps_ifd, tb_ifd_at(b, exif));
+        assert_int_equal(tz_file_get_info(file)->exif_ifd, tb_ifd_at(b, exif));
+        assert_int_equal(tz_file_get_info(file)->gps_ifd, tb_ifd_at(b, exif));
         check_close(file);
         tb_free(b);
     }

@@ -77,7 +77,7 @@ static void case_73_cut_off_at_every_byte(void **state)
 /* Whatever the file says of itself now, read the upper left of it over two poisons. */
 static void read_twice(const tz_file *file)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     const uint32_t width = info->width < 48 ? info->width : 48;
     const uint32_t height = info->height < 48 ? info->height : 48;
     const size_t size = (size_t)width * height * info->bands * tz_dtype_size(info->dtype);
@@ -431,7 +431,7 @@ static void case_81_a_million_sparse_tiles(void **state)
                            .sparse = true});
     tb_finish(b);
     tz_file *file = tf_open(b);
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     uint8_t *row = malloc((size_t)SIDE * TILE * TILE);
     tz_item item = {.file = file,
@@ -441,7 +441,7 @@ static void case_81_a_million_sparse_tiles(void **state)
                              .height = SIDE * TILE,
                              .width = SIDE * TILE}};
     alloc_hook_install();
-    if (tz_plan_read(&item, 1, NULL, &report, &err) != TZ_OK)
+    if (tz_plan_read(&report, &item, 1, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
     assert_int_equal(report.tiles, SIDE * SIDE);
     assert_int_equal(report.tiles_sparse, SIDE * SIDE);
@@ -514,7 +514,7 @@ static void case_82_wrong_arguments_cost_no_read(void **state)
             err = (tz_error){.result = TZ_OK};
             if (tz_read(&bad[i], NULL, NULL, &err) != TZ_ERR_ARG || err.cause != TZ_CAUSE_ARG)
                 fail_msg("item %zu: %s", i, err.message);
-            assert_int_equal(tz_plan_read(&bad[i], 1, NULL, NULL, NULL), TZ_ERR_ARG);
+            assert_int_equal(tz_plan_read(NULL, &bad[i], 1, NULL, NULL), TZ_ERR_ARG);
             const tz_item two[] = {good, bad[i]}; /* nor does the good one before it */
             assert_int_equal(tz_read_batch(two, 2, NULL, NULL, NULL), TZ_ERR_ARG);
             assert_int_equal(pixels[0], 0x7777);

@@ -158,8 +158,8 @@ static void case_39_plain_tiles_with_too_many_bytes(void **state)
 
 /* ---- 34: strips of no size ---- */
 
-/* Strips of 16 x 16 pixels, each the stream, in the order of the file; sizes are as given, TZ_NONE:
- * right. */
+/* Strips of 16 x 16 pixels, each the stream, in the order of the file; sizes are as given,
+ * TZ_NO_VALUE: right. */
 static tb *strips_of(unsigned format, const tile_stream *stream, uint32_t count,
                      const uint64_t *sizes)
 {
@@ -172,7 +172,7 @@ static tb *strips_of(unsigned format, const tile_stream *stream, uint32_t count,
     for (uint32_t i = 0; i < count; i++)
         tf_put(b, i, stream->data, stream->size);
     for (uint32_t i = 0; i < count; i++)
-        if (sizes[i] != TZ_NONE)
+        if (sizes[i] != TZ_NO_VALUE)
             tb_patch_item(b, 0, TZ_TAG_STRIP_BYTE_COUNTS, i, sizes[i]);
     return b;
 }
@@ -183,10 +183,10 @@ static void read_strips(tb *b, const tile_stream *stream, uint64_t first, uint64
 {
     tz_file *file = tf_open(b);
     uint8_t *pixels;
-    tz_report report = {0};
+    tz_read_report report = {0};
     tz_error err;
     assert_int_equal(tf_read(file, (tz_window){0}, 2, 7, &pixels, &report, &err), TZ_OK);
-    const uint32_t height = tz_file_info(file)->height;
+    const uint32_t height = tz_file_get_info(file)->height;
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < TILE; x++)
             assert_int_equal(pixels[y * TILE + x], tf_pixel(stream, 0, y % TILE, x));
@@ -213,8 +213,8 @@ static void read_strips(tb *b, const tile_stream *stream, uint64_t first, uint64
 static void case_34_strips_of_no_size_are_read(void **state)
 {
     (void)state;
-    static const uint64_t zero = 0, all[] = {0, 0, 0}, middle[] = {TZ_NONE, 0, TZ_NONE},
-                          last[] = {TZ_NONE, TZ_NONE, 0};
+    static const uint64_t zero = 0, all[] = {0, 0, 0}, middle[] = {TZ_NO_VALUE, 0, TZ_NO_VALUE},
+                          last[] = {TZ_NO_VALUE, TZ_NO_VALUE, 0};
     const tile_stream *const streams[] = {none, packbits, lzw};
     FORMATS(f)
     {
@@ -253,7 +253,7 @@ static void case_34_each_strip_counts_once(void **state)
         tb_patch_item(b, 0, TZ_TAG_STRIP_BYTE_COUNTS, i, 0);
     tz_file *file = tf_open(b);
     uint8_t *pixels;
-    tz_report report = {0};
+    tz_read_report report = {0};
     tz_error err;
     assert_int_equal(tf_read(file, (tz_window){0}, 2, 7, &pixels, &report, &err), TZ_OK);
     free(pixels);
@@ -270,7 +270,7 @@ static void case_34_hostile_sizes_and_offsets(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        static const uint64_t right[] = {TZ_NONE, TZ_NONE, TZ_NONE};
+        static const uint64_t right[] = {TZ_NO_VALUE, TZ_NO_VALUE, TZ_NO_VALUE};
         const tile_stream *stream = i == 0 ? none : i == 1 ? packbits : lzw;
         uint32_t random = 5;
         for (unsigned round = 0; round < 100; round++) {
@@ -403,7 +403,7 @@ static void read_flat_tile(unsigned format, uint32_t tile, const bit_writer *sto
     tf_put(b, tile, stored->data, stored->size);
     tz_file *file = tf_open(b);
     uint8_t *pixels;
-    tz_report report = {0};
+    tz_read_report report = {0};
     tz_error err;
     const tz_window window = {tile * TILE, 0, TILE, TILE};
     assert_int_equal(tf_read(file, window, 1, 7, &pixels, &report, &err), TZ_OK);
@@ -472,7 +472,7 @@ static void fax_rows_that_are_missing_are_white(void **state)
         }
         tz_file *file = tf_open(b);
         uint8_t *pixels;
-        tz_report report = {0};
+        tz_read_report report = {0};
         tz_error err;
         assert_int_equal(tf_read(file, (tz_window){0}, 1, 7, &pixels, &report, &err), TZ_OK);
         for (unsigned y = 0; y < 48; y++)

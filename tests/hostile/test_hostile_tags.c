@@ -49,7 +49,7 @@ static void case_12_tags_not_ascending(void **state)
         tb_patch_bytes(b, second, swap, unit);
         tz_file *file =
             check_warns(b, NULL, DEFECT(FORMAT, IFD, .tag = TZ_TAG_COMPRESSION, .offset = second));
-        assert_int_equal(tz_file_info(file)->photometric, 0);
+        assert_int_equal(tz_file_get_info(file)->photometric, 0);
         check_close(file);
         tb_free(b);
     }
@@ -71,8 +71,8 @@ static void case_12_tags_in_reverse(void **state)
         tz_file *file = check_warns_also(b, NULL,
                                          DEFECT(FORMAT, IFD, .tag = TZ_TAG_STRIP_OFFSETS,
                                                 .offset = tb_entry_at(b, 0, TZ_TAG_STRIP_OFFSETS)));
-        assert_int_equal(tz_file_info(file)->width, 3);
-        assert_int_equal(tz_file_info(file)->height, 4);
+        assert_int_equal(tz_file_get_info(file)->width, 3);
+        assert_int_equal(tz_file_get_info(file)->height, 4);
         check_close(file);
         tb_free(b);
     }
@@ -93,7 +93,7 @@ static void case_13_image_width_twice(void **state)
         tz_file *file = check_warns(
             b, NULL,
             DEFECT(FORMAT, TAG, .tag = TZ_TAG_IMAGE_WIDTH, .offset = second, .text = "duplicate"));
-        assert_int_equal(tz_file_info(file)->width, 4);
+        assert_int_equal(tz_file_get_info(file)->width, 4);
         check_close(file);
         tb_free(b);
     }
@@ -119,7 +119,7 @@ static void check_first_counts(unsigned format, uint16_t tag, uint64_t first, ui
     assert_int_equal(errs[0].cause, errs[1].cause);
     assert_int_equal(errs[0].tag, errs[1].tag);
     if (files[0]) {
-        const tz_info *one = tz_file_info(files[0]), *both = tz_file_info(files[1]);
+        const tz_info *one = tz_file_get_info(files[0]), *both = tz_file_get_info(files[1]);
         assert_int_equal(both->warning_count, one->warning_count + 1);
         assert_int_equal(one->dtype, both->dtype);
         assert_int_equal(one->bands, both->bands);
@@ -194,7 +194,7 @@ static void case_13_every_tile_table_twice(void **state)
             tz_file *file =
                 check_warns(b, NULL, DEFECT(FORMAT, TAG, .tag = tags[i], .text = "duplicate"));
             tz_tile_span span;
-            assert_int_equal(tz_tile_spans(file, 0, 0, 1, &span, NULL), TZ_OK);
+            assert_int_equal(tz_tile_spans(&span, file, 0, 0, 1, NULL), TZ_OK);
             assert_int_equal(span.offset, tb_tile_at(b, 0, 0));
             assert_int_equal(span.size, tb_tile_size(b, 0, 0));
             check_close(file);
@@ -216,7 +216,7 @@ static void case_13_another_tag_twice_the_first_counts(void **state)
         tz_file *file = check_warns(
             b, NULL,
             DEFECT(FORMAT, TAG, .tag = TZ_TAG_ORIENTATION, .offset = second, .text = "duplicate"));
-        assert_int_equal(tz_file_info(file)->orientation, 3);
+        assert_int_equal(tz_file_get_info(file)->orientation, 3);
         check_close(file);
         tb_free(b);
     }
@@ -274,7 +274,7 @@ static void case_14_unknown_type_elsewhere_is_skipped(void **state)
                                         DEFECT(FORMAT, TAG, .tag = tags[k],
                                                .offset = tb_entry_at(b, 0, tags[k]),
                                                .found = unknown_types[i]));
-            assert_null(tz_file_info(file)->nodata_text);
+            assert_null(tz_file_get_info(file)->nodata_text);
             check_close(file);
             tb_free(b);
         }
@@ -292,7 +292,7 @@ static void case_14_unknown_type_in_a_tile_table(void **state)
                                     DEFECT(FORMAT, TAG, .tag = TZ_TAG_STRIP_OFFSETS,
                                            .offset = tb_entry_at(b, 0, TZ_TAG_STRIP_OFFSETS),
                                            .found = unknown_types[i]));
-        assert_false(tz_file_info(file)->levels[0].readable);
+        assert_false(tz_file_get_info(file)->levels[0].readable);
         check_close(file);
         tb_free(b);
     }
@@ -349,8 +349,8 @@ static void case_15_extra_samples_of_a_wrong_type(void **state)
                                          DEFECT(FORMAT, TAG, .tag = TZ_TAG_EXTRA_SAMPLES,
                                                 .offset = tb_entry_at(b, 0, TZ_TAG_EXTRA_SAMPLES),
                                                 .found = TZ_TYPE_ASCII));
-        assert_int_equal(tz_file_info(file)->extra_sample_count, 0);
-        assert_true(tz_file_info(file)->levels[0].readable);
+        assert_int_equal(tz_file_get_info(file)->extra_sample_count, 0);
+        assert_true(tz_file_get_info(file)->levels[0].readable);
         check_close(file);
         tb_free(b);
     }
@@ -441,7 +441,7 @@ static void case_15_image_width_signed_but_positive(void **state)
                                     DEFECT(FORMAT, TAG, .tag = TZ_TAG_IMAGE_WIDTH,
                                            .offset = tb_entry_at(b, 0, TZ_TAG_IMAGE_WIDTH),
                                            .found = TZ_TYPE_SLONG));
-        assert_int_equal(tz_file_info(file)->width, 64);
+        assert_int_equal(tz_file_get_info(file)->width, 64);
         check_close(file);
         tb_free(b);
     }
@@ -495,7 +495,7 @@ static void case_16_count_zero_in_tile_tables(void **state)
                                         DEFECT(FORMAT, TAG, .tag = tags[i],
                                                .offset = tb_entry_at(b, 0, tags[i]), .expected = 1,
                                                .found = 0));
-            assert_false(tz_file_info(file)->levels[0].readable);
+            assert_false(tz_file_get_info(file)->levels[0].readable);
             check_close(file);
             tb_free(b);
         }
@@ -535,7 +535,7 @@ static void case_16_compression_for_every_sample(void **state)
                                     DEFECT(FORMAT, TAG, .tag = TZ_TAG_COMPRESSION,
                                            .offset = tb_entry_at(b, 0, TZ_TAG_COMPRESSION),
                                            .expected = 1, .found = 3));
-        assert_int_equal(tz_file_info(file)->levels[0].compression, 8);
+        assert_int_equal(tz_file_get_info(file)->levels[0].compression, 8);
         check_close(file);
         tb_free(b);
     }

@@ -102,8 +102,8 @@ static tz_result count_submit(tz_source *source, tz_request *request, tz_error *
     for (size_t i = 0; i < request->count; i++) {
         const tz_range *range = &request->ranges[i];
         if (range->offset > source->size || range->size > source->size - range->offset)
-            return tz_source_fail(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, range->offset,
-                                  "the file ends here");
+            return tz_error_set(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, range->offset,
+                                "the file ends here");
         memcpy(range->dst, counting->data + range->offset, range->size);
         counting->bytes += range->size;
     }
@@ -156,7 +156,7 @@ static void try_bytes(const uint8_t *data, size_t size)
     now.tried++;
     if (result == TZ_OK) {
         now.opened++;
-        ifds = tz_file_info(file)->ifd_count;
+        ifds = tz_file_get_info(file)->ifd_count;
         touch_everything(file);
     } else {
         touch_error(result, &err);

@@ -32,7 +32,7 @@ static size_t pixel_bytes(const tz_info *info)
 /* true when there are pixels. */
 static bool read_over(const tz_file *file, uint8_t *pixels, size_t size, int poison)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     tz_error err = {.result = TZ_OK};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     const tz_item item = {.file = file,
@@ -56,7 +56,7 @@ static void try_bytes(const uint8_t *data, size_t size, const char *name)
     tz_file *file = NULL;
     if (tz_open_memory(&file, data, size, NULL, NULL) != TZ_OK)
         return;
-    const size_t bytes = pixel_bytes(tz_file_info(file));
+    const size_t bytes = pixel_bytes(tz_file_get_info(file));
     if (bytes > 0) {
         uint8_t *a = malloc(bytes);
         uint8_t *b = malloc(bytes);

@@ -172,7 +172,7 @@ static void load_tiles(image *im, const tz_file *file, const char *path)
     tz_error err;
     for (uint32_t i = 0; i < im->count; i++) {
         tz_tile_span span;
-        if (tz_tile_locate(file, 0, i, &span, &err))
+        if (tz_tile_locate(&span, file, 0, i, &err))
             stop(err.message);
         im->stored_sizes[i] = (size_t)span.size;
         im->stored[i] = must_alloc(im->stored_sizes[i] + TZ_CODEC_SLACK);
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
     }
     if (tz_open(&file, argv[2], NULL, &err))
         stop(err.message);
-    describe(&im, tz_file_info(file));
+    describe(&im, tz_file_get_info(file));
     load_tiles(&im, file, argv[2]);
     im.tiles = must_alloc(im.count * im.tile_bytes + TZ_CODEC_SLACK);
     im.raster = must_alloc(im.count * im.tile_bytes + TZ_CODEC_SLACK);

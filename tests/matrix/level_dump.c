@@ -9,7 +9,7 @@
 
 static bool dump_level(const tz_file *file, uint32_t index, tz_error *err)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     const tz_level *level = &info->levels[index];
     const size_t count = (size_t)level->width * level->height * info->bands;
     const size_t size = count * tz_dtype_size(info->dtype);
@@ -43,7 +43,7 @@ static bool dump_level(const tz_file *file, uint32_t index, tz_error *err)
 
 static bool dump_levels(const tz_file *file, tz_error *err)
 {
-    for (uint32_t i = 0; i < tz_file_info(file)->level_count; i++) {
+    for (uint32_t i = 0; i < tz_file_get_info(file)->level_count; i++) {
         if (!dump_level(file, i, err))
             return false;
     }

@@ -71,7 +71,7 @@ static void reduce(const tz_overview_params *how, const tz_overview_source *from
 
 static tz_resampling method_of(const char *name)
 {
-    for (int i = TZ_RESAMPLE_NEAREST; i <= TZ_RESAMPLE_MEDIAN; i++) {
+    for (int i = TZ_RESAMPLING_NEAREST; i <= TZ_RESAMPLING_MEDIAN; i++) {
         if (strcmp(tz_resampling_name((tz_resampling)i), name) == 0)
             return (tz_resampling)i;
     }

@@ -87,13 +87,13 @@ static tz_result copy_file(unsigned format, const char *from, const char *to, tz
     tz_limits_resolve(&limits, NULL);
     const tz_context ctx = {.limits = &limits, .err = err, .ifd = -1};
     TZ_TRY(tz_open(&file, from, NULL, err));
-    tz_result result = tz_spec_of(&spec, file, err);
+    tz_result result = tz_image_spec_from_file(&spec, file, err);
     tz_close(file);
     if (result != TZ_OK)
         return result;
     spec->mask = false;
     result = copy_spec(spec, format, to, &ctx);
-    tz_spec_free(spec);
+    tz_image_spec_free(spec);
     return result;
 }
 

@@ -41,11 +41,11 @@ static void forget(write_case *c)
     for (size_t i = 0; i < c->memory_count; i++)
         free(c->memory[i]);
     free(c->memory);
-    tz_spec_free(c->copied);
+    tz_image_spec_free(c->copied);
     free(c->pixels);
     free(c->mask);
     *c = (write_case){.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
-    c->geo.raster_type = TZ_RASTER_UNDEFINED;
+    c->geo.raster_type = TZ_RASTER_TYPE_UNDEFINED;
     c->geo.coordinate_epoch = strtod("nan", NULL);
 }
 
@@ -98,13 +98,14 @@ static void do_mask(write_case *c, char **words, size_t count)
 
 static tz_result read_image(write_case *c, const tz_file *file, tz_error *err)
 {
-    tz_result result = tz_spec_of(&c->copied, file, err);
+    tz_result result = tz_image_spec_from_file(&c->copied, file, err);
     if (result != TZ_OK)
         return result;
     tz_image_spec *s = &c->spec;
     *s = *c->copied;
     if ((double)s->width * s->height * s->bands > MOST_COPIED)
-        return tz_source_fail(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, TZ_NONE, "too large to be copied");
+        return tz_error_set(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT, TZ_NO_VALUE,
+                            "too large to be copied");
     c->pixels = checked_malloc(image_bytes(s));
     c->mask = checked_malloc(pixel_count(s));
     tz_item item = {.file = file,

@@ -157,7 +157,7 @@ static tz_result read_window(void *user, const tz_window *window, const tz_buffe
     if (!a->broken && (mask->data != NULL) != c->spec.mask)
         a->broken = "gave a mask that is not wanted, or none";
     if (a->broken)
-        return tz_source_fail(err, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, TZ_NONE, a->broken);
+        return tz_error_set(err, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, TZ_NO_VALUE, a->broken);
     a->row = window->row;
     fill(pixels, c->pixels, &c->spec, (uint32_t)window->row, (uint32_t)window->column);
     if (mask->data)
@@ -182,8 +182,8 @@ static tz_result pull_all(const write_case *c, tz_writer *writer, tz_error *err)
     const tz_row_source source = row_source(c, &a);
     tz_result result = tz_write_from(writer, &source, err);
     if (result == TZ_OK && memchr(a.times, 0, pixels))
-        result = tz_source_fail(err, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, TZ_NONE,
-                                "never asked for some pixel");
+        result = tz_error_set(err, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, TZ_NO_VALUE,
+                              "never asked for some pixel");
     free(a.times);
     return result;
 }
@@ -247,7 +247,7 @@ static tz_result sink_read(tz_sink *sink, uint64_t offset, void *dst, size_t siz
 {
     callback_sink *s = (callback_sink *)sink;
     if (offset > s->size || size > s->size - offset)
-        return tz_source_fail(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, offset, "past the end");
+        return tz_error_set(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, offset, "past the end");
     memcpy(dst, s->data + offset, size);
     return TZ_OK;
 }
@@ -361,7 +361,7 @@ static tz_result keep(const write_case *c, const char *path, tz_memory *memory,
     if (!broken && result == TZ_OK && c->sinking != SINK_PATH && found != size)
         broken = "reported another size";
     if (broken)
-        return tz_source_fail(err, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, TZ_NONE, broken);
+        return tz_error_set(err, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, TZ_NO_VALUE, broken);
     if (result == TZ_OK && c->sinking != SINK_PATH)
         save(path, called ? sink->data : memory->data, found);
     return result;
@@ -377,7 +377,7 @@ void run_write(write_case *c, const char *path)
     tz_result result = create(c, path, &memory, &sink, &writer, &err);
     if (result == TZ_OK)
         result = give_and_commit(c, writer, &report, &err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     result = keep(c, path, &memory, &sink, result, report.file_size, &err);
     answer(result, report.file_size, &err);
     tz_memory_free(&memory);
@@ -392,6 +392,6 @@ void run_plan(const write_case *c)
     asked a = {.c = c};
     const tz_row_source source = row_source(c, &a);
     const tz_result result =
-        tz_plan_write(&c->spec, &c->options, pulled ? &source : NULL, &report, &err);
+        tz_plan_write(&report, &c->spec, &c->options, pulled ? &source : NULL, &err);
     answer(result, report.file_size, &err);
 }

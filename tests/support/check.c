@@ -49,8 +49,8 @@ static tz_result copy_ranges(const counting_source *self, const tz_request *requ
     for (size_t i = 0; i < request->count; i++) {
         const tz_range *range = &request->ranges[i];
         if (range->offset > self->source.size || range->size > self->source.size - range->offset)
-            return tz_source_fail(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, range->offset,
-                                  "read past the end");
+            return tz_error_set(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, range->offset,
+                                "read past the end");
         if (range->size)
             memcpy(range->dst, self->data + range->offset, range->size);
     }
@@ -79,7 +79,7 @@ static tz_result counting_check(tz_source *source, tz_error *err)
     counting_source *self = (counting_source *)source;
     self->reads->checks++;
     if (self->reads->changed)
-        return tz_source_fail(err, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, TZ_NONE, "changed");
+        return tz_error_set(err, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, TZ_NO_VALUE, "changed");
     return self->inner && self->inner->check ? self->inner->check(self->inner, err) : TZ_OK;
 }
 
@@ -128,7 +128,7 @@ static const char *number_text(uint64_t value, char text[32])
 {
     if (value == ANY)
         return "any";
-    if (value == TZ_NONE)
+    if (value == TZ_NO_VALUE)
         return "none";
     snprintf(text, 32, "%" PRIu64, value);
     return text;
@@ -148,7 +148,7 @@ static void print_fields(const char *what, tz_result result, tz_cause cause, int
 
 static void print_warnings(const tz_file *file)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     for (uint32_t i = 0; i < info->warning_count; i++) {
         const tz_error *w = &info->warnings[i];
         print_fields("  warning", w->result, w->cause, w->ifd, w->tag, w->tile, w->offset,
@@ -217,7 +217,7 @@ static bool same_error(const tz_error *a, const tz_error *b)
 
 const tz_error *check_find_warning(const tz_file *file, tz_cause cause, int32_t tag)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     for (uint32_t i = 0; i < info->warning_count; i++)
         if (info->warnings[i].cause == cause && same_int(tag, info->warnings[i].tag))
             return &info->warnings[i];
@@ -337,7 +337,7 @@ static tz_file *open_leniently(const attempt *a)
     if (open_checked(a, &file, &err) != TZ_OK)
         fail_at(a->file, a->line, "%s: does not open: %s/%s %s", mode_name(a),
                 tz_result_name(err.result), tz_cause_name(err.cause), err.message);
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     for (uint32_t i = 0; i < info->warning_count; i++)
         check_form(&info->warnings[i], a->file, a->line);
     return file;
@@ -346,7 +346,7 @@ static tz_file *open_leniently(const attempt *a)
 /* Strict mode says exactly what the first warning of lenient mode says. */
 static void check_strict(const attempt *a, const tz_error *err, const tz_file *file)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     if (err->result == TZ_OK && info->warning_count > 0) {
         print_warnings(file);
         fail_at(a->file, a->line, "%s: opens in spite of the warning", mode_name(a));
@@ -381,7 +381,7 @@ tz_file *check_opens_somehow_at(const tb *b, const tz_open_options *options, con
 tz_file *check_opens_at(const tb *b, const tz_open_options *options, const char *file, int line)
 {
     tz_file *opened = check_opens_somehow_at(b, options, file, line);
-    if (tz_file_info(opened)->warning_count != 0) {
+    if (tz_file_get_info(opened)->warning_count != 0) {
         print_warnings(opened);
         fail_at(file, line, "%s: opens with a warning", tb_format_name(b->format));
     }
@@ -392,7 +392,7 @@ tz_file *check_warns_also_at(const tb *b, const tz_open_options *options, const 
                              const char *file, int line)
 {
     tz_file *opened = check_opens_somehow_at(b, options, file, line);
-    const tz_info *info = tz_file_info(opened);
+    const tz_info *info = tz_file_get_info(opened);
     for (uint32_t i = 0; i < info->warning_count; i++)
         if (matches(&info->warnings[i], d))
             return opened;
@@ -407,7 +407,7 @@ tz_file *check_warns_at(const tb *b, const tz_open_options *options, const check
                         const char *file, int line)
 {
     tz_file *opened = check_warns_also_at(b, options, d, file, line);
-    if (tz_file_info(opened)->warning_count != 1) {
+    if (tz_file_get_info(opened)->warning_count != 1) {
         print_warnings(opened);
         fail_at(file, line, "%s: more warnings than the one", tb_format_name(b->format));
     }
@@ -451,9 +451,9 @@ static void ask_tags(const tz_file *file, uint64_t ifd_offset)
 {
     tz_tag tag;
     uint8_t data[256];
-    for (uint32_t i = 0; tz_tag_get(file, ifd_offset, i, &tag, NULL) == TZ_OK && i < 64; i++)
+    for (uint32_t i = 0; tz_tag_get(&tag, file, ifd_offset, i, NULL) == TZ_OK && i < 64; i++)
         if (tag.size <= sizeof data)
-            (void)!tz_tag_read(file, &tag, data, sizeof data, NULL);
+            (void)!tz_tag_read(data, sizeof data, file, &tag, NULL);
 }
 
 static void ask_level(const tz_file *file, uint32_t level, const tz_level *l)
@@ -462,19 +462,19 @@ static void ask_level(const tz_file *file, uint32_t level, const tz_level *l)
     uint64_t bytes, sparse;
     tz_error err;
     for (uint64_t tile = 0; tile < 3; tile++)
-        (void)!tz_tile_locate(file, level, tile, span, &err);
-    (void)!tz_tile_locate(file, level, l->tile_count - 1, span, &err);
-    (void)!tz_tile_locate(file, level, l->tile_count, span, NULL);
-    (void)!tz_tile_spans(file, level, 0, l->tile_count < 3 ? (size_t)l->tile_count : 3, span, NULL);
+        (void)!tz_tile_locate(span, file, level, tile, &err);
+    (void)!tz_tile_locate(span, file, level, l->tile_count - 1, &err);
+    (void)!tz_tile_locate(span, file, level, l->tile_count, NULL);
+    (void)!tz_tile_spans(span, file, level, 0, l->tile_count < 3 ? (size_t)l->tile_count : 3, NULL);
     if (l->tile_count < 100000)
-        (void)!tz_level_stored_size(file, level, &bytes, &sparse, NULL);
+        (void)!tz_level_stored_size(&bytes, &sparse, file, level, NULL);
     if (l->sidecar == 0)
         ask_tags(file, l->ifd_offset);
 }
 
 static void ask_everything(const tz_file *file)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     for (uint32_t i = 0; i < info->level_count && i < 16; i++) {
         ask_level(file, i, &info->levels[i]);
         if (info->masks && info->levels[i].has_mask)
@@ -487,12 +487,12 @@ static void ask_everything(const tz_file *file)
     tz_metadata_item item;
     for (uint32_t i = 0; i <= info->metadata_count && i < 100; i++)
         (void)tz_metadata_get(file, i, &item);
-    if (info->exif_ifd != TZ_NONE)
+    if (info->exif_ifd != TZ_NO_VALUE)
         ask_tags(file, info->exif_ifd);
-    if (info->gps_ifd != TZ_NONE)
+    if (info->gps_ifd != TZ_NO_VALUE)
         ask_tags(file, info->gps_ifd);
     uint32_t problems;
-    (void)!tz_cog_problems(file, &problems, NULL);
+    (void)!tz_cog_problems(&problems, file, NULL);
 }
 
 void check_close(tz_file *file)
@@ -510,7 +510,7 @@ const tz_info *check_info_at(tb *b, tz_file **out, const char *file, int line)
     if (!b->finished)
         tb_finish(b);
     *out = check_opens_at(b, NULL, file, line);
-    return tz_file_info(*out);
+    return tz_file_get_info(*out);
 }
 
 void check_done(tz_file *file, tb *b)
@@ -522,8 +522,8 @@ void check_done(tz_file *file, tb *b)
 tz_tag check_find_tag(const tz_file *file, uint16_t wanted)
 {
     tz_tag tag = {0};
-    uint64_t ifd = tz_file_info(file)->levels[0].ifd_offset;
-    for (uint32_t i = 0; tz_tag_get(file, ifd, i, &tag, NULL) == TZ_OK; i++)
+    uint64_t ifd = tz_file_get_info(file)->levels[0].ifd_offset;
+    for (uint32_t i = 0; tz_tag_get(&tag, file, ifd, i, NULL) == TZ_OK; i++)
         if (tag.tag == wanted)
             return tag;
     fail_at(__FILE__, __LINE__, "tag %u is not there", wanted);
@@ -535,7 +535,7 @@ void check_locate_fails_at(const tz_file *f, uint32_t level, uint64_t tile, cons
 {
     tz_tile_span span = {77, 77};
     tz_error err;
-    tz_result result = tz_tile_locate(f, level, tile, &span, &err);
+    tz_result result = tz_tile_locate(&span, f, level, tile, &err);
     if (result == TZ_OK)
         fail_at(file, line, "tile %" PRIu64 " is found at %" PRIu64 ", size %" PRIu64, tile,
                 span.offset, span.size);
@@ -550,7 +550,7 @@ void check_locates_at(const tz_file *f, uint32_t level, uint64_t tile, uint64_t 
 {
     tz_tile_span span = {77, 77};
     tz_error err;
-    if (tz_tile_locate(f, level, tile, &span, &err) != TZ_OK)
+    if (tz_tile_locate(&span, f, level, tile, &err) != TZ_OK)
         fail_at(file, line, "tile %" PRIu64 " is not found: %s", tile, err.message);
     if (span.offset != offset || span.size != size)
         fail_at(file, line,
@@ -564,7 +564,7 @@ void check_pixels_at(tb *b, const check_defect *defect, bool kept, const char *f
     if (!b->finished)
         tb_finish(b);
     tz_file *opened = check_warns_at(b, NULL, defect, file, line);
-    if (tz_file_info(opened)->levels[0].readable != kept)
+    if (tz_file_get_info(opened)->levels[0].readable != kept)
         fail_at(file, line, "%s: level 0 is %sreadable", tb_format_name(b->format),
                 kept ? "not " : "");
     if (kept)

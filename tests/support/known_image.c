@@ -76,7 +76,7 @@ tz_file *open_filled(tb *b)
 image open_built(tb *b)
 {
     image i = {.b = b, .file = open_filled(b)};
-    i.info = tz_file_info(i.file);
+    i.info = tz_file_get_info(i.file);
     return i;
 }
 
@@ -94,7 +94,7 @@ void close_image(image *i)
 const tb_spec tiled = {
     .width = 50, .height = 41, .tile_width = 16, .tile_height = 32, .bits = 16, .samples = 3};
 
-void read_ok(const tz_item *item, const tz_read_options *how, tz_report *report)
+void read_ok(const tz_item *item, const tz_read_options *how, tz_read_report *report)
 {
     tz_error err;
     if (tz_read(item, how, report, &err) != TZ_OK)
@@ -107,5 +107,5 @@ void read_fails(const tz_item *item, const tz_read_options *how, tz_result resul
     assert_int_equal(tz_read(item, how, NULL, &err), result);
     assert_int_equal(err.cause, cause);
     assert_true(err.message[0] != '\0');
-    assert_int_equal(tz_plan_read(item, 1, how, NULL, NULL), result);
+    assert_int_equal(tz_plan_read(NULL, item, 1, how, NULL), result);
 }

@@ -27,7 +27,7 @@ void close_image(image *i);
 extern const tb_spec tiled; /* 50 x 41, tiles of 16 x 32, three bands of 16 bits */
 
 /* Fail the test otherwise. read_fails wants the same of the plan. */
-void read_ok(const tz_item *item, const tz_read_options *how, tz_report *report);
+void read_ok(const tz_item *item, const tz_read_options *how, tz_read_report *report);
 void read_fails(const tz_item *item, const tz_read_options *how, tz_result result, tz_cause cause);
 
 #endif

@@ -244,7 +244,7 @@ tz_result raster_try(const raster *r, const tz_write_options *options, const ras
         result = raster_give(writer, r, way, err);
     if (result == TZ_OK)
         result = tz_commit(writer, report, err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     return result;
 }
 
@@ -318,7 +318,7 @@ void raster_check(const raster *r, const tz_memory *memory, double nan)
     tz_error err;
     if (tz_open_memory(&file, memory->data, memory->size, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     if (info->warning_count > 0 && tz_build_feature("expat")) /* else metadata is not read */
         fail_msg("%s", info->warnings[0].message);
     check_layer(file, 0, &r->pixels, nan);

@@ -9,9 +9,9 @@ static const double pi = 3.14159265358979323846;
 static double kernel(tz_resampling method, double x)
 {
     x = fabs(x);
-    if (method == TZ_RESAMPLE_BILINEAR)
+    if (method == TZ_RESAMPLING_BILINEAR)
         return x < 1 ? 1 - x : 0;
-    if (method == TZ_RESAMPLE_CUBIC) /* Keys with a = -0.5 */
+    if (method == TZ_RESAMPLING_CUBIC) /* Keys with a = -0.5 */
         return x < 1   ? 1.5 * x * x * x - 2.5 * x * x + 1
                : x < 2 ? -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2
                        : 0;
@@ -22,13 +22,13 @@ static double kernel(tz_resampling method, double x)
 
 static double half_width(tz_resampling method)
 {
-    return method == TZ_RESAMPLE_BILINEAR ? 1 : method == TZ_RESAMPLE_CUBIC ? 2 : 3;
+    return method == TZ_RESAMPLING_BILINEAR ? 1 : method == TZ_RESAMPLING_CUBIC ? 2 : 3;
 }
 
 static bool is_filter(tz_resampling method)
 {
-    return method == TZ_RESAMPLE_BILINEAR || method == TZ_RESAMPLE_CUBIC ||
-           method == TZ_RESAMPLE_LANCZOS;
+    return method == TZ_RESAMPLING_BILINEAR || method == TZ_RESAMPLING_CUBIC ||
+           method == TZ_RESAMPLING_LANCZOS;
 }
 
 static double start_of(ruler r, uint32_t i)
@@ -53,11 +53,11 @@ static bool weight_of(tz_resampling method, bool overview, ruler r, uint32_t i, 
 {
     const double middle = r.origin + (i + 0.5) * r.scale;
     const double unit = r.scale > 1 ? r.scale : 1;
-    if (method == TZ_RESAMPLE_NEAREST) {
+    if (method == TZ_RESAMPLING_NEAREST) {
         *w = 1;
         return at == (int64_t)floor(overview ? start_of(r, i) + 0.5 : middle);
     }
-    if (method == TZ_RESAMPLE_GAUSS) {
+    if (method == TZ_RESAMPLING_GAUSS) {
         *w = gauss(r, i, at);
         return *w > 0;
     }
@@ -66,7 +66,7 @@ static bool weight_of(tz_resampling method, bool overview, ruler r, uint32_t i, 
         *w = kernel(method, ((double)at + 0.5 - middle) / unit);
         return at >= (int64_t)floor(middle - reach + 0.5) &&
                at < (int64_t)floor(middle + reach + 0.5) &&
-               (method != TZ_RESAMPLE_BILINEAR || *w >= 1e-6);
+               (method != TZ_RESAMPLING_BILINEAR || *w >= 1e-6);
     }
     *w = fmin(start_of(r, i + 1), (double)at + 1) - fmax(start_of(r, i), (double)at);
     return *w >= 1e-6;
@@ -85,7 +85,7 @@ static double filtered(tz_resampling method, const double *values, const double 
         sum += isnan(values[i]) ? 0 : weights[i] * values[i];
         total += isnan(values[i]) ? 0 : weights[i];
     }
-    if (method != TZ_RESAMPLE_BILINEAR && longest < count / 2)
+    if (method != TZ_RESAMPLING_BILINEAR && longest < count / 2)
         return (double)NAN;
     return total > 0 ? sum / total : (double)NAN;
 }
@@ -103,7 +103,7 @@ static double chosen(tz_resampling method, double *values, uint32_t count)
     uint32_t most = 0;
     if (count == 0)
         return best;
-    for (uint32_t i = 0; method == TZ_RESAMPLE_MODE && i < count; i++) {
+    for (uint32_t i = 0; method == TZ_RESAMPLING_MODE && i < count; i++) {
         uint32_t times = 0;
         for (uint32_t k = 0; k <= i; k++)
             times += values[k] == values[i];
@@ -112,12 +112,12 @@ static double chosen(tz_resampling method, double *values, uint32_t count)
             best = values[i];
         }
     }
-    if (method == TZ_RESAMPLE_MODE)
+    if (method == TZ_RESAMPLING_MODE)
         return best;
     qsort(values, count, sizeof *values, compare);
-    return values[method == TZ_RESAMPLE_MIN   ? 0
-                  : method == TZ_RESAMPLE_MAX ? count - 1
-                                              : (count - 1) / 2];
+    return values[method == TZ_RESAMPLING_MIN   ? 0
+                  : method == TZ_RESAMPLING_MAX ? count - 1
+                                                : (count - 1) / 2];
 }
 
 /* The samples of a row or column that are looked at, in their order. */
@@ -151,14 +151,14 @@ static double mean_of(const plane *p, tz_resampling method, const looks *x, cons
             const double value = p->values[(size_t)y->at[j] * p->width + x->at[i]];
             if (isnan(value))
                 continue;
-            row_sum += x->weights[i] * (method == TZ_RESAMPLE_RMS ? value * value : value);
+            row_sum += x->weights[i] * (method == TZ_RESAMPLING_RMS ? value * value : value);
             row_total += x->weights[i];
         }
         sum += y->weights[j] * row_sum;
         total += y->weights[j] * row_total;
     }
     const double mean = total > 0 ? sum / total : (double)NAN;
-    return method == TZ_RESAMPLE_RMS ? sqrt(mean) : mean;
+    return method == TZ_RESAMPLING_RMS ? sqrt(mean) : mean;
 }
 
 static double filter_of(const plane *p, tz_resampling method, const looks *x, const looks *y)
@@ -199,7 +199,7 @@ double rule_pixel(const plane *p, tz_resampling method, bool overview, ruler acr
     double out;
     if (is_filter(method))
         out = filter_of(p, method, &x, &y);
-    else if (method >= TZ_RESAMPLE_MODE)
+    else if (method >= TZ_RESAMPLING_MODE)
         out = choice_of(p, method, &x, &y);
     else
         out = mean_of(p, method, &x, &y);

@@ -93,7 +93,7 @@ static inline made_file made_with(const tz_statistics *statistics, const tz_byte
     tz_image_deinit(&image);
     bench_deinit(&b);
     m.handle = spec_file_open(&m.file);
-    m.info = tz_file_info(m.handle);
+    m.info = tz_file_get_info(m.handle);
     return m;
 }
 

@@ -95,7 +95,7 @@ static inline tz_file *spec_file_open(const emitted *file)
     tz_file *handle = NULL;
     if (tz_open_memory(&handle, file->data, file->size, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    const tz_info *info = tz_file_info(handle);
+    const tz_info *info = tz_file_get_info(handle);
     for (uint32_t i = 0; i < info->warning_count; i++)
         if (info->warnings[i].tag != TZ_TAG_GDAL_METADATA || tz_build_feature("expat"))
             fail_msg("%s", info->warnings[i].message);

@@ -82,9 +82,9 @@ void tf_warm_up(void)
 }
 
 tz_result tf_read(const tz_file *file, tz_window window, uint32_t threads, uint8_t poison,
-                  uint8_t **pixels, tz_report *report, tz_error *err)
+                  uint8_t **pixels, tz_read_report *report, tz_error *err)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     if (window.width == 0)
         window = (tz_window){0, 0, info->width, info->height};
     const size_t size = (size_t)window.width * window.height * info->bands;
@@ -110,7 +110,7 @@ tz_result tf_read(const tz_file *file, tz_window window, uint32_t threads, uint8
 static void check_pixels(const tz_file *file, tz_window window, const uint8_t *pixels,
                          const tile_stream *stream, const char *source, int line)
 {
-    for (uint32_t band = 0; band < tz_file_info(file)->bands; band++) {
+    for (uint32_t band = 0; band < tz_file_get_info(file)->bands; band++) {
         for (uint32_t row = 0; row < window.height; row++) {
             for (uint32_t column = 0; column < window.width; column++, pixels++) {
                 const uint8_t wanted = tf_pixel(stream, band, (uint32_t)(window.row + row) % TILE,
@@ -124,7 +124,7 @@ static void check_pixels(const tz_file *file, tz_window window, const uint8_t *p
 }
 
 static void check_window(const tz_file *file, tz_window window, const tile_stream *stream,
-                         tz_report *report, const char *source, int line)
+                         tz_read_report *report, const char *source, int line)
 {
     static const uint8_t poisons[] = {0x00, 0xFF};
     for (size_t i = 0; i < 2; i++) {
@@ -160,7 +160,7 @@ static void refuse_once(const tz_file *file, uint32_t threads, tz_error *err, co
 static void check_noted(const tz_file *file, const tile_stream *stream, const tz_error *err,
                         const char *source, int line)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     const tz_level *level = &info->levels[0];
     const size_t size = (size_t)info->width * info->height * info->bands;
     uint8_t *pixels = malloc(size);
@@ -226,8 +226,8 @@ void tf_reads_at(const tb *b, const tile_stream *stream, uint32_t warnings, cons
                  int line)
 {
     tz_file *file = tf_open_at(b, source, line);
-    const tz_info *info = tz_file_info(file);
-    tz_report report = {0};
+    const tz_info *info = tz_file_get_info(file);
+    tz_read_report report = {0};
     check_window(file, (tz_window){0, 0, info->width, info->height}, stream, &report, source, line);
     if (report.warning_count != warnings) {
         for (uint32_t i = 0; i < report.warning_count && i < TZ_REPORT_WARNINGS; i++)

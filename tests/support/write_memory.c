@@ -124,7 +124,7 @@ static tz_result write_it(const write_memory *c, tz_write_report *report, tz_err
         result = c->pull ? tz_write_from(writer, &source, err) : push_rows(writer, &spec, err);
     if (result == TZ_OK)
         result = tz_commit(writer, report, err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     free(kept.bytes);
     return result;
 }

@@ -163,7 +163,7 @@ void tz_cu_describe(const tz_cu_api *api, uint32_t index, tz_device_info *info)
     (void)snprintf(info->id, sizeof info->id, "cuda:%u", index);
     tz_device_text(info->driver, sizeof info->driver, "cuda");
     tz_device_text(info->vendor, sizeof info->vendor, "NVIDIA Corporation");
-    info->type = TZ_DEVICE_GPU;
+    info->type = TZ_DEVICE_TYPE_GPU;
     const tz_cu_code code = api->DeviceGet(&device, (int)index);
     if (code != TZ_CU_SUCCESS) {
         tz_device_textf(info->reason, sizeof info->reason, "cuDeviceGet: %s (%u)",

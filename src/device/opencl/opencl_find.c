@@ -225,9 +225,9 @@ void tz_cl_describe(const tz_cl_api *api, const tz_cl_candidate *candidate, size
     query_text(api, device, TZ_CL_DRIVER_VERSION, info->driver_version,
                sizeof info->driver_version);
     const uint64_t type = query_u64(api, device, TZ_CL_DEVICE_TYPE);
-    info->type = type & TZ_CL_DEVICE_TYPE_GPU   ? TZ_DEVICE_GPU
-                 : type & TZ_CL_DEVICE_TYPE_CPU ? TZ_DEVICE_CPU
-                                                : TZ_DEVICE_OTHER;
+    info->type = type & TZ_CL_DEVICE_TYPE_GPU   ? TZ_DEVICE_TYPE_GPU
+                 : type & TZ_CL_DEVICE_TYPE_CPU ? TZ_DEVICE_TYPE_CPU
+                                                : TZ_DEVICE_TYPE_OTHER;
 
     /* A size_t of the host, as the standard has it. */
     size_t group = 0;

@@ -37,7 +37,7 @@ _Static_assert(sizeof(tz_convert_entry) == TZ_CONVERT_ENTRY_BYTES &&
 _Static_assert(TZ_CONVERT_INTO == TZ_CONVERT_ENTRY_HAS_INTO &&
                    TZ_CONVERT_MASK == TZ_CONVERT_ENTRY_HAS_MASK &&
                    TZ_CONVERT_INVALID == TZ_CONVERT_ENTRY_IS_INVALID &&
-                   TZ_NONE == TZ_CONVERT_ENTRY_NO_STATUS,
+                   TZ_NO_VALUE == TZ_CONVERT_ENTRY_NO_STATUS,
                "kernels read the flags as they are");
 
 /* ---- predictors ---- */
@@ -239,7 +239,7 @@ static tz_result check_convert_entry(const tz_convert_batch *batch, uint64_t ind
     if (entry->format >= batch->format_count)
         return tz_refuse(batch->slab, tz_expecting(location, batch->format_count, entry->format),
                          "there is no such format", err);
-    if (entry->status != TZ_NONE &&
+    if (entry->status != TZ_NO_VALUE &&
         (entry->status % 4 != 0 || !tz_memory_holds(batch->slab, entry->status, 4)))
         return tz_refuse(batch->slab, location, "the status is not within the slab", err);
     if (entry->rows == 0 || entry->columns == 0)

@@ -68,8 +68,8 @@ typedef struct tz_convert_entry {
     int64_t mask; /* the same for the mask */
     int64_t mask_row;
     int64_t mask_column;
-    /* Offset of the tile's decode status in the slab. Unless it is 0, nothing is stored. TZ_NONE:
-     * the pixels are always stored. */
+    /* Offset of the tile's decode status in the slab. Unless it is 0, nothing is stored.
+     * TZ_NO_VALUE: the pixels are always stored. */
     uint64_t status;
 } tz_convert_entry;
 

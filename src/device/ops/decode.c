@@ -310,7 +310,8 @@ tz_result tz_decode_launch(const tz_decode_batch *batch, uint32_t queue, tz_deco
     tz_decode_batch left = *batch;
     *done = (tz_decode_report){.launches = batch->count > 0};
     if (!kernels)
-        return tz_refuse(batch->slab, tz_expecting(tz_no_location(), TZ_NONE, batch->compression),
+        return tz_refuse(batch->slab,
+                         tz_expecting(tz_no_location(), TZ_NO_VALUE, batch->compression),
                          "devices do not decode this compression", err);
     for (uint64_t i = 0; i < batch->count; i++) {
         TZ_TRY(check_stored_tile(batch, i, err));

@@ -50,7 +50,7 @@ bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
         return false;
     if (device->info.limits.local_memory < sizeof(tz_encode_deflate_group_scratch))
         return false;
-    return !is_deflate(format->compression) || choice->level == TZ_LEVEL_FAST;
+    return !is_deflate(format->compression) || choice->level == TZ_EFFORT_FAST;
 }
 
 /* ---- checks ---- */
@@ -82,7 +82,7 @@ static tz_result check_encode_tile(const tz_encode_batch *batch, uint64_t number
                          "the tile is too large for kernels", err);
     TZ_TRY(tz_check_range(batch->slab, location, tile->from, tile->size,
                           "the tile is not within the slab", err));
-    if (tile->skip != TZ_NONE)
+    if (tile->skip != TZ_NO_VALUE)
         TZ_TRY(tz_check_range(batch->slab, location, tile->skip, sizeof(uint32_t),
                               "the flag to skip the tile is not within the slab", err));
     if (batch->compression == TZ_COMPRESSION_NONE)

@@ -20,7 +20,7 @@ typedef struct tz_encode_entry {
     uint32_t size;     /* bytes of the samples */
     uint32_t capacity; /* bytes of the view: at least the encoder's bound */
     /* Offset of a uint32_t. If it is not 0, the tile is not encoded and its size becomes 0.
-     * TZ_NONE: the tile is always encoded. */
+     * TZ_NO_VALUE: the tile is always encoded. */
     uint64_t skip;
 } tz_encode_entry;
 
@@ -45,7 +45,7 @@ typedef struct tz_encode_batch {
 } tz_encode_batch;
 
 /* True if the device encodes such tiles with these options, which are valid: no compression,
- * PackBits, and Deflate at TZ_LEVEL_FAST. */
+ * PackBits, and Deflate at TZ_EFFORT_FAST. */
 bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
                        const tz_encode_options *choice);
 

@@ -162,7 +162,7 @@ static tz_result check_extract_batch(const tz_extract_batch *batch, tz_error *er
 
 /* The rows of plain samples between two launches. */
 typedef struct plain_rows {
-    uint64_t scratch; /* TZ_NONE: the rows lie where the tiles go */
+    uint64_t scratch; /* TZ_NO_VALUE: the rows lie where the tiles go */
     uint64_t row_bytes;
     uint64_t count;     /* rows of all tiles, as if all tiles were whole */
     uint32_t row_items; /* work-items that share a row */
@@ -301,7 +301,7 @@ static tz_result launch_store(const tz_extract_batch *batch, const plain_rows *r
 tz_result tz_extract_launch(const tz_extract_batch *batch, uint32_t queue, tz_error *err)
 {
     TZ_TRY(check_extract_batch(batch, err));
-    const plain_rows rows = {.scratch = needs_scratch(&batch->row) ? batch->scratch : TZ_NONE,
+    const plain_rows rows = {.scratch = needs_scratch(&batch->row) ? batch->scratch : TZ_NO_VALUE,
                              .row_bytes = plain_row_bytes(&batch->row),
                              .count = tz_mul_capped(batch->count, batch->height),
                              .row_items = tz_row_items_for(batch->slab->device)};

@@ -24,7 +24,7 @@ typedef struct tz_extract_tile {
 typedef struct tz_extract_result {
     uint64_t hash; /* as tz_row_hash, row after row; 0 unless checked */
     /* Index of the first sample that does not fit into the bits, among the valid samples of the
-     * tile (row * width * samples + ...); TZ_NONE: all fit. */
+     * tile (row * width * samples + ...); TZ_NO_VALUE: all fit. */
     uint64_t misfit;
     uint32_t empty; /* not 0: all samples are nodata (or 0) */
     uint32_t unused;

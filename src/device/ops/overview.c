@@ -20,10 +20,10 @@
 #include "device/launch.h"
 #include "device/ops/overview_f64_kernels.h"
 
-_Static_assert((int)TZ_METHOD_BILINEAR == (int)TZ_RESAMPLE_BILINEAR &&
-                   (int)TZ_METHOD_RMS == (int)TZ_RESAMPLE_RMS &&
-                   (int)TZ_METHOD_MODE == (int)TZ_RESAMPLE_MODE &&
-                   (int)TZ_METHOD_MIN == (int)TZ_RESAMPLE_MIN,
+_Static_assert((int)TZ_METHOD_BILINEAR == (int)TZ_RESAMPLING_BILINEAR &&
+                   (int)TZ_METHOD_RMS == (int)TZ_RESAMPLING_RMS &&
+                   (int)TZ_METHOD_MODE == (int)TZ_RESAMPLING_MODE &&
+                   (int)TZ_METHOD_MIN == (int)TZ_RESAMPLING_MIN,
                "kernels know methods by the same numbers");
 
 /* Old values of one new pixel that mode and median may sort. */
@@ -78,15 +78,15 @@ struct tz_overview_builder {
 
 static bool sorts_values(const tz_overview_params *how)
 {
-    return how->method == TZ_RESAMPLE_MODE || how->method == TZ_RESAMPLE_MEDIAN;
+    return how->method == TZ_RESAMPLING_MODE || how->method == TZ_RESAMPLING_MEDIAN;
 }
 
 /* Methods with weights that differ from pixel to pixel. They filter across first, into the scratch,
  * and then down. */
 static bool filters(const tz_overview_params *how)
 {
-    return how->method == TZ_RESAMPLE_BILINEAR || how->method == TZ_RESAMPLE_CUBIC ||
-           how->method == TZ_RESAMPLE_LANCZOS;
+    return how->method == TZ_RESAMPLING_BILINEAR || how->method == TZ_RESAMPLING_CUBIC ||
+           how->method == TZ_RESAMPLING_LANCZOS;
 }
 
 /* Old pixels under one new pixel, at most. */
@@ -106,7 +106,7 @@ bool tz_device_makes_overviews(const tz_device *device, const tz_overview_params
                           how->to_height <= how->from_height;
     if (!device->driver || !is_valid || (sorts_values(how) && max_values(how) > MAX_VALUES))
         return false;
-    return device->info.limits.fp64 || how->method == TZ_RESAMPLE_NEAREST ||
+    return device->info.limits.fp64 || how->method == TZ_RESAMPLING_NEAREST ||
            (tz_overview_is_average_2x2(how) && how->dtype != TZ_DTYPE_FLOAT32);
 }
 
@@ -355,7 +355,7 @@ static void put_samples(uint64_t *words, const tz_overview_params *how)
     words[TZ_OVERVIEW_TYPE] = to.dtype;
     words[TZ_OVERVIEW_BYTES] = tz_dtype_size(to.dtype);
     words[TZ_OVERVIEW_SAMPLE_BYTES] = tz_dtype_size(how->dtype);
-    words[TZ_OVERVIEW_COMPONENTS] = how->method == TZ_RESAMPLE_NEAREST ? 1 : to.components;
+    words[TZ_OVERVIEW_COMPONENTS] = how->method == TZ_RESAMPLING_NEAREST ? 1 : to.components;
     words[TZ_OVERVIEW_BANDS] = how->bands;
     words[TZ_OVERVIEW_USED_BITS] = how->bits;
     words[TZ_OVERVIEW_ALPHA] = how->alpha;
@@ -481,17 +481,17 @@ static const struct {
 static uint32_t overview_kernel_of(const tz_overview_params *how)
 {
     switch (how->method) {
-    case TZ_RESAMPLE_NEAREST:
+    case TZ_RESAMPLING_NEAREST:
         return TZ_KERNEL_OVERVIEW_PICK;
-    case TZ_RESAMPLE_BILINEAR:
-    case TZ_RESAMPLE_CUBIC:
-    case TZ_RESAMPLE_LANCZOS:
+    case TZ_RESAMPLING_BILINEAR:
+    case TZ_RESAMPLING_CUBIC:
+    case TZ_RESAMPLING_LANCZOS:
         return TZ_KERNEL_OVERVIEW_FILTER;
-    case TZ_RESAMPLE_MIN:
-    case TZ_RESAMPLE_MAX:
+    case TZ_RESAMPLING_MIN:
+    case TZ_RESAMPLING_MAX:
         return TZ_KERNEL_OVERVIEW_EXTREME;
-    case TZ_RESAMPLE_MODE:
-    case TZ_RESAMPLE_MEDIAN:
+    case TZ_RESAMPLING_MODE:
+    case TZ_RESAMPLING_MEDIAN:
         return TZ_KERNEL_OVERVIEW_CHOICE;
     default:
         break;

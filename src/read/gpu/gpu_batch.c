@@ -441,8 +441,8 @@ void tz_gpu_slot_deinit(tz_gpu_run *run, tz_gpu_slot *slot)
         (void)tz_device_end_reads(run->gpu->device, slot->reading, NULL);
     if (slot->is_busy)
         (void)tz_device_sync(run->gpu->device, slot->queue, NULL);
-    tz_device_free(slot->slab);
-    tz_device_free(slot->pinned);
+    tz_device_memory_free(slot->slab);
+    tz_device_memory_free(slot->pinned);
     tz_free(slot->codestreams);
     tz_free(slot->tile_reads);
     tz_free(slot->redo);

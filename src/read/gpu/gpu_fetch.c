@@ -153,7 +153,8 @@ tz_result tz_direct_alloc(tz_gpu_run *run, tz_gpu_slot *slot)
                                   run->plan->ctx.err));
     if (slot->slab)
         return TZ_OK;
-    TZ_TRY(tz_device_alloc(gpu->device, gpu->slot_size.device, &slot->slab, run->plan->ctx.err));
+    TZ_TRY(tz_device_memory_alloc(&slot->slab, gpu->device, gpu->slot_size.device,
+                                  run->plan->ctx.err));
     const tz_result result = tz_device_share(slot->slab, &err);
     if (result == TZ_ERR_IO) {
         tz_note_reason(run->use.direct_reason, err.message);

@@ -99,7 +99,7 @@ static void set_entry_source(const tz_gpu_run *run, const tz_gpu_slot *slot,
     entry->step = how->copies_rows && !request->to_mask ? 1 : samples;
     entry->format = how->format + by_band;
     entry->status = tile_read->status == TZ_GPU_NO_STATUS
-                        ? TZ_NONE
+                        ? TZ_NO_VALUE
                         : slot->batch.layout.statuses + tile_read->status * sizeof(uint32_t);
 }
 
@@ -120,7 +120,7 @@ static tz_convert_entry *add_rect_entries(const tz_gpu_run *run, const tz_gpu_sl
         point_of(&request->mask, rect, staged + rect->staged_pixels, rect->columns, 1);
     for (uint32_t i = 0; i < bands; i++) {
         const uint32_t band = tz_gpu_rect_band(rect, i);
-        tz_convert_entry entry = {.status = TZ_NONE};
+        tz_convert_entry entry = {.status = TZ_NO_VALUE};
         set_entry_source(run, slot, tile_read, rect, band, &entry);
         if (!request->to_mask) {
             entry.flags |= TZ_CONVERT_INTO;

@@ -484,7 +484,7 @@ static tz_result admit_memory(const tz_plan *plan)
 static bool is_gpu_worthwhile(tz_plan *plan)
 {
     const tz_gpu_plan *gpu = plan->gpu;
-    const tz_report *report = &plan->report;
+    const tz_read_report *report = &plan->report;
     const uint16_t compression = plan->requests[0].tile.compression;
     const uint64_t pinned = gpu->slot_size.pinned * (report->device.waves > 1 ? gpu->slots : 1);
     tz_vendor_decoder decoder;

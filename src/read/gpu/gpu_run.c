@@ -449,7 +449,7 @@ static void fill_area(filler *f, const tz_planned_request *request, int64_t colu
     if (width <= 0 || height <= 0)
         return;
     tz_convert_entry entry = {.format = how->copy,
-                              .status = TZ_NONE,
+                              .status = TZ_NO_VALUE,
                               .into_row = into->row_stride,
                               .into_column = into->column_stride,
                               .mask_row = mask->row_stride,
@@ -538,7 +538,7 @@ static tz_result run_on_gpu(tz_gpu_run *run)
 {
     tz_plan *plan = run->plan;
     tz_gpu_plan *gpu = run->gpu;
-    tz_report *report = &plan->report;
+    tz_read_report *report = &plan->report;
     TZ_TRY(tz_workers_init(&run->workers, plan));
     if (gpu->on_device)
         TZ_TRY(tz_device_wait_for_stream(gpu->device, plan->ctx.err));

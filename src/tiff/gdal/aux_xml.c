@@ -208,7 +208,7 @@ static tz_result apply_transform(aux_reader *reader)
     geo->has_transform = true;
     geo->gcps = NULL;
     geo->gcp_count = 0;
-    reader->values |= TZ_VALUE_TRANSFORM;
+    reader->values |= TZ_SIDECAR_VALUE_TRANSFORM;
     return TZ_OK;
 }
 
@@ -245,7 +245,7 @@ static tz_result apply_gcps(aux_reader *reader)
         return TZ_OK;
     geo->gcps = list;
     geo->gcp_count = count;
-    reader->values |= TZ_VALUE_GCPS;
+    reader->values |= TZ_SIDECAR_VALUE_GCPS;
     return TZ_OK;
 }
 
@@ -257,7 +257,7 @@ static tz_result apply_crs(aux_reader *reader)
     const char *text = tz_metadata_find_role(reader->aux, TZ_AUX_SRS, -1);
     const char *epoch = tz_metadata_find_role(reader->aux, TZ_AUX_EPOCH, -1);
     bool known = false;
-    if (reader->values & TZ_VALUE_GCPS) {
+    if (reader->values & TZ_SIDECAR_VALUE_GCPS) {
         const char *of_gcps = tz_metadata_find_role(reader->aux, TZ_AUX_GCP_SRS, -1);
         text = of_gcps ? of_gcps : text;
     }
@@ -266,7 +266,7 @@ static tz_result apply_crs(aux_reader *reader)
     TZ_TRY(tz_geo_set_crs(&file->info.geo, text, &file->arena, reader->ctx, &known));
     if (!known)
         return TZ_OK;
-    reader->values |= TZ_VALUE_CRS;
+    reader->values |= TZ_SIDECAR_VALUE_CRS;
     double year = NAN;
     if (epoch && (!tz_parse_double(epoch, &year, NULL) || !isfinite(year)))
         return TZ_WARN_GEO(reader->ctx, tz_no_location(),
@@ -305,7 +305,7 @@ static tz_result apply_nodata(aux_reader *reader)
     info->nodata_text = tz_arena_text(&reader->file->arena, first, strlen(first));
     if (!info->nodata_text)
         return tz_fail_nomem(reader->ctx, strlen(first) + 1);
-    reader->values |= TZ_VALUE_NODATA;
+    reader->values |= TZ_SIDECAR_VALUE_NODATA;
     return TZ_OK;
 }
 
@@ -322,9 +322,9 @@ tz_result tz_aux_apply(tz_file *file, const tz_metadata *aux, const tz_context *
     TZ_TRY(tz_metadata_merge(&file->metadata, aux, &added, &of_bands, ctx));
     file->info.metadata_count = file->metadata.count;
     if (added > of_bands)
-        reader.values |= TZ_VALUE_METADATA;
+        reader.values |= TZ_SIDECAR_VALUE_METADATA;
     if (of_bands > 0)
-        reader.values |= TZ_VALUE_BANDS;
+        reader.values |= TZ_SIDECAR_VALUE_BANDS;
     *values = reader.values;
     return TZ_OK;
 }

@@ -16,7 +16,7 @@
 
 tz_location tz_metadata_at(const tz_metadata_parser *parser)
 {
-    return parser->aux ? tz_no_location() : tz_at_tag(TZ_TAG_GDAL_METADATA, TZ_NONE);
+    return parser->aux ? tz_no_location() : tz_at_tag(TZ_TAG_GDAL_METADATA, TZ_NO_VALUE);
 }
 
 tz_result tz_metadata_drop(tz_metadata_parser *parser, tz_result result)

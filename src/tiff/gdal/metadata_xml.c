@@ -340,7 +340,8 @@ tz_result tz_metadata_begin(tz_metadata_parser **out, uint64_t size, uint32_t ba
                             const tz_context *ctx)
 {
     (void)size, (void)bands;
-    TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META, tz_at_tag(TZ_TAG_GDAL_METADATA, TZ_NONE),
+    TZ_TRY(tz_warn(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META,
+                   tz_at_tag(TZ_TAG_GDAL_METADATA, TZ_NO_VALUE),
                    "GDAL metadata is not read: this build of terrazzo is without expat; build it "
                    "with TERRAZZO_WITH_EXPAT=ON"));
     *out = tz_alloc_zeroed(1, sizeof **out);

@@ -47,7 +47,7 @@ static const type_range type_ranges[] = {
 
 static tz_location at_nodata(void)
 {
-    return tz_at_tag(TZ_TAG_GDAL_NODATA, TZ_NONE);
+    return tz_at_tag(TZ_TAG_GDAL_NODATA, TZ_NO_VALUE);
 }
 
 /* ---- text to number ---- */

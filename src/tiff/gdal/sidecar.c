@@ -60,7 +60,7 @@ static bool find_world_file(const char *path, char *out, size_t size)
     return find_name_beside(path, stem, ".wld", out, size);
 }
 
-bool tz_sidecar_path(const char *path, uint32_t sidecar, char *out, size_t size)
+bool tz_sidecar_path(char *out, size_t size, const char *path, uint32_t sidecar)
 {
     static const struct {
         uint32_t sidecar;
@@ -79,7 +79,7 @@ tz_result tz_sidecar_find(const char *path, uint32_t sidecar, tz_arena *arena,
     char *found = tz_arena_alloc(arena, size);
     if (!found)
         return tz_fail_nomem(ctx, size);
-    *out = tz_sidecar_path(path, sidecar, found, size) ? found : NULL;
+    *out = tz_sidecar_path(found, size, path, sidecar) ? found : NULL;
     return TZ_OK;
 }
 
@@ -211,7 +211,7 @@ static tz_result load_world_file(tz_file *file, tz_source *source, const char *p
     geo->has_transform = true;
     geo->gcps = NULL;
     geo->gcp_count = 0;
-    return tz_sidecar_add_use(file, TZ_SIDECAR_WORLD, TZ_VALUE_TRANSFORM, path, ctx);
+    return tz_sidecar_add_use(file, TZ_SIDECAR_WORLD, TZ_SIDECAR_VALUE_TRANSFORM, path, ctx);
 }
 
 /* ---- both ---- */

@@ -8,8 +8,8 @@
  * a code becomes a citation in the form that ArcGIS writes.
  *
  * Each tz_crs has a PROJ context of its own: silent, without network, shared with nobody, so that
- * handles can be used in any thread. Without PROJ, tz_crs_open fails, and only a code at the end of
- * a WKT is recognised. */
+ * handles can be used in any thread. Without PROJ, tz_crs_from_file fails, and only a code at the
+ * end of a WKT is recognised. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -279,17 +279,17 @@ out:
 
 /* ---- using a CRS ---- */
 
-const char *tz_crs_name(const tz_crs *crs)
+const char *tz_crs_get_name(const tz_crs *crs)
 {
     return crs->name;
 }
 
-const char *tz_crs_wkt(const tz_crs *crs)
+const char *tz_crs_get_wkt(const tz_crs *crs)
 {
     return crs->wkt;
 }
 
-int tz_crs_epsg(const tz_crs *crs)
+int tz_crs_get_epsg(const tz_crs *crs)
 {
     return crs->epsg;
 }
@@ -374,19 +374,19 @@ void tz_crs_close(tz_crs *crs)
     (void)crs;
 }
 
-const char *tz_crs_name(const tz_crs *crs)
+const char *tz_crs_get_name(const tz_crs *crs)
 {
     (void)crs;
     return "";
 }
 
-const char *tz_crs_wkt(const tz_crs *crs)
+const char *tz_crs_get_wkt(const tz_crs *crs)
 {
     (void)crs;
     return "";
 }
 
-int tz_crs_epsg(const tz_crs *crs)
+int tz_crs_get_epsg(const tz_crs *crs)
 {
     (void)crs;
     return 0;
@@ -431,9 +431,9 @@ static tz_result identify_crs_text(const char *text, const tz_context *ctx, crs_
 
 #endif
 
-tz_result tz_crs_open(tz_crs **out, const tz_file *file, tz_error *err)
+tz_result tz_crs_from_file(tz_crs **out, const tz_file *file, tz_error *err)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     tz_context ctx = {.name = info->name, .err = err, .ifd = -1};
     return tz_crs_open_geo(out, &info->geo, &ctx);
 }
@@ -469,8 +469,8 @@ static void set_crs_codes(tz_geo *geo, const crs_codes *codes)
 /* Stores a projection without a code as ArcGIS does: its text in a citation. */
 static tz_result set_pe_string(tz_geo *geo, const char *wkt, tz_arena *arena, const tz_context *ctx)
 {
-    static const uint16_t projected = TZ_MODEL_PROJECTED, area = TZ_RASTER_PIXEL_IS_AREA,
-                          point = TZ_RASTER_PIXEL_IS_POINT, user_defined = TZ_GEO_USER_DEFINED;
+    static const uint16_t projected = TZ_MODEL_PROJECTED, area = TZ_RASTER_TYPE_AREA,
+                          point = TZ_RASTER_TYPE_POINT, user_defined = TZ_GEO_USER_DEFINED;
     const size_t size = strlen(TZ_PE_START) + strlen(wkt);
     const crs_codes codes = {.model_type = projected, .epsg = user_defined};
     char *text = tz_arena_alloc(arena, size + 1);
@@ -478,7 +478,7 @@ static tz_result set_pe_string(tz_geo *geo, const char *wkt, tz_arena *arena, co
     if (!text || !keys)
         return tz_fail_nomem(ctx, size + 1);
     (void)snprintf(text, size + 1, TZ_PE_START "%s", wkt);
-    const bool is_point = geo->raster_type == TZ_RASTER_PIXEL_IS_POINT;
+    const bool is_point = geo->raster_type == TZ_RASTER_TYPE_POINT;
     keys[0] = (tz_geo_key){TZ_KEY_MODEL_TYPE, TZ_TYPE_SHORT, 1, {.shorts = &projected}};
     keys[1] =
         (tz_geo_key){TZ_KEY_RASTER_TYPE, TZ_TYPE_SHORT, 1, {.shorts = is_point ? &point : &area}};
@@ -486,7 +486,7 @@ static tz_result set_pe_string(tz_geo *geo, const char *wkt, tz_arena *arena, co
     keys[3] =
         (tz_geo_key){TZ_KEY_PROJECTED_CITATION, TZ_TYPE_ASCII, (uint32_t)size, {.text = text}};
     set_crs_codes(geo, &codes);
-    geo->raster_type = is_point ? TZ_RASTER_PIXEL_IS_POINT : TZ_RASTER_PIXEL_IS_AREA;
+    geo->raster_type = is_point ? TZ_RASTER_TYPE_POINT : TZ_RASTER_TYPE_AREA;
     geo->keys = keys;
     geo->key_count = PE_KEYS;
     geo->key_revision = 1;

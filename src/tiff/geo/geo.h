@@ -180,7 +180,7 @@ static inline bool tz_geo_is_code(uint32_t value)
 
 static inline tz_location tz_at_geo_keys(void)
 {
-    return tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NONE);
+    return tz_at_tag(TZ_TAG_GEO_KEYS, TZ_NO_VALUE);
 }
 
 /* Writes the CRS that the keys describe as text that PROJ understands ("EPSG:32633",
@@ -190,7 +190,8 @@ static inline tz_location tz_at_geo_keys(void)
  * user-defined CRS. */
 tz_result tz_geo_crs_definition(const tz_geo *geo, const tz_context *ctx, char **out);
 
-/* tz_crs_open for georeferencing that is not of an open file. ctx->name is that of messages. */
+/* tz_crs_from_file for georeferencing that is not of an open file. ctx->name is that of messages.
+ */
 tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx);
 
 #endif

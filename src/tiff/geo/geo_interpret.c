@@ -19,7 +19,7 @@ enum { MAX_CITATION = 4096 };
 
 static tz_result warn_reserved_value(const tz_context *ctx, uint16_t key, uint16_t value)
 {
-    return TZ_WARN_GEO(ctx, tz_expecting(tz_at_geo_keys(), TZ_NONE, value),
+    return TZ_WARN_GEO(ctx, tz_expecting(tz_at_geo_keys(), TZ_NO_VALUE, value),
                        "key %s (%u) has a reserved value", tz_geo_key_name(key), key);
 }
 
@@ -30,7 +30,7 @@ static tz_result read_epsg_code(const tz_context *ctx, const tz_geo *geo, uint16
     uint16_t code = tz_geo_short(geo, key, 0);
     *out = 0;
     if (code > TZ_GEO_USER_DEFINED)
-        return TZ_WARN_GEO(ctx, tz_expecting(tz_at_geo_keys(), TZ_NONE, code),
+        return TZ_WARN_GEO(ctx, tz_expecting(tz_at_geo_keys(), TZ_NO_VALUE, code),
                            "key %s (%u) has a private code, which only its author knows",
                            tz_geo_key_name(key), key);
     if (code > 0 && code < 1024)
@@ -208,7 +208,7 @@ tz_result tz_geo_interpret_keys(tz_arena *arena, const tz_context *ctx, tz_geo *
     const uint16_t model_type = tz_geo_short(geo, TZ_KEY_MODEL_TYPE, 0);
     const double epoch = tz_geo_double(geo, TZ_KEY_COORDINATE_EPOCH, NAN);
     /* 0 and 32767 say nothing about the raster, and need no warning. */
-    if (raster_type == TZ_RASTER_PIXEL_IS_AREA || raster_type == TZ_RASTER_PIXEL_IS_POINT)
+    if (raster_type == TZ_RASTER_TYPE_AREA || raster_type == TZ_RASTER_TYPE_POINT)
         geo->raster_type = (tz_raster_type)raster_type;
     else if (raster_type != 0 && raster_type < TZ_GEO_USER_DEFINED)
         TZ_TRY(warn_reserved_value(ctx, TZ_KEY_RASTER_TYPE, raster_type));

@@ -129,7 +129,7 @@ enum { SEEN_WORDS = 1024 };
 /* Sets the text of a key without the closing bar and the NULs around it. */
 static tz_result read_key_text(const key_reader *reader, const char *text, tz_geo_key *key)
 {
-    const tz_location location = tz_at_tag(TZ_TAG_GEO_ASCII, TZ_NONE);
+    const tz_location location = tz_at_tag(TZ_TAG_GEO_ASCII, TZ_NO_VALUE);
     uint32_t size = key->count;
     while (size > 0 && text[size - 1] == '\0')
         size--;
@@ -164,11 +164,11 @@ static tz_result read_key_from_array(const key_reader *reader, const uint16_t *e
     else if (location == TZ_TAG_GEO_ASCII)
         size = tags->ascii_size;
     else
-        return TZ_WARN_GEO(reader->ctx, tz_expecting(tz_at_geo_keys(), TZ_NONE, location),
+        return TZ_WARN_GEO(reader->ctx, tz_expecting(tz_at_geo_keys(), TZ_NO_VALUE, location),
                            "the location of key %s (%u) is neither 0 nor a tag with keys",
                            tz_geo_key_label(key->id), key->id);
     if (end > size)
-        return TZ_WARN_GEO(reader->ctx, tz_expecting(tz_at_tag(location, TZ_NONE), size, end),
+        return TZ_WARN_GEO(reader->ctx, tz_expecting(tz_at_tag(location, TZ_NO_VALUE), size, end),
                            "the values of key %s (%u) end outside the tag",
                            tz_geo_key_label(key->id), key->id);
     *usable = size > 0; /* an absent tag has not even an address to point at */

@@ -23,13 +23,13 @@ size_t tz_count_finite(const double *values, size_t count)
 
 static tz_result warn_count(const tz_context *ctx, uint16_t tag, uint64_t expected, uint64_t found)
 {
-    return TZ_WARN_GEO(ctx, tz_expecting(tz_at_tag(tag, TZ_NONE), expected, found),
+    return TZ_WARN_GEO(ctx, tz_expecting(tz_at_tag(tag, TZ_NO_VALUE), expected, found),
                        "the number of values is not that of the standard");
 }
 
 static tz_result warn_not_finite(const tz_context *ctx, uint16_t tag)
 {
-    return TZ_WARN_GEO(ctx, tz_at_tag(tag, TZ_NONE), "a value is infinite or not a number");
+    return TZ_WARN_GEO(ctx, tz_at_tag(tag, TZ_NO_VALUE), "a value is infinite or not a number");
 }
 
 /* Sets a transform unless it maps different pixels to one point. With PixelIsPoint the tags refer
@@ -39,7 +39,7 @@ static tz_result set_geo_transform(const tz_context *ctx, uint16_t tag, const do
 {
     double determinant = t[1] * t[5] - t[2] * t[4];
     double shifted[6] = {t[0], t[1], t[2], t[3], t[4], t[5]};
-    if (out->raster_type == TZ_RASTER_PIXEL_IS_POINT) {
+    if (out->raster_type == TZ_RASTER_TYPE_POINT) {
         shifted[0] -= t[1] * 0.5 + t[2] * 0.5;
         shifted[3] -= t[4] * 0.5 + t[5] * 0.5;
     }
@@ -49,7 +49,7 @@ static tz_result set_geo_transform(const tz_context *ctx, uint16_t tag, const do
      */
     bool upright = t[2] == 0 && t[4] == 0 && t[1] != 0 && t[5] != 0;
     if (determinant == 0 && !upright)
-        return TZ_WARN_GEO(ctx, tz_at_tag(tag, TZ_NONE),
+        return TZ_WARN_GEO(ctx, tz_at_tag(tag, TZ_NO_VALUE),
                            "the transform is singular: it maps the image to a line or a point");
     for (size_t i = 0; i < 6; i++)
         out->transform[i] = shifted[i];
@@ -63,7 +63,7 @@ static tz_result set_geo_transform(const tz_context *ctx, uint16_t tag, const do
 static tz_result read_scale_and_tiepoint(const tz_geo_tags *tags, const tz_context *ctx,
                                          tz_geo *out)
 {
-    const tz_location at_scale = tz_at_tag(TZ_TAG_PIXEL_SCALE, TZ_NONE);
+    const tz_location at_scale = tz_at_tag(TZ_TAG_PIXEL_SCALE, TZ_NO_VALUE);
     if (!tags->scale)
         return TZ_OK;
     if (tags->scale_count != TZ_SCALE_VALUES)
@@ -82,8 +82,8 @@ static tz_result read_scale_and_tiepoint(const tz_geo_tags *tags, const tz_conte
                            "GDAL reads the image as north-up"));
     if (tags->tiepoint_count < TZ_TIEPOINT_VALUES)
         return TZ_WARN_GEO(ctx,
-                           tz_expecting(tz_at_tag(TZ_TAG_TIEPOINTS, TZ_NONE), TZ_TIEPOINT_VALUES,
-                                        tags->tiepoint_count),
+                           tz_expecting(tz_at_tag(TZ_TAG_TIEPOINTS, TZ_NO_VALUE),
+                                        TZ_TIEPOINT_VALUES, tags->tiepoint_count),
                            "the pixel scale has no tiepoint");
     const double *point = tags->tiepoints;
     double x_scale = tags->scale[0];
@@ -103,7 +103,7 @@ static tz_result read_matrix(const tz_geo_tags *tags, const tz_context *ctx, tz_
     if (!m)
         return TZ_OK;
     if (tags->scale)
-        TZ_TRY(TZ_WARN_GEO(ctx, tz_at_tag(TZ_TAG_TRANSFORMATION, TZ_NONE),
+        TZ_TRY(TZ_WARN_GEO(ctx, tz_at_tag(TZ_TAG_TRANSFORMATION, TZ_NO_VALUE),
                            "a transformation and a pixel scale exclude each other; the %s is used",
                            out->has_transform ? "scale" : "transformation"));
     if (out->has_transform)
@@ -137,7 +137,7 @@ static tz_result read_gcps(const tz_geo_tags *tags, const tz_context *ctx, tz_ge
             continue;
         }
         list[kept] = list[i];
-        if (out->raster_type == TZ_RASTER_PIXEL_IS_POINT) {
+        if (out->raster_type == TZ_RASTER_TYPE_POINT) {
             list[kept].column += 0.5;
             list[kept].row += 0.5;
         }
@@ -154,7 +154,7 @@ tz_result tz_geo_parse_transform(const tz_geo_tags *tags, const tz_context *ctx,
     if (tags->tiepoints && (count == 0 || count % TZ_TIEPOINT_VALUES != 0)) {
         uint64_t whole = tz_ceil_div(count > 0 ? count : 1, TZ_TIEPOINT_VALUES);
         if (!tz_mul(whole, TZ_TIEPOINT_VALUES, &whole))
-            whole = TZ_NONE;
+            whole = TZ_NO_VALUE;
         TZ_TRY(warn_count(ctx, TZ_TAG_TIEPOINTS, whole, count));
     }
     TZ_TRY(read_scale_and_tiepoint(tags, ctx, out));

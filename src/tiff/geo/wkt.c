@@ -101,7 +101,7 @@ void tz_wkt_add_number(tz_wkt *wkt, uint16_t key, double value)
     if (wkt->result != TZ_OK)
         return;
     if (!isfinite(value)) {
-        wkt->result = TZ_FAIL_GEO(wkt->ctx, tz_at_tag(TZ_TAG_GEO_DOUBLES, TZ_NONE),
+        wkt->result = TZ_FAIL_GEO(wkt->ctx, tz_at_tag(TZ_TAG_GEO_DOUBLES, TZ_NO_VALUE),
                                   "key %s (%u) is missing, infinite or not a number",
                                   tz_geo_key_name(key), key);
         return;

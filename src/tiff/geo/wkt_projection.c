@@ -261,9 +261,10 @@ void tz_wkt_add_conversion(tz_wkt *wkt)
                 add_parameter(wkt, &known->parameters[i]);
         tz_wkt_add(wkt, "]");
     } else if (id != 0 && id != TZ_GEO_USER_DEFINED) {
-        wkt->result = tz_fail(
-            wkt->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO, tz_expecting(tz_at_geo_keys(), TZ_NONE, id),
-            "the method of key ProjMethodGeoKey (%u) has no equivalent in WKT", TZ_KEY_PROJ_METHOD);
+        wkt->result = tz_fail(wkt->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO,
+                              tz_expecting(tz_at_geo_keys(), TZ_NO_VALUE, id),
+                              "the method of key ProjMethodGeoKey (%u) has no equivalent in WKT",
+                              TZ_KEY_PROJ_METHOD);
     } else {
         wkt->result =
             TZ_FAIL_GEO(wkt->ctx, tz_at_geo_keys(), "the CRS is projected, but no key says how");

@@ -40,23 +40,23 @@ typedef struct tile_table {
 
 /* ---- sizes ---- */
 
-/* A sum that stays TZ_NONE once it does not fit. Sizes are checked as a whole at the end. */
+/* A sum that stays TZ_NO_VALUE once it does not fit. Sizes are checked as a whole at the end. */
 static uint64_t add_or_none(uint64_t a, uint64_t b)
 {
     uint64_t sum;
-    return a != TZ_NONE && b != TZ_NONE && tz_add(a, b, &sum) ? sum : TZ_NONE;
+    return a != TZ_NO_VALUE && b != TZ_NO_VALUE && tz_add(a, b, &sum) ? sum : TZ_NO_VALUE;
 }
 
 static uint64_t multiply_or_none(uint64_t a, uint64_t b)
 {
     uint64_t product;
-    return tz_mul(a, b, &product) ? product : TZ_NONE;
+    return tz_mul(a, b, &product) ? product : TZ_NO_VALUE;
 }
 
 static uint64_t align_size(uint64_t size)
 {
     const uint64_t up = add_or_none(size, IFD_ALIGNMENT - 1);
-    return up == TZ_NONE ? TZ_NONE : up / IFD_ALIGNMENT * IFD_ALIGNMENT;
+    return up == TZ_NO_VALUE ? TZ_NO_VALUE : up / IFD_ALIGNMENT * IFD_ALIGNMENT;
 }
 
 /* Returns the bytes of a value outside of its entry, with the padding after it; 0: it fits the
@@ -310,7 +310,7 @@ tz_result tz_emit_directories(const tz_emit_ifd *directories, size_t count,
                      .write = write,
                      .user = user};
     const uint64_t end = add_or_none(options->start, tz_emit_size(directories, count, options));
-    if (end == TZ_NONE || (!options->bigtiff && !fits_classic(directories, count, end)))
+    if (end == TZ_NO_VALUE || (!options->bigtiff && !fits_classic(directories, count, end)))
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "the file is too large for %s",
                        options->bigtiff ? "64-bit offsets" : "classic TIFF; write BigTIFF");

@@ -26,7 +26,8 @@ typedef struct tz_emit_options {
 
 enum { TZ_EMIT_HEADER_SIZE = 16 }; /* bytes kept for the header, in both formats */
 
-/* Returns the bytes from start to the end of the last table; TZ_NONE if they do not fit 64 bits. */
+/* Returns the bytes from start to the end of the last table; TZ_NO_VALUE if they do not fit 64
+ * bits. */
 uint64_t tz_emit_size(const tz_emit_ifd *directories, size_t count, const tz_emit_options *options);
 
 /* Writes the directories, from start on and without gaps, in pieces of at most capacity bytes (at

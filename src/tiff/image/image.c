@@ -40,8 +40,8 @@ tz_result tz_copy_array(tz_arena *arena, const void *data, uint64_t count, size_
     if (count == 0)
         return TZ_OK;
     if (!tz_mul(count, size, &bytes))
-        bytes = TZ_NONE;
-    if (bytes != TZ_NONE && tz_to_size(bytes, &memory))
+        bytes = TZ_NO_VALUE;
+    if (bytes != TZ_NO_VALUE && tz_to_size(bytes, &memory))
         copy = tz_arena_alloc(arena, memory);
     if (!copy)
         return tz_fail_nomem(ctx, bytes);
@@ -71,11 +71,11 @@ static tz_result check_options(const tz_write_options *options, const tz_context
     const enum_check checks[] = {
         {(unsigned)options->interleave, TZ_INTERLEAVE_TILE, "interleave"},
         {(unsigned)options->bigtiff, TZ_BIGTIFF_IF_SAFER, "bigtiff"},
-        {(unsigned)options->lossless, TZ_NO, "lossless"},
-        {(unsigned)options->overview_lossless, TZ_NO, "overview_lossless"},
+        {(unsigned)options->lossless, TZ_CHOICE_NO, "lossless"},
+        {(unsigned)options->overview_lossless, TZ_CHOICE_NO, "overview_lossless"},
         {(unsigned)options->jpeg_tables, TZ_JPEG_TABLES_NONE, "jpeg_tables"},
         {(unsigned)options->verify, TZ_VERIFY_NONE, "verify"},
-        {(unsigned)options->overview_resampling, TZ_RESAMPLE_MEDIAN, "overview_resampling"},
+        {(unsigned)options->overview_resampling, TZ_RESAMPLING_MEDIAN, "overview_resampling"},
     };
     const uint32_t alignment = options->alignment;
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
@@ -149,7 +149,7 @@ uint64_t tz_image_rows_bytes(const tz_image *image, uint64_t rows)
     const uint64_t samples = image->planar == TZ_PLANAR_SEPARATE ? 1 : image->spec.bands;
     const uint64_t bits = (uint64_t)image->tile_width * image->spec.bits_per_sample * samples;
     uint64_t bytes;
-    return tz_mul(tz_ceil_div(bits, 8), rows, &bytes) ? bytes : TZ_NONE;
+    return tz_mul(tz_ceil_div(bits, 8), rows, &bytes) ? bytes : TZ_NO_VALUE;
 }
 
 /* The standard asks for multiples of 16. Square tiles are GDAL's rule for a COG. */

@@ -84,7 +84,7 @@ static tz_result warn_unused_options(const tz_image *image, const tz_context *ct
     const option_use uses[] = {
         {o->level != 0, TZ_OPTION_LEVEL | inner_level, "%s: level is ignored"},
         {o->quality != 0, TZ_OPTION_QUALITY | lossy_quality, "%s: quality is ignored"},
-        {o->lossless == TZ_NO, TZ_OPTION_LOSSLESS, "%s: lossless is ignored"},
+        {o->lossless == TZ_CHOICE_NO, TZ_OPTION_LOSSLESS, "%s: lossless is ignored"},
         {o->distance != 0, TZ_OPTION_DISTANCE, "%s: distance is ignored"},
         {o->alpha_distance != 0, TZ_OPTION_DISTANCE, "%s: alpha_distance is ignored"},
         {o->max_error != 0, TZ_OPTION_MAX_ERROR, "%s: max_error is ignored"},
@@ -109,9 +109,10 @@ static tz_encode_options encode_choice_from_options(const tz_write_options *opti
     /* A device without a level to follow uses the class of levels that devices have. */
     const bool by_device = options->device && options->compression == TZ_COMPRESSION_DEFLATE;
     return (tz_encode_options){
-        .level = options->level == 0 && by_device ? TZ_LEVEL_FAST : options->level,
+        .level = options->level == 0 && by_device ? TZ_EFFORT_FAST : options->level,
         .quality = options->quality,
-        .lossless = options->lossless == TZ_AUTO ? default_lossless : options->lossless == TZ_YES,
+        .lossless = options->lossless == TZ_CHOICE_AUTO ? default_lossless
+                                                        : options->lossless == TZ_CHOICE_YES,
         .distance = options->distance,
         .alpha_distance = options->alpha_distance,
         .max_error = options->max_error,

@@ -176,8 +176,8 @@ static tz_result check_geo_agrees_with_keys(tz_image *image, tz_geo *geo, const 
                       .key_minor = geo->key_minor,
                       .coordinate_epoch = NAN};
     TZ_TRY(tz_geo_interpret_keys(&image->arena, &quiet, &meaning));
-    const bool area = geo->raster_type == TZ_RASTER_PIXEL_IS_AREA;
-    if (!area || meaning.raster_type != TZ_RASTER_UNDEFINED) /* without a key it is area */
+    const bool area = geo->raster_type == TZ_RASTER_TYPE_AREA;
+    if (!area || meaning.raster_type != TZ_RASTER_TYPE_UNDEFINED) /* without a key it is area */
         TZ_TRY(check_agrees_with_keys("raster_type", geo->raster_type, meaning.raster_type, ctx));
     TZ_TRY(check_agrees_with_keys("model_type", geo->model_type, meaning.model_type, ctx));
     TZ_TRY(check_agrees_with_keys("epsg", geo->epsg, meaning.epsg, ctx));
@@ -215,11 +215,11 @@ static tz_result check_epsg_codes(const tz_geo *geo, const tz_context *ctx)
  * does not have: they are not looked up. */
 static tz_result generate_keys(tz_image *image, tz_geo *geo, const tz_context *ctx)
 {
-    static const uint16_t raster_types[] = {TZ_RASTER_UNDEFINED, TZ_RASTER_PIXEL_IS_AREA,
-                                            TZ_RASTER_PIXEL_IS_POINT};
+    static const uint16_t raster_types[] = {TZ_RASTER_TYPE_UNDEFINED, TZ_RASTER_TYPE_AREA,
+                                            TZ_RASTER_TYPE_POINT};
     uint32_t count = 0;
     TZ_TRY(check_epsg_codes(geo, ctx));
-    if (geo->epsg == 0 && geo->raster_type == TZ_RASTER_UNDEFINED && !geo->citation)
+    if (geo->epsg == 0 && geo->raster_type == TZ_RASTER_TYPE_UNDEFINED && !geo->citation)
         return TZ_OK;
     if (geo->epsg != 0 && geo->model_type == 0) {
         if (geo->epsg_vertical != 0)
@@ -231,8 +231,8 @@ static tz_result generate_keys(tz_image *image, tz_geo *geo, const tz_context *c
     if (geo->model_type > TZ_MODEL_GEOCENTRIC)
         return TZ_FAIL_ARG(ctx, "spec->geo->model_type is %u; it must be 1, 2 or 3",
                            geo->model_type);
-    if (geo->raster_type == TZ_RASTER_UNDEFINED)
-        geo->raster_type = TZ_RASTER_PIXEL_IS_AREA;
+    if (geo->raster_type == TZ_RASTER_TYPE_UNDEFINED)
+        geo->raster_type = TZ_RASTER_TYPE_AREA;
     if (geo->citation) {
         const size_t size = strlen(geo->citation);
         if (size >= MAX_KEY_VALUES)
@@ -283,7 +283,7 @@ tz_result tz_image_resolve_geo(tz_image *image, const tz_context *ctx)
                                &copy));
     tz_geo *geo = copy;
     image->spec.geo = geo;
-    if ((unsigned)geo->raster_type > TZ_RASTER_PIXEL_IS_POINT)
+    if ((unsigned)geo->raster_type > TZ_RASTER_TYPE_POINT)
         return TZ_FAIL_ARG(ctx, "spec->geo->raster_type is %u, which is none of its values",
                            (unsigned)geo->raster_type);
     if (geo->has_transform && geo->gcp_count > 0)
@@ -344,7 +344,7 @@ static void add_transform_tags(tz_tag_list *tags, const tz_geo *geo)
         t[1] > 0 && t[5] < 0 && t[2] == 0 && t[4] == 0 && !signbit(t[2]) && !signbit(t[4]);
     double x = t[0];
     double y = t[3];
-    if (geo->raster_type == TZ_RASTER_PIXEL_IS_POINT) {
+    if (geo->raster_type == TZ_RASTER_TYPE_POINT) {
         x = unshift_corner(x, t[1] * 0.5 + t[2] * 0.5);
         y = unshift_corner(y, t[4] * 0.5 + t[5] * 0.5);
     }
@@ -392,7 +392,7 @@ void tz_image_add_geo_tags(tz_tag_list *tags, const tz_geo *geo)
     if (geo->has_transform) {
         add_transform_tags(tags, geo);
     } else if (geo->gcp_count > 0) {
-        const double half = geo->raster_type == TZ_RASTER_PIXEL_IS_POINT ? 0.5 : 0;
+        const double half = geo->raster_type == TZ_RASTER_TYPE_POINT ? 0.5 : 0;
         tz_gcp *list = tz_tag_list_alloc(tags, geo->gcp_count, sizeof *list);
         for (uint32_t i = 0; list && i < geo->gcp_count; i++) {
             list[i] = geo->gcps[i];

@@ -26,7 +26,7 @@ tz_result tz_image_resolve_geo(tz_image *image, const tz_context *ctx);
 tz_result tz_image_resolve_metadata(tz_image *image, const tz_context *ctx);
 tz_result tz_image_resolve_extra_tags(tz_image *image, const tz_context *ctx);
 
-/* Returns the bytes of rows of a tile; TZ_NONE if they do not fit 64 bits. */
+/* Returns the bytes of rows of a tile; TZ_NO_VALUE if they do not fit 64 bits. */
 uint64_t tz_image_rows_bytes(const tz_image *image, uint64_t rows);
 
 /* A list of tags that grows. The first failure stays in result and turns later calls into no-ops,

@@ -186,8 +186,8 @@ static tz_result check_extra_tag(const tz_tag_value *tag, const tz_context *ctx)
     if (tag->count == 0 || !tag->data)
         return TZ_FAIL_ARG_TAG(ctx, tag->tag, "it has no values");
     if (!tz_mul(tag->count, tz_type_size(tag->type), &bytes))
-        bytes = TZ_NONE;
-    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_tag_bytes), tz_at_tag(tag->tag, TZ_NONE),
+        bytes = TZ_NO_VALUE;
+    TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_tag_bytes), tz_at_tag(tag->tag, TZ_NO_VALUE),
                           bytes, "bytes in one tag"));
     if (bytes > UINT32_MAX)
         return TZ_FAIL_ARG_TAG(ctx, tag->tag, "a tag of 4 GiB and more");

@@ -15,7 +15,8 @@
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 
-/* The allocation that tz_spec_of returns: the specification, and all that it points to. */
+/* The allocation that tz_image_spec_from_file returns: the specification, and all that it points
+ * to. */
 typedef struct spec_holder {
     tz_image_spec spec; /* the first member: the caller has a pointer to it */
     tz_geo geo;
@@ -215,7 +216,7 @@ static tz_result copy_extra_tag(spec_holder *holder, const tz_tag *tag, tz_tag_v
     uint8_t *data = tz_arena_array(&holder->arena, (size_t)tag->size + 1, 1);
     if (!data)
         return tz_fail_nomem(&holder->ctx, tag->size + 1);
-    TZ_TRY(tz_tag_read(holder->file, tag, data, (size_t)tag->size, holder->ctx.err));
+    TZ_TRY(tz_tag_read(data, (size_t)tag->size, holder->file, tag, holder->ctx.err));
     const bool open = tag->type == TZ_TYPE_ASCII && data[tag->size - 1] != '\0';
     *out = (tz_tag_value){tag->tag, tag->type, tag->count + open, data};
     return TZ_OK;
@@ -234,7 +235,7 @@ static tz_result copy_extra_tags(spec_holder *holder)
     spec->tags = tags;
     for (uint32_t i = 0; i < entries; i++) {
         tz_tag tag;
-        TZ_TRY(tz_tag_get(holder->file, level->ifd_offset, i, &tag, holder->ctx.err));
+        TZ_TRY(tz_tag_get(&tag, holder->file, level->ifd_offset, i, holder->ctx.err));
         uint32_t same = 0;
         while (same < spec->tag_count && tags[same].tag != tag.tag)
             same++;
@@ -249,7 +250,7 @@ static tz_result copy_extra_tags(spec_holder *holder)
 
 /* ---- the whole ---- */
 
-tz_result tz_spec_of(tz_image_spec **out, const tz_file *file, tz_error *err)
+tz_result tz_image_spec_from_file(tz_image_spec **out, const tz_file *file, tz_error *err)
 {
     const tz_context ctx = tz_file_context(file, err);
     spec_holder *holder = tz_alloc_zeroed(1, sizeof *holder);
@@ -267,11 +268,11 @@ tz_result tz_spec_of(tz_image_spec **out, const tz_file *file, tz_error *err)
     if (result == TZ_OK)
         *out = &holder->spec;
     else
-        tz_spec_free(&holder->spec);
+        tz_image_spec_free(&holder->spec);
     return result;
 }
 
-void tz_spec_free(tz_image_spec *spec)
+void tz_image_spec_free(tz_image_spec *spec)
 {
     spec_holder *holder = (spec_holder *)spec;
     if (!holder)

@@ -162,7 +162,7 @@ static tz_result open_resources(tz_writer *w, bool exposed_to_source)
         if (size == 0)
             continue;
         TZ_TRY(exposed_to_source && i == TZ_ALLOCATION_ROWS
-                   ? tz_device_alloc(gpu->device, size, out, w->ctx.err)
+                   ? tz_device_memory_alloc(out, gpu->device, size, w->ctx.err)
                    : tz_device_alloc_own(gpu->device, size, out, w->ctx.err));
         gpu->held_bytes += size;
     }
@@ -207,17 +207,17 @@ static void close_resources(tz_writer *w)
     for (int i = 0; i < 2; i++) {
         if (gpu->pinned[i])
             w->levels[0].slabs[i].memory = NULL;
-        tz_device_free(gpu->pinned[i]);
-        tz_device_free(gpu->tiles[i].memory);
+        tz_device_memory_free(gpu->pinned[i]);
+        tz_device_memory_free(gpu->tiles[i].memory);
         tz_free(gpu->tiles[i].numbers);
         gpu->pinned[i] = gpu->tiles[i].memory = NULL;
         gpu->tiles[i].numbers = NULL;
     }
     tz_gpu_codestreams_close(w);
-    tz_device_free(gpu->tables);
+    tz_device_memory_free(gpu->tables);
     gpu->tables = NULL;
     for (int i = 0; i < TZ_ALLOCATIONS; i++) {
-        tz_device_free(gpu->allocations[i]);
+        tz_device_memory_free(gpu->allocations[i]);
         gpu->allocations[i] = NULL;
     }
 }

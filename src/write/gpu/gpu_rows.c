@@ -82,7 +82,7 @@ tz_result tz_gpu_fill_begin(tz_writer *w, const tz_tile_row *slab, bool on_devic
         tz_device *device = tz_writer_image(w)->options.device;
         const uint64_t size = tz_slab_bytes(&w->budget, w->levels[0].image);
         TZ_TRY(tz_device_admit(device, &size, 1, w->ctx.err));
-        TZ_TRY(tz_device_alloc(device, size, device_rows, w->ctx.err));
+        TZ_TRY(tz_device_memory_alloc(device_rows, device, size, w->ctx.err));
         w->gpu.held_bytes = size;
     }
     if (w->maker->on_device == on_device && w->gpu.rows_in_place < done)

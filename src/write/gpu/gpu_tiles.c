@@ -102,7 +102,7 @@ static void fill_tables(const batch_launch *b)
             .plane = position.plane,
             /* the mask's pixels, for statistics of the image */
             .valid = tz_buffer_has_memory(mask) ? first_sample_offset(mask, &position, 0) : 0,
-            .checked = !is_mask && tz_verified_index(b->image, position.tile_index) != TZ_NONE};
+            .checked = !is_mask && tz_verified_index(b->image, position.tile_index) != TZ_NO_VALUE};
         if (is_mask || b->raw || b->encoding->codestreams)
             continue;
         tz_tile_format format = b->encoding->format;
@@ -115,7 +115,7 @@ static void fill_tables(const batch_launch *b)
             .capacity = (uint32_t)(library ? tz_min(library->view - lead, bound) : bound),
             .skip = options->sparse ? at->results + n * sizeof(tz_extract_result) +
                                           offsetof(tz_extract_result, empty)
-                                    : TZ_NONE};
+                                    : TZ_NO_VALUE};
     }
     if (options->discard_bits)
         memcpy((uint8_t *)b->extracts + (at->discard - at->extracts), options->discard_bits,
@@ -289,11 +289,11 @@ tz_result tz_gpu_collect_tile(tz_writer *w, const tz_task_batch *batch, uint64_t
     const tz_context ctx = tz_writer_context(w, err);
     const tz_codec_call call = {&ctx, tz_tile_location(image, tiles->level, &position)};
     tz_tile_slot_begin(&w->encoder, tiles->level, &position, slot);
-    slot->hash = slot->verified_index != TZ_NONE ? seen->hash : 0;
+    slot->hash = slot->verified_index != TZ_NO_VALUE ? seen->hash : 0;
     if (slot->bands > 0)
         slot->stats = (tz_stats *)(uintptr_t)result_at(w, tiles, at->stats) + number * slot->bands;
     const bool packed = w->budget.encoding[which].bytes.row > 0;
-    if (packed && !position.is_mask && seen->misfit != TZ_NONE)
+    if (packed && !position.is_mask && seen->misfit != TZ_NO_VALUE)
         return tz_fail_misfit(image, tiles->level, &position, seen->misfit, &ctx);
     if (image->options.sparse && seen->empty)
         return TZ_OK;

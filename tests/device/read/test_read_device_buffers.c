@@ -18,7 +18,7 @@ static tz_item item_of(const tz_file *file)
 {
     return (tz_item){.file = file,
                      .into = {.dtype = TZ_DTYPE_UINT8,
-                              .bands = tz_file_info(file)->bands,
+                              .bands = tz_file_get_info(file)->bands,
                               .height = HEIGHT,
                               .width = WIDTH}};
 }
@@ -29,7 +29,7 @@ static tz_device_memory *memory_of(tz_device *device, size_t size)
     tz_error err;
     uint8_t *poison = malloc(size);
     memset(poison, 0xA5, size);
-    assert_int_equal(tz_device_alloc(device, size, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, size, &err), TZ_OK);
     assert_int_equal(tz_device_copy_in(memory, 0, poison, size, &err), TZ_OK);
     free(poison);
     return memory;
@@ -55,7 +55,7 @@ static void refuse(const tz_item *item, tz_device *device, const char *text)
     how.device = device;
     timeline_start(test_device);
     assert_int_equal(tz_read(item, &how, NULL, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_plan_read(item, 1, &how, NULL, NULL), TZ_ERR_ARG);
+    assert_int_equal(tz_plan_read(NULL, item, 1, &how, NULL), TZ_ERR_ARG);
     timeline_stop(test_device);
     assert_int_equal(timeline.count, 0);
     if (!strstr(err.message, text))
@@ -106,8 +106,8 @@ static void buffers_lie_within_their_memory(void **state)
     item.mask.offset = 0;
     item.mask.memory = foreign;
     refuse(&item, test_device, "another device");
-    tz_device_free(memory);
-    tz_device_free(foreign);
+    tz_device_memory_free(memory);
+    tz_device_memory_free(foreign);
     tz_device_close(other);
     tz_close(file);
     tb_free(b);
@@ -131,7 +131,7 @@ static void host_and_device_share_tiles(void **state)
         tz_device_memory *second = memory_of(test_device, sizeof part);
         tz_item items[3] = {item_of(file), item_of(file), item_of(file)};
         tz_read_options how = TZ_READ_OPTIONS_INIT;
-        tz_report report;
+        tz_read_report report;
         tz_error err;
         items[0].into.data = plain;
         items[1].into.memory = memory;
@@ -163,8 +163,8 @@ static void host_and_device_share_tiles(void **state)
         }
         for (uint32_t k = 0; k < sizeof part; k++)
             assert_int_equal(part[k], plain[(13 + k / 30) * WIDTH + 11 + k % 30]);
-        tz_device_free(memory);
-        tz_device_free(second);
+        tz_device_memory_free(memory);
+        tz_device_memory_free(second);
         tz_close(file);
         tb_free(b);
     }
@@ -175,7 +175,7 @@ static void host_and_device_share_tiles(void **state)
 typedef struct bad_read {
     tz_result result;
     tz_error err;
-    tz_report report;
+    tz_read_report report;
     tz_outcome outcome;
     uint8_t pixels[PIXELS], mask[PIXELS];
 } bad_read;
@@ -204,7 +204,7 @@ static void read_bad(bad_read *r, const tb *b, bool to_device, bool strict, bool
         assert_int_equal(tz_device_copy_out(r->pixels, memory, 0, PIXELS, &err), TZ_OK);
         assert_int_equal(tz_device_copy_out(r->mask, memory, PIXELS, PIXELS, &err), TZ_OK);
     }
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     tz_close(file);
 }
 
@@ -305,12 +305,12 @@ static void resampling_is_done_by_the_cpu(void **state)
     static uint8_t expected[40 * 30], found[40 * 30];
     tz_item item = item_of(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     item.into.width = 40;
     item.into.height = 30;
     item.into.data = expected;
-    how.resampling = TZ_RESAMPLE_CUBIC;
+    how.resampling = TZ_RESAMPLING_CUBIC;
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
     item.into.data = NULL;
     item.into.memory = memory;
@@ -328,7 +328,7 @@ static void resampling_is_done_by_the_cpu(void **state)
     how.max_memory = 0;
     how.strict_device = true;
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_UNSUPPORTED);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     tz_close(file);
     tb_free(b);
 }
@@ -351,7 +351,7 @@ static void what_is_outside_is_filled(void **state)
     for (size_t i = 0; i < 2 * sizeof windows / sizeof windows[0]; i++) {
         tz_read_options how = TZ_READ_OPTIONS_INIT;
         tz_item item = item_of(file);
-        tz_report report;
+        tz_read_report report;
         item.window = windows[i / 2];
         item.into.width = item.into.height = SIDE;
         item.mask = item.into;
@@ -370,7 +370,7 @@ static void what_is_outside_is_filled(void **state)
         assert_int_equal(tz_device_copy_out(found, memory, 0, sizeof found, &err), TZ_OK);
         assert_memory_equal(found, expected, sizeof found);
     }
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     tz_close(file);
     tb_free(b);
 }
@@ -422,7 +422,7 @@ static void what_is_outside_is_nodata_of_each_band(void **state)
         assert_int_equal(tz_device_copy_out(found, memory, 0, sizeof found, &err), TZ_OK);
         assert_memory_equal(found, expected, sizeof found);
     }
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     tz_close(file);
     tz_memory_free(&bytes);
     raster_free(&r);
@@ -439,7 +439,7 @@ static void memory_has_limits(void **state)
     static uint8_t pixels[PIXELS];
     tz_item item = item_of(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     uint64_t waves = 0;
     bool has_failed = false;
@@ -487,7 +487,7 @@ static void many_tiles(void **state)
     static uint8_t expected[COLUMNS * ROWS], found[COLUMNS * ROWS];
     tz_device_memory *memory = memory_of(test_device, sizeof found);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     tz_item item = {.file = file,
                     .into = {.data = expected,
@@ -509,7 +509,7 @@ static void many_tiles(void **state)
         assert_int_equal(report.tiles, ROWS);
         assert_int_equal(report.device.waves, 3);
     }
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     tz_close(file);
     tb_free(b);
 }
@@ -528,7 +528,7 @@ static void memory_of_the_host_is_planned(void **state)
                              .height = 30 * TILE,
                              .width = 30 * TILE}};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     tz_device_options keeps_nothing = TZ_DEVICE_OPTIONS_INIT;
     keeps_nothing.pinned_bytes = 1;
@@ -575,13 +575,13 @@ static void progress_can_cancel(void **state)
     uint64_t last = 0;
     tz_item item = item_of(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     item.into.data = pixels;
     how.device = test_device;
     do { /* so much that there are some waves */
         how.device_bytes += 1000;
-    } while (tz_plan_read(&item, 1, &how, &report, &err) != TZ_OK);
+    } while (tz_plan_read(&report, &item, 1, &how, &err) != TZ_OK);
     assert_true(report.device.waves >= 4);
     how.progress = (tz_progress){stop_at_once, &last};
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_CANCELLED);

@@ -61,7 +61,7 @@ static void pixels_are_those_of_the_cpu(void **state)
         const form *f = &forms[i / 2];
         codestream_image image = image_of(f);
         codestream_cuda->reversed = i % 2;
-        const tz_report report = codestream_read(&image, &how);
+        const tz_read_report report = codestream_read(&image, &how);
         assert_int_equal(report.device.tiles, report.tiles);
         assert_true(report.tiles >= f->tiles);
         assert_int_equal(report.device.tiles_on_cpu, 0);
@@ -88,7 +88,7 @@ static void batches_of_files(void **state)
     for (size_t i = 0; i < COUNT; i++)
         list[i] = &images[i];
     for (unsigned i = 0; i < 4; i++) {
-        tz_report report;
+        tz_read_report report;
         tz_error err;
         codestream_cuda->reversed = i % 2;
         assert_int_equal(codestream_try(list, COUNT, &how, i / 2, &report, &err), TZ_OK);
@@ -116,7 +116,7 @@ static calls count_calls(tz_device *device, uint32_t across, uint32_t down)
     codestream_image image = codestream_tiles(STREAM_JP2, across, down);
     (void)codestream_read(&image, &how); /* what is made once */
     codestream_keep_steps();
-    const tz_report report = codestream_read(&image, &how);
+    const tz_read_report report = codestream_read(&image, &how);
     codestream_cuda->keep_steps = false;
     assert_int_equal(report.device.tiles, tiles);
     assert_int_equal(report.device.syncs, 1);
@@ -204,7 +204,7 @@ static void many_waves(void **state)
     how.threads = 1;
     for (unsigned reversed = 0; reversed < 2; reversed++) {
         codestream_cuda->reversed = reversed;
-        const tz_report report = codestream_read(&image, &how);
+        const tz_read_report report = codestream_read(&image, &how);
         assert_true(report.device.waves >= 3);
         assert_int_equal(report.device.library_calls, report.device.waves);
         assert_int_equal(report.device.tiles, 300);
@@ -217,7 +217,7 @@ typedef struct reader {
     codestream_image image;
     tz_device *device;
     tz_result result;
-    tz_report report;
+    tz_read_report report;
 } reader;
 
 static void *read_in_thread(void *user)
@@ -260,10 +260,10 @@ static void lossy_tiles(void **state)
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
     tz_read_options how = with(device);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_JPEG2000);
-    options.lossless = TZ_NO;
+    options.lossless = TZ_CHOICE_NO;
     codestream_image image = codestream_write(TZ_DTYPE_UINT8, 3, &options, (tz_window){0});
     codestream_image *list = &image;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     for (unsigned on_device = 0; on_device < 2; on_device++) {
         assert_int_equal(codestream_try(&list, 1, &how, on_device, &report, &err), TZ_OK);
@@ -296,7 +296,7 @@ static void no_library(void **state)
     for (size_t i = 0; i < 2; i++) {
         tz_device *device = codestream_open(none[i]);
         tz_read_options how = with(device);
-        tz_report report = codestream_read(&image, &how);
+        tz_read_report report = codestream_read(&image, &how);
         tz_error err;
         assert_string_equal(report.device.library, "");
         assert_non_null(strstr(report.device.reason, "nvJPEG2000"));
@@ -324,7 +324,7 @@ static void its_memory_is_planned(void **state)
     codestream_image *list = &image;
     assert_true(tz_device_find_codestream_codec(device, 34712, false, TILE * TILE, &codec));
     assert_string_equal(codec.name, name);
-    tz_report report = codestream_read(&image, &how);
+    tz_read_report report = codestream_read(&image, &how);
     assert_true(report.device.memory > codec.bytes);
     how.device_bytes = 2 * codec.bytes;
     report = codestream_read(&image, &how);
@@ -398,7 +398,7 @@ static void broken_tiles(void **state)
     for (unsigned i = 0; i < 4; i++) {
         tz_tile_status statuses[TILES];
         tz_outcome outcome = {.tiles = statuses, .tile_room = TILES};
-        tz_report report;
+        tz_read_report report;
         tz_error err;
         image.item.outcome = &outcome;
         codestream_cuda->reversed = i % 2;
@@ -426,7 +426,7 @@ static void tiles_that_it_fails_with(void **state)
     tz_read_options how = with(device);
     codestream_image image = codestream_tiles(STREAM_JP2, 4, 3);
     codestream_image *list = &image;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     (void)codestream_read(&image, &how);
     for (unsigned i = 0; i < 4 * TILES; i++) {
@@ -463,7 +463,7 @@ static void it_fails_its_trial(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tz_device *device = codestream_open_untried(NVJPEG2K_FAKE);
         const tz_read_options how = with(device);
-        tz_report report;
+        tz_read_report report;
         tz_error err;
         codestream_cuda->fail_function = cases[i].function;
         codestream_cuda->fail_nth = 1;

@@ -54,7 +54,8 @@ static tz_read_options lossy_on(tz_device *device)
 }
 
 /* The device is opened before anything fails. Of memory of the device, the caller's is. */
-static tz_result read_once(batch *b, bool strict, uint64_t nth, tz_report *report, tz_error *err)
+static tz_result read_once(batch *b, bool strict, uint64_t nth, tz_read_report *report,
+                           tz_error *err)
 {
     tz_device *device = NULL;
     codestream_cuda->fail_nth = 0;
@@ -82,7 +83,7 @@ static void nothing_is_left(void)
 
 static void both_libraries_decode(batch *b)
 {
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     cuda_fake_reset(codestream_cuda);
     assert_int_equal(read_once(b, true, 0, &report, &err), TZ_OK);
@@ -105,7 +106,7 @@ static void each_call_fails_in_turn(void **state)
     assert_true(made > 60);
     for (uint64_t n = 1; n <= made; n++) {
         for (unsigned strict = 0; strict < 2; strict++) {
-            tz_report report;
+            tz_read_report report;
             tz_error err = {.message = ""};
             cuda_fake_reset(codestream_cuda);
             codestream_cuda->fail_code = codes[n % 4];
@@ -141,7 +142,7 @@ static void each_allocation_fails_in_turn(void **state)
     assert_int_equal(open_with(&device, NVJPEG_FAKE, &err), TZ_OK);
     const tz_read_options how = lossy_on(device);
     for (uint64_t n = 1; !done; n++) {
-        tz_report report;
+        tz_read_report report;
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
         const tz_result result = codestream_try(b.list, IMAGES, &how, false, &report, &err);
@@ -166,7 +167,7 @@ static void what_is_not_allowed_takes_nothing(void **state)
     make(&b);
     for (size_t i = 0; i < 2; i++) {
         tz_device *device = NULL;
-        tz_report report;
+        tz_read_report report;
         tz_error err;
         assert_int_equal(open_with(&device, libraries[i], &err), TZ_OK);
         tz_read_options how = lossy_on(device);

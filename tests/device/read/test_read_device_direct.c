@@ -16,7 +16,7 @@ static const tz_compression compressions[] = {TZ_COMPRESSION_NONE, TZ_COMPRESSIO
                                               TZ_COMPRESSION_DEFLATE, TZ_COMPRESSION_ZSTD};
 enum { COMPRESSIONS = sizeof compressions / sizeof compressions[0] };
 
-static void all_went_straight(const tz_report *report)
+static void all_went_straight(const tz_read_report *report)
 {
     assert_string_equal(report->device.direct_reason, "");
     assert_true(report->device.direct_reads > 0);
@@ -39,7 +39,7 @@ static void pixels_are_those_of_the_cpu(void **state)
         direct_image image = direct_make("file", 2, 2, &how);
         direct_control->no_batches = i % 4 == 1;
         direct_open(CUFILE_FAKE, "");
-        tz_report report = direct_check(&image, &(direct_read){.to_device = i % 2 == 0});
+        tz_read_report report = direct_check(&image, &(direct_read){.to_device = i % 2 == 0});
         all_went_straight(&report);
         assert_int_equal(report.device.tiles_redone, 0);
         report = direct_check(&image,
@@ -57,7 +57,7 @@ static void overviews(void **state)
     how.cog = true;
     direct_image image = direct_make("file", 4, 2, &how);
     for (uint32_t level = 0; level < 2; level++) {
-        const tz_report report = direct_check(&image, &(direct_read){.level = level});
+        const tz_read_report report = direct_check(&image, &(direct_read){.level = level});
         all_went_straight(&report);
     }
     direct_drop(&image);
@@ -71,7 +71,7 @@ static void tiles_apart(void **state)
         tz_write_options how = direct_tiles(compressions[2 * i]);
         how.alignment = 16384;
         direct_image image = direct_make("file", 3, 2, &how);
-        const tz_report report = direct_check(&image, &(direct_read){.to_device = i});
+        const tz_read_report report = direct_check(&image, &(direct_read){.to_device = i});
         assert_int_equal(report.device.direct_reads, 6);
         assert_true(report.device.direct_bytes < (uint64_t)6 * 3 * 4096);
         all_went_straight(&report);
@@ -87,7 +87,7 @@ static void small_reads(void **state)
     how.tile_width = how.tile_height = 32;
     how.alignment = 16384;
     direct_image image = direct_make("file", 1, 1, &how);
-    const tz_report report = direct_check(&image, &(direct_read){0});
+    const tz_read_report report = direct_check(&image, &(direct_read){0});
     assert_int_equal(report.device.direct_reads, 0);
     assert_int_equal(report.device.bounced_bytes, 4 * 32 * 32);
     assert_string_equal(report.device.direct_reason, "some reads are too small for it");
@@ -107,7 +107,7 @@ static void one_batch_of_files_and_memory(void **state)
     tz_file *in_memory = tf_open(built);
     tz_item items[FILES + 1];
     uint8_t *expected[FILES + 1], *found[FILES + 1];
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     for (size_t i = 0; i <= FILES; i++) {
@@ -162,9 +162,9 @@ static calls calls_of(uint32_t across, uint32_t down)
 {
     const tz_write_options as = direct_tiles(TZ_COMPRESSION_NONE);
     direct_image image = direct_make("file", across, down, &as);
-    const tz_info *info = tz_file_info(image.file);
+    const tz_info *info = tz_file_get_info(image.file);
     uint8_t *pixels;
-    tz_report plan, report;
+    tz_read_report plan, report;
     tz_error err;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.device = direct_device;
@@ -176,7 +176,7 @@ static calls calls_of(uint32_t across, uint32_t down)
                                    .bands = 1,
                                    .width = info->width,
                                    .height = info->height}};
-    assert_int_equal(tz_plan_read(&item, 1, &how, &plan, &err), TZ_OK);
+    assert_int_equal(tz_plan_read(&plan, &item, 1, &how, &err), TZ_OK);
     cuda_fake_reset(direct_cuda);
     direct_cuda->keep_steps = true;
     assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
@@ -222,7 +222,7 @@ static void nothing_to_read(void **state)
 {
     (void)state;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     how.device = direct_device;
     direct_cuda->keep_steps = true;
@@ -248,7 +248,7 @@ static void all_are_submitted_before_the_first_wait(void **state)
     direct_image image = direct_make("file", 5, 2, &as);
     direct_control->most_batch = 3;
     direct_cuda->keep_steps = true;
-    const tz_report report = direct_check(&image, &(direct_read){0});
+    const tz_read_report report = direct_check(&image, &(direct_read){0});
     assert_int_equal(report.device.direct_reads, 10);
     assert_int_equal(direct_steps("cuFileBatchIOSubmit"), 4);
     assert_true(direct_last("cuFileBatchIOSubmit") < direct_first("cuFileBatchIOGetStatus"));
@@ -277,7 +277,7 @@ static void waves_overlap(void **state)
     const tz_write_options as = direct_tiles(TZ_COMPRESSION_NONE);
     direct_image image = direct_make("file", 8, 4, &as);
     timeline_start(direct_device);
-    const tz_report report =
+    const tz_read_report report =
         direct_check(&image, &(direct_read){.device_bytes = 120000, .threads = 1});
     timeline_stop(direct_device);
     const size_t waves = (size_t)report.device.waves;
@@ -310,7 +310,7 @@ static void *read_often(void *user)
     for (int i = 0; i < 3 && r->good; i++) {
         const direct_read how = {.device_bytes = i % 2 ? 60000 : 0, .threads = 1};
         uint8_t *pixels;
-        tz_report report;
+        tz_read_report report;
         tz_error err;
         r->good = direct_pixels(r->image, &how, direct_device, &pixels, &report, &err) == TZ_OK &&
                   report.device.direct_reads > 0 && !report.device.direct_reason[0];

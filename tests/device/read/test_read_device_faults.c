@@ -50,7 +50,7 @@ static const way ways[] = {{false, false, 0},
 #define WAYS (sizeof ways / sizeof ways[0])
 
 static tz_result read_file(tz_device *device, const way *how, tz_device_memory *memory,
-                           tz_report *report, tz_error *err)
+                           tz_read_report *report, tz_error *err)
 {
     tz_read_options options = TZ_READ_OPTIONS_INIT;
     const tz_item item = {.file = file,
@@ -77,7 +77,7 @@ static void check_pixels(void)
 }
 
 static void check_outcome(const way *how, fault_kind kind, tz_result result,
-                          const tz_report *report, const tz_error *err)
+                          const tz_read_report *report, const tz_error *err)
 {
     /* smaller batches, or the CPU: which still has to copy to buffers of the device */
     if (kind == FAULT_NO_MEMORY && !how->strict && !how->to_device && result == TZ_ERR_NOMEM)
@@ -101,11 +101,11 @@ static void check_outcome(const way *how, fault_kind kind, tz_result result,
 static bool fails_at(const way *how, uint64_t n, fault_kind kind)
 {
     tz_device_memory *memory = NULL;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     tz_device *device = fault_open();
     if (how->to_device)
-        assert_int_equal(tz_device_alloc(device, PIXELS, &memory, &err), TZ_OK);
+        assert_int_equal(tz_device_memory_alloc(&memory, device, PIXELS, &err), TZ_OK);
     fault_count_anew();
     fault_set(FAULT_ANY, n, kind);
     const tz_result result = read_file(device, how, memory, &report, &err);
@@ -116,7 +116,7 @@ static bool fails_at(const way *how, uint64_t n, fault_kind kind)
     if (!has_failed && result == TZ_OK)
         assert_string_equal(report.device.id, fault_device_id());
     check_outcome(how, kind, result, &report, &err);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
     assert_int_equal(fault_live(), 0);
     return has_failed;
@@ -178,7 +178,7 @@ static bool is_lost_at(uint64_t nth, tz_file *const files[ITEMS], bool strict)
 {
     static batch b;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err = {.result = TZ_OK};
     tz_device *device = fault_open();
     begin_batch(&b, files);
@@ -228,7 +228,7 @@ static void a_device_that_failed_before(void **state)
 {
     (void)state;
     tz_device *device = fault_open();
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     fault_set(FAULT_SYNC, 1, FAULT_ONCE);
     assert_int_equal(tz_device_sync(device, 0, &err), TZ_ERR_DEVICE);
@@ -246,11 +246,11 @@ static void every_allocation_fails_in_turn(void **state)
     for (size_t i = 0; i < WAYS; i++) {
         for (uint64_t n = 1;; n++) {
             tz_device_memory *memory = NULL;
-            tz_report report;
+            tz_read_report report;
             tz_error err;
             tz_device *device = fault_open();
             if (ways[i].to_device)
-                assert_int_equal(tz_device_alloc(device, PIXELS, &memory, &err), TZ_OK);
+                assert_int_equal(tz_device_memory_alloc(&memory, device, PIXELS, &err), TZ_OK);
             /* what is compiled once is kept by the device */
             (void)read_file(device, &ways[i], memory, &report, &err);
             alloc_hook_install();
@@ -261,7 +261,7 @@ static void every_allocation_fails_in_turn(void **state)
             assert_true(alloc_hook_kept_nothing(&stats));
             if (stats.failures > 0)
                 assert_int_equal(result, TZ_ERR_NOMEM);
-            tz_device_free(memory);
+            tz_device_memory_free(memory);
             assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
             if (stats.failures == 0)
                 break;
@@ -274,7 +274,7 @@ static void read_full_device(tz_device *device, tz_device_memory *memory)
 {
     const way how = {.to_device = memory != NULL};
     const way strict = {.to_device = memory != NULL, .strict = true};
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     if (read_file(device, &how, memory, &report, &err) != TZ_OK)
         fail_msg("%s", err.message);
@@ -300,10 +300,10 @@ static void a_full_device_leaves_it_to_the_cpu(void **state)
     fault_reset();
     how.memory_bytes = PIXELS + 500;
     assert_int_equal(tz_device_open(&device, fault_device_id(), &how, NULL), TZ_OK);
-    assert_int_equal(tz_device_alloc(device, PIXELS, &memory, NULL), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, PIXELS, NULL), TZ_OK);
     read_full_device(device, NULL);
     read_full_device(device, memory);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     tz_device_close(device);
 }
 
@@ -315,10 +315,10 @@ static void a_buffer_that_does_not_fit(void **state)
     tz_error err = {.result = TZ_OK};
     tz_device *device = fault_open();
     fault_set(FAULT_ALLOC, 1, FAULT_NO_MEMORY);
-    assert_int_equal(tz_device_alloc(device, 5000, &memory, &err), TZ_ERR_NOMEM);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 5000, &err), TZ_ERR_NOMEM);
     assert_int_equal(err.cause, TZ_CAUSE_DEVICE);
     assert_int_equal(err.found, 5000);
-    assert_true(err.expected != TZ_NONE);
+    assert_true(err.expected != TZ_NO_VALUE);
     fault_reset();
     tz_device_close(device);
 }
@@ -329,7 +329,7 @@ static void memory_that_is_gone_makes_batches_smaller(void **state)
     (void)state;
     const way how = {.device_bytes = 60000};
     tz_device_options keeps_nothing = fault_options;
-    tz_report whole, report;
+    tz_read_report whole, report;
     tz_device *device = NULL;
     tz_error err;
     keeps_nothing.pinned_bytes = 1;
@@ -368,7 +368,7 @@ static void no_memory_while_a_plan_is_measured_again(void **state)
     keeps_nothing.pinned_bytes = 1;
     options.threads = 1;
     for (uint64_t n = 1, failures = 1; failures > 0; n++) {
-        tz_report report;
+        tz_read_report report;
         tz_error err = {.result = TZ_OK};
         assert_int_equal(tz_device_open(&options.device, fault_device_id(), &keeps_nothing, &err),
                          TZ_OK);
@@ -398,7 +398,7 @@ static void casts_without_double_precision(void **state)
     tz_device *device = fault_open();
     tz_device_memory *memory = NULL;
     tz_read_options options = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     static float before[3 * PIXELS], after[3 * PIXELS];
     tz_item item = {.file = file,
@@ -412,7 +412,7 @@ static void casts_without_double_precision(void **state)
                              .column_stride = 3 * sizeof(float)}};
     for (size_t i = 0; i < 3 * PIXELS; i++)
         before[i] = (float)i;
-    assert_int_equal(tz_device_alloc(device, sizeof before, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, sizeof before, &err), TZ_OK);
     assert_int_equal(tz_device_copy_in(memory, 0, before, sizeof before, &err), TZ_OK);
     item.into.memory = memory;
     options.device = device;
@@ -437,12 +437,12 @@ static void casts_without_double_precision(void **state)
         }
         item.into.band_stride = item.into.row_stride = item.into.column_stride = 0;
     }
-    assert_int_equal(tz_plan_read(&item, 1, &options, &report, &err), TZ_OK);
+    assert_int_equal(tz_plan_read(&report, &item, 1, &options, &err), TZ_OK);
     assert_non_null(strstr(report.device.reason, "double precision"));
     options.strict_device = true;
     assert_int_equal(tz_read(&item, &options, &report, &err), TZ_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, fault_device_id()));
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
 }
 
@@ -460,7 +460,7 @@ static void *read_often(void *argument)
     for (int i = 0; i < 20 && r->good; i++) {
         uint8_t own[PIXELS];
         tz_read_options options = TZ_READ_OPTIONS_INIT;
-        tz_report report;
+        tz_read_report report;
         const tz_item item = {.file = file,
                               .into = {.data = own,
                                        .dtype = TZ_DTYPE_UINT8,
@@ -502,7 +502,7 @@ static void auto_takes_what_pays(void **state)
     (void)state;
     tz_device *device = NULL;
     tz_device_memory *memory = NULL;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     assert_int_equal(tz_device_open(&device, "auto", &fault_options, &err), TZ_OK);
     assert_string_equal(tz_device_get_info(device)->id, fault_device_id());
@@ -511,10 +511,10 @@ static void auto_takes_what_pays(void **state)
     assert_true(report.device.reason[0] != '\0');
     check_pixels();
     /* pixels that are wanted there are made there */
-    assert_int_equal(tz_device_alloc(device, PIXELS, &memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, PIXELS, &err), TZ_OK);
     assert_int_equal(read_file(device, &ways[2], memory, &report, &err), TZ_OK);
     assert_string_equal(report.device.id, fault_device_id());
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     tz_device_close(device);
     fault_set_gpus(0);
     assert_int_equal(tz_device_open(&device, "auto", &fault_options, &err), TZ_OK);

@@ -33,7 +33,7 @@ static uint32_t below(uint32_t count)
 typedef struct outcome {
     tz_result result;
     tz_error err;
-    tz_report report;
+    tz_read_report report;
     uint8_t pixels[PIXELS], mask[PIXELS];
     tz_tile_status tiles[TILES];
     uint64_t failed;
@@ -61,7 +61,7 @@ static void read_file(outcome *o, const tz_file *file, const way *how)
     item.mask = item.into;
     item.mask.data = o->mask;
     if (how->to_device) {
-        assert_int_equal(tz_device_alloc(test_device, 2 * PIXELS, &memory, NULL), TZ_OK);
+        assert_int_equal(tz_device_memory_alloc(&memory, test_device, 2 * PIXELS, NULL), TZ_OK);
         item.into.data = item.mask.data = NULL;
         item.into.memory = item.mask.memory = memory;
         item.mask.offset = PIXELS;
@@ -74,11 +74,11 @@ static void read_file(outcome *o, const tz_file *file, const way *how)
         assert_int_equal(tz_device_copy_out(o->pixels, memory, 0, PIXELS, NULL), TZ_OK);
         assert_int_equal(tz_device_copy_out(o->mask, memory, PIXELS, PIXELS, NULL), TZ_OK);
     }
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
 }
 
 /* A list of kinds of warnings, whatever their order. */
-static uint64_t warnings_of(const tz_report *report)
+static uint64_t warnings_of(const tz_read_report *report)
 {
     uint64_t sum = report->warnings_dropped;
     for (uint32_t i = 0; i < report->warning_count; i++)

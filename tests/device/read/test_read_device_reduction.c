@@ -21,7 +21,7 @@ static tz_read_options reducing(tz_device *device)
 static void shrink(codestream_image *image, unsigned times)
 {
     const tz_read_options how = reducing(NULL);
-    const tz_info *info = tz_file_info(image->file);
+    const tz_info *info = tz_file_get_info(image->file);
     tz_buffer *into = &image->item.into;
     tz_error err;
     into->width = (info->width + (1u << times) - 1) >> times;
@@ -82,7 +82,7 @@ static void pixels_are_those_of_the_cpu(void **state)
         const unsigned times = i / 4 / FORMS + 1;
         codestream_image image = image_of(f, times);
         codestream_image *list = &image;
-        tz_report report;
+        tz_read_report report;
         tz_outcome outcome = {0};
         tz_error err;
         image.item.outcome = &outcome;
@@ -121,7 +121,7 @@ static void resolutions_of_one_batch(void **state)
         list[i] = &images[i];
     }
     for (unsigned i = 0; i < 4; i++) {
-        tz_report report;
+        tz_read_report report;
         tz_error err;
         codestream_cuda->reversed = i % 2;
         assert_int_equal(codestream_try(list, COUNT, &how, i / 2, &report, &err), TZ_OK);
@@ -150,7 +150,7 @@ static calls count_calls(tz_device *device, uint32_t across, uint32_t down)
     shrink(&image, 1);
     (void)codestream_read(&image, &how); /* what is made once */
     codestream_keep_steps();
-    const tz_report report = codestream_read(&image, &how);
+    const tz_read_report report = codestream_read(&image, &how);
     codestream_cuda->keep_steps = false;
     assert_int_equal(report.device.tiles, tiles);
     assert_int_equal(report.device.syncs, 1);
@@ -183,9 +183,9 @@ static void less_memory(void **state)
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
     const tz_read_options how = reducing(device);
     codestream_image image = codestream_tiles(STREAM_JP2, 40, 25);
-    const tz_report whole = codestream_read(&image, &how);
+    const tz_read_report whole = codestream_read(&image, &how);
     shrink(&image, 1);
-    const tz_report half = codestream_read(&image, &how);
+    const tz_read_report half = codestream_read(&image, &how);
     assert_int_equal(whole.tiles_reduced, 0);
     assert_int_equal(half.device.download_bytes * 4, whole.device.download_bytes);
     assert_true(half.device.memory < whole.device.memory);
@@ -204,7 +204,7 @@ static void too_few_resolutions(void **state)
     tz_read_options how = reducing(device);
     codestream_image image = codestream_tiles(STREAM_JP2, 4, 3);
     codestream_image *list = &image;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     shrink(&image, 2);
     for (unsigned on_device = 0; on_device < 2; on_device++) {
@@ -229,9 +229,9 @@ static void lossy_tiles(void **state)
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
     tz_read_options how = reducing(device);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_JPEG2000);
-    options.lossless = TZ_NO;
+    options.lossless = TZ_CHOICE_NO;
     codestream_image image = shrunk(TZ_DTYPE_UINT8, 3, &options, 2);
-    tz_report report = codestream_read(&image, &how);
+    tz_read_report report = codestream_read(&image, &how);
     assert_int_equal(report.device.tiles, 0);
     assert_non_null(strstr(report.device.library_reason, "lossy_on_device"));
     how.lossy_on_device = true;
@@ -250,12 +250,12 @@ static void other_sizes(void **state)
     tz_read_options how = reducing(device);
     codestream_image image = image_of(&forms[0], 1);
     codestream_image *list = &image;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     image.item.into.width = 17;
     image.item.into.height = 11;
     image.size = 17 * 11;
-    how.resampling = TZ_RESAMPLE_AVERAGE;
+    how.resampling = TZ_RESAMPLING_AVERAGE;
     for (unsigned on_device = 0; on_device < 2; on_device++) {
         how.device = NULL;
         image.item.into.data = image.expected;
@@ -283,7 +283,7 @@ static void tiles_that_it_fails_with(void **state)
     shrink(&image, 1);
     (void)codestream_read(&image, &how);
     for (unsigned i = 0; i < 4 * TILES; i++) {
-        tz_report report;
+        tz_read_report report;
         tz_error err;
         codestream_cuda->fail_function = functions[i % 2];
         codestream_cuda->fail_nth = i / 4 + 1;
@@ -354,7 +354,7 @@ static void what_a_batch_may_ask_for(void **state)
                              .samples = 1,
                              .sample_bytes = 1};
     tz_codestream_batch batch = {.compression = 34712, .codestreams = &picture, .count = 1};
-    assert_int_equal(tz_device_alloc(device, 64, &slab, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&slab, device, 64, &err), TZ_OK);
     batch.slab = slab;
     assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_OK);
     assert_false(picture.failed);
@@ -372,7 +372,7 @@ static void what_a_batch_may_ask_for(void **state)
     assert_int_equal(tz_device_decode_codestreams(0, &batch, &err), TZ_ERR_ARG);
     assert_int_equal(tz_device_sync(device, 0, &err), TZ_OK);
     assert_int_equal(codestream_library->decoded, 1);
-    tz_device_free(slab);
+    tz_device_memory_free(slab);
     codestream_close(device);
 }
 

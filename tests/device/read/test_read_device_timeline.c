@@ -81,12 +81,12 @@ static tz_file *open_slow(const tb *b, const tile_stream *stream)
 
 typedef struct costs {
     tz_device_counts counts;
-    tz_report report;
+    tz_read_report report;
 } costs;
 
 static tz_item item_of(const tz_file *file, uint8_t *pixels)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     return (tz_item){.file = file,
                      .into = {.data = pixels,
                               .dtype = TZ_DTYPE_UINT8,
@@ -97,7 +97,7 @@ static tz_item item_of(const tz_file *file, uint8_t *pixels)
 
 static size_t pixel_count(const tz_file *file)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     return (size_t)info->width * info->height * info->bands;
 }
 
@@ -110,7 +110,7 @@ static costs read_file(const tz_file *file, bool to_device, uint64_t device_byte
     tz_item item = item_of(file, expected);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_device_memory *memory = NULL;
-    tz_report plan;
+    tz_read_report plan;
     tz_error err;
     costs out;
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
@@ -118,11 +118,11 @@ static costs read_file(const tz_file *file, bool to_device, uint64_t device_byte
     how.device_bytes = device_bytes;
     item.into.data = found;
     if (to_device) {
-        assert_int_equal(tz_device_alloc(test_device, size, &memory, &err), TZ_OK);
+        assert_int_equal(tz_device_memory_alloc(&memory, test_device, size, &err), TZ_OK);
         item.into.data = NULL;
         item.into.memory = memory;
     }
-    assert_int_equal(tz_plan_read(&item, 1, &how, &plan, &err), TZ_OK);
+    assert_int_equal(tz_plan_read(&plan, &item, 1, &how, &err), TZ_OK);
     tz_device_begin_wave(test_device);
     timeline_start(test_device);
     event_count = 0;
@@ -136,7 +136,7 @@ static costs read_file(const tz_file *file, bool to_device, uint64_t device_byte
     assert_int_equal(result, TZ_OK);
     if (to_device)
         assert_int_equal(tz_device_copy_out(found, memory, 0, size, &err), TZ_OK);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     assert_memory_equal(found, expected, size);
     const tz_device_use *use = &out.report.device;
     assert_string_equal(use->reason, plan.device.reason);
@@ -314,7 +314,7 @@ static void all_sources_are_asked_before_any_is_waited_for(void **state)
 static void expect_no_call(const tz_item *items, size_t count, const char *reason)
 {
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     how.device = test_device;
     timeline_start(test_device);

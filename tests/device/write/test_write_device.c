@@ -78,7 +78,7 @@ static void compare_both(const raster *r, tz_write_options options, bool all)
     if (!raster_can_write(TZ_COMPRESSION_DEFLATE) || (is_slow && turn % 2))
         return;
     options.compression = TZ_COMPRESSION_DEFLATE;
-    options.level = TZ_LEVEL_FAST;
+    options.level = TZ_EFFORT_FAST;
     compare_ways(r, options, all && !is_slow);
 }
 
@@ -185,7 +185,7 @@ static void predictors(void **state)
     for (size_t i = 0; i < 4; i++) {
         raster r = raster_make(types[i], 3, 70, 90, false);
         tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFLATE);
-        options.level = TZ_LEVEL_FAST;
+        options.level = TZ_EFFORT_FAST;
         for (uint16_t predictor = 1; predictor <= (i == 3 ? 3 : 2); predictor++) {
             options.predictor = predictor;
             options.big_endian = predictor != 2;
@@ -244,9 +244,9 @@ static tz_write_options cog_of(tz_resampling method)
 static void overviews(void **state)
 {
     (void)state;
-    static const tz_resampling methods[] = {TZ_RESAMPLE_NONE, TZ_RESAMPLE_NEAREST,
-                                            TZ_RESAMPLE_BILINEAR, TZ_RESAMPLE_CUBIC,
-                                            TZ_RESAMPLE_MODE};
+    static const tz_resampling methods[] = {TZ_RESAMPLING_NONE, TZ_RESAMPLING_NEAREST,
+                                            TZ_RESAMPLING_BILINEAR, TZ_RESAMPLING_CUBIC,
+                                            TZ_RESAMPLING_MODE};
     raster r = raster_make(TZ_DTYPE_UINT16, 2, 203, 265, true);
     for (size_t i = 0; i < 5; i++)
         compare_both(&r, cog_of(methods[i]), i == 0);
@@ -257,7 +257,7 @@ static void overviews_of_numbers(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_FLOAT32, 1, 203, 265, false);
-    tz_write_options options = cog_of(TZ_RESAMPLE_AVERAGE);
+    tz_write_options options = cog_of(TZ_RESAMPLING_AVERAGE);
     punch_holes(&r);
     r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999}};
     options.statistics_items = true;
@@ -271,7 +271,7 @@ static void overviews_of_bands_apart(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_INT16, 3, 203, 265, true);
-    tz_write_options options = cog_of(TZ_RESAMPLE_LANCZOS);
+    tz_write_options options = cog_of(TZ_RESAMPLING_LANCZOS);
     options.interleave = TZ_INTERLEAVE_BAND;
     compare(&r, options);
     raster_free(&r);
@@ -282,7 +282,7 @@ static void overviews_of_another_codec(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 3, 203, 265, false);
-    tz_write_options options = cog_of(TZ_RESAMPLE_AVERAGE);
+    tz_write_options options = cog_of(TZ_RESAMPLING_AVERAGE);
     options.overview_compression = TZ_COMPRESSION_PACKBITS;
     compare_ways(&r, options, false);
     raster_free(&r);

@@ -80,7 +80,7 @@ static uint8_t *read_level(const tz_memory *memory, const raster *r, uint32_t le
     tz_error err;
     if (tz_open_memory(&file, memory->data, memory->size, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(tz_file_info(file)->warning_count, 0);
+    assert_int_equal(tz_file_get_info(file)->warning_count, 0);
     const uint32_t width = (r->spec.width + (1u << level) - 1) >> level;
     const uint32_t height = (r->spec.height + (1u << level) - 1) >> level;
     const int64_t sample = (int64_t)tz_dtype_size(r->spec.dtype);
@@ -165,8 +165,9 @@ static tz_write_options options_for(const kind *is, tz_device *device)
     tz_write_options options = options_of(is->compression, device);
     options.interleave = is->interleave;
     options.quality = is->quality;
-    options.lossless =
-        is->compression == TZ_COMPRESSION_JPEG2000 && is->quality > 0 ? TZ_NO : TZ_AUTO;
+    options.lossless = is->compression == TZ_COMPRESSION_JPEG2000 && is->quality > 0
+                           ? TZ_CHOICE_NO
+                           : TZ_CHOICE_AUTO;
     options.jpeg_subsampling[0] = options.jpeg_subsampling[1] = is->subsampling;
     return options;
 }
@@ -176,7 +177,7 @@ static uint64_t tables_size(const tz_memory *memory)
     tz_file *file = NULL;
     tz_error err;
     assert_int_equal(tz_open_memory(&file, memory->data, memory->size, NULL, &err), TZ_OK);
-    const uint64_t size = tz_file_info(file)->levels[0].jpeg_tables_size;
+    const uint64_t size = tz_file_get_info(file)->levels[0].jpeg_tables_size;
     tz_close(file);
     return size;
 }
@@ -192,7 +193,7 @@ static void all_kinds(void **state)
         for (int cog = 0; cog < 2; cog++) {
             tz_write_report report;
             options.cog = cog;
-            options.overview_resampling = cog ? TZ_RESAMPLE_NEAREST : 0;
+            options.overview_resampling = cog ? TZ_RESAMPLING_NEAREST : 0;
             tz_memory out = raster_write(&r, &options, NULL, &report);
             check_use(&report, kinds[i].library);
             assert_int_equal(tables_size(&out), 0);
@@ -274,7 +275,7 @@ static void overviews_of_their_own(void **state)
         tz_write_options options = options_of(pairs[i][0], device);
         options.overview_compression = pairs[i][1];
         options.cog = true;
-        options.level = pairs[i][0] == TZ_COMPRESSION_DEFLATE ? TZ_LEVEL_FAST : 0;
+        options.level = pairs[i][0] == TZ_COMPRESSION_DEFLATE ? TZ_EFFORT_FAST : 0;
         tz_write_report report;
         tz_memory out = raster_write(&r, &options, NULL, &report);
         assert_string_equal(report.device.id, "cuda:0");

@@ -36,7 +36,7 @@ static tz_write_options options_of(tz_device *device)
     options.tile_width = options.tile_height = 16;
     options.verify = TZ_VERIFY_NONE;
     options.cog = true;
-    options.overview_resampling = TZ_RESAMPLE_NEAREST;
+    options.overview_resampling = TZ_RESAMPLING_NEAREST;
     options.device = device;
     options.threads = 1;
     options.no_sync = true;
@@ -62,14 +62,14 @@ static tz_result write_file(tz_device *device, const raster *r, tz_error *err)
     tz_writer *writer = NULL;
     there.data = NULL;
     there.band_stride = there.row_stride = there.column_stride = 0;
-    TZ_TRY(tz_device_alloc(device, 64 * 64, &there.memory, err));
+    TZ_TRY(tz_device_memory_alloc(&there.memory, device, 64 * 64, err));
     tz_result result = tz_create(&writer, scratch_path("a.tif"), &r->spec, &options, err);
     if (result == TZ_OK)
         result = give_rows(writer, r, &there, err);
     if (result == TZ_OK)
         result = tz_commit(writer, NULL, err);
-    tz_discard(writer);
-    tz_device_free(there.memory);
+    tz_writer_close(writer);
+    tz_device_memory_free(there.memory);
     return result;
 }
 
@@ -244,7 +244,7 @@ static void auto_is_left_where_it_does_not_pay(void **state)
     assert_int_equal(tz_device_open(&device, "auto", &fault_options, &err), TZ_OK);
     assert_string_equal(tz_device_get_info(device)->id, fault_device_id());
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFAULT);
-    options.level = TZ_LEVEL_FAST;
+    options.level = TZ_EFFORT_FAST;
     tz_memory cpu = raster_write(&r, &options, NULL, NULL);
     options.level = 0; /* which is the same with a device */
     options.device = device;

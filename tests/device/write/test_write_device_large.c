@@ -110,7 +110,7 @@ static void write_large(bool cog)
     options.library_encoders = test_device_has_nvcomp();
     options.cog = cog;
     options.no_sync = true;
-    assert_int_equal(tz_device_alloc(test_device, there_bytes, &there, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&there, test_device, there_bytes, &err), TZ_OK);
     tz_device_begin_wave(test_device);
     alloc_hook_install();
     assert_int_equal(tz_create(&writer, scratch_path("a.tif"), &spec, &options, &err), TZ_OK);
@@ -121,7 +121,7 @@ static void write_large(bool cog)
     }
     if (tz_commit(writer, &report, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    tz_discard(writer);
+    tz_writer_close(writer);
     const alloc_stats stats = alloc_hook_stats();
     alloc_hook_remove();
     tz_device_get_counts(test_device, NULL, &wave);
@@ -131,7 +131,7 @@ static void write_large(bool cog)
     assert_true((wave.bytes_peak - there_bytes) * 10 >= report.device.memory * 9);
     assert_true(report.peak_memory <= 256 * MIB);
     assert_true((uint64_t)stats.peak_bytes <= report.peak_memory);
-    tz_device_free(there);
+    tz_device_memory_free(there);
     free(rows);
     check_pixels(scratch_path("a.tif"));
 }

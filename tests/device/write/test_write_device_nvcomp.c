@@ -58,7 +58,7 @@ static void ways_to_give_rows(void **state)
     for (size_t k = 0; k < CODECS; k++) {
         tz_write_options options = options_of(codecs[k], device);
         options.cog = true;
-        options.overview_resampling = TZ_RESAMPLE_NEAREST;
+        options.overview_resampling = TZ_RESAMPLING_NEAREST;
         tz_write_report report;
         void *before = malloc(40 * 50 * 4);
         memcpy(before, r.pixels.data, 40 * 50 * 4);
@@ -118,7 +118,7 @@ static void levels(void **state)
         tz_compression compression;
         int32_t level;
         const char *warning;
-    } cases[] = {{TZ_COMPRESSION_DEFLATE, TZ_LEVEL_FAST, NULL},
+    } cases[] = {{TZ_COMPRESSION_DEFLATE, TZ_EFFORT_FAST, NULL},
                  {TZ_COMPRESSION_DEFLATE, 1, NULL},
                  {TZ_COMPRESSION_DEFLATE, 6, NULL},
                  {TZ_COMPRESSION_DEFLATE, 9, NULL},
@@ -149,7 +149,7 @@ static void levels(void **state)
 static void algorithms(void **state)
 {
     (void)state;
-    static const int32_t levels[] = {TZ_LEVEL_FAST, 6, 9, 1, 3};
+    static const int32_t levels[] = {TZ_EFFORT_FAST, 6, 9, 1, 3};
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 40, 40, false);
     tz_device *device = open_device(NVCOMP_FAKE_6);
     uint64_t before = 0;
@@ -172,7 +172,7 @@ static void the_option_is_needed(void **state)
     tz_device *device = open_device(NVCOMP_FAKE_6);
     for (size_t k = 0; k < CODECS; k++) {
         tz_write_options options = options_of(codecs[k], device);
-        options.level = k == 0 ? TZ_LEVEL_FAST : 0;
+        options.level = k == 0 ? TZ_EFFORT_FAST : 0;
         options.library_encoders = false;
         tz_write_report report;
         tz_memory mine = raster_write(&r, &options, NULL, &report);

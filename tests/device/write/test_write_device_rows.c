@@ -78,7 +78,7 @@ static void strictness_refuses_what_is_missing(void **state)
     options.strict_device = true;
     assert_int_equal(tz_create_memory(&writer, &out, &r.spec, &options, &err), TZ_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "lzw"));
-    assert_int_equal(tz_plan_write(&r.spec, &options, NULL, &report, &err), TZ_ERR_UNSUPPORTED);
+    assert_int_equal(tz_plan_write(&report, &r.spec, &options, NULL, &err), TZ_ERR_UNSUPPORTED);
     options.compression = TZ_COMPRESSION_NONE;
     out = raster_write(&r, &options, NULL, &report);
     assert_string_equal(report.device.reason, "");
@@ -138,9 +138,9 @@ static tz_memory write_mixed(const raster *r, const tz_write_options *options, u
             fail_msg("%s", err.message);
     }
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
-    tz_discard(writer);
-    tz_device_free(pixels.memory);
-    tz_device_free(mask.memory);
+    tz_writer_close(writer);
+    tz_device_memory_free(pixels.memory);
+    tz_device_memory_free(mask.memory);
     return out;
 }
 
@@ -203,14 +203,14 @@ static void a_source_may_fill_the_device(void **state)
         tz_error err = {0};
         assert_int_equal(tz_create_memory(&writer, &other, &r.spec, &options, &err), TZ_OK);
         assert_int_equal(tz_write_from(writer, &source, &err), TZ_ERR_ARG); /* of no device */
-        tz_discard(writer);
+        tz_writer_close(writer);
         options.device = test_device;
         assert_int_equal(tz_create_memory(&writer, &other, &r.spec, &options, &err), TZ_OK);
         if (tz_write_from(writer, &source, &err) != TZ_OK)
             fail_msg("%s", err.message);
         tz_write_report report;
         assert_int_equal(tz_commit(writer, &report, &err), TZ_OK);
-        tz_discard(writer);
+        tz_writer_close(writer);
         raster_check_same(&cpu, &other, "filled by the source");
         assert_int_equal(report.device.uploads, report.device.waves); /* tables, and not its rows */
         tz_memory_free(&cpu);
@@ -230,7 +230,7 @@ static void refuse(const raster *r, const tz_buffer *rows, const tz_buffer *mask
     assert_int_equal(tz_write_rows(writer, rows, mask, &err), TZ_ERR_ARG);
     if (!strstr(err.message, text))
         fail_msg("'%s' is not in '%s'", text, err.message);
-    tz_discard(writer);
+    tz_writer_close(writer);
     assert_null(out.data);
 }
 
@@ -259,10 +259,10 @@ static void wrong_rows_are_refused(void **state)
     wrong = pixels;
     wrong.data = r.pixels.data;
     refuse(&r, &wrong, &mask, "both data and device memory");
-    tz_device_free(foreign.memory);
+    tz_device_memory_free(foreign.memory);
     tz_device_close(other);
-    tz_device_free(pixels.memory);
-    tz_device_free(mask.memory);
+    tz_device_memory_free(pixels.memory);
+    tz_device_memory_free(mask.memory);
     raster_free(&r);
 }
 
@@ -299,7 +299,7 @@ static void write_with_little(const raster *r, tz_write_options options)
         tz_write_report plan, report;
         tz_device_counts wave;
         options.device_buffer_bytes = cap;
-        assert_int_equal(tz_plan_write(&r->spec, &options, NULL, &plan, NULL), TZ_OK);
+        assert_int_equal(tz_plan_write(&plan, &r->spec, &options, NULL, NULL), TZ_OK);
         tz_device_begin_wave(test_device);
         tz_memory other = raster_write(r, &options, &way, &report);
         raster_check_same(&cpu, &other, "with little memory");

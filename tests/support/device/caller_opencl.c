@@ -20,7 +20,7 @@ static tz_cl_device find_pocl(void)
 {
     tz_cl_device found = NULL;
     tz_device *other = test_device_open(NULL);
-    assert_int_equal(apis[0].GetContextInfo(tz_device_native_context(other),
+    assert_int_equal(apis[0].GetContextInfo(tz_device_get_context(other),
                                             (uint32_t)TZ_CL_CONTEXT_DEVICES, sizeof found, &found,
                                             NULL),
                      0);

@@ -85,7 +85,7 @@ size_t codestream_calls(const char *begin)
 /* Its buffers, packed band after band, and the CPU's pixels. */
 static void set_buffers(codestream_image *i, tz_window window)
 {
-    const tz_info *info = tz_file_info(i->file);
+    const tz_info *info = tz_file_get_info(i->file);
     const bool whole = window.width == 0;
     tz_error err;
     i->item = (tz_item){.file = i->file,
@@ -147,7 +147,7 @@ void codestream_check(const codestream_image *image)
 }
 
 tz_result codestream_try(codestream_image *const *images, size_t count, const tz_read_options *how,
-                         bool on_device, tz_report *report, tz_error *err)
+                         bool on_device, tz_read_report *report, tz_error *err)
 {
     tz_item items[MOST_IMAGES];
     tz_device_memory *memory[MOST_IMAGES] = {NULL};
@@ -156,7 +156,8 @@ tz_result codestream_try(codestream_image *const *images, size_t count, const tz
         items[i] = images[i]->item;
         if (!on_device)
             continue;
-        assert_int_equal(tz_device_alloc(how->device, images[i]->size, &memory[i], err), TZ_OK);
+        assert_int_equal(tz_device_memory_alloc(&memory[i], how->device, images[i]->size, err),
+                         TZ_OK);
         items[i].into.data = NULL;
         items[i].into.memory = memory[i];
     }
@@ -165,14 +166,14 @@ tz_result codestream_try(codestream_image *const *images, size_t count, const tz
         if (result == TZ_OK)
             assert_int_equal(
                 tz_device_copy_out(images[i]->found, memory[i], 0, images[i]->size, err), TZ_OK);
-        tz_device_free(memory[i]);
+        tz_device_memory_free(memory[i]);
     }
     return result;
 }
 
-tz_report codestream_read(codestream_image *image, const tz_read_options *how)
+tz_read_report codestream_read(codestream_image *image, const tz_read_options *how)
 {
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     if (codestream_try(&image, 1, how, false, &report, &err) != TZ_OK)
         fail_msg("%s; %s", err.message, codestream_cuda->fault);

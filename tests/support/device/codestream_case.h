@@ -46,9 +46,9 @@ void codestream_free(codestream_image *image);
 
 /* Read several into memory of the host, or of the device. */
 tz_result codestream_try(codestream_image *const *images, size_t count, const tz_read_options *how,
-                         bool on_device, tz_report *report, tz_error *err);
+                         bool on_device, tz_read_report *report, tz_error *err);
 /* And all pixels are the CPU's. */
-tz_report codestream_read(codestream_image *image, const tz_read_options *how);
+tz_read_report codestream_read(codestream_image *image, const tz_read_options *how);
 void codestream_check(const codestream_image *image);
 
 /* Calls are kept from here on. */

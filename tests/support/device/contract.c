@@ -135,8 +135,8 @@ static tz_span tiles_of(const contract_file *f, uint32_t tiles)
 {
     tz_tile_span first, last;
     tz_error err;
-    assert_int_equal(tz_tile_locate(f->file, 0, 0, &first, &err), TZ_OK);
-    assert_int_equal(tz_tile_locate(f->file, 0, tiles - 1, &last, &err), TZ_OK);
+    assert_int_equal(tz_tile_locate(&first, f->file, 0, 0, &err), TZ_OK);
+    assert_int_equal(tz_tile_locate(&last, f->file, 0, tiles - 1, &err), TZ_OK);
     return (tz_span){.offset = first.offset, .size = last.offset + last.size - first.offset};
 }
 
@@ -177,13 +177,13 @@ void contract_file_free(contract_file *f)
     raster_free(&f->raster);
 }
 
-tz_report contract_read(const contract_file *f, tz_device *device, uint64_t device_bytes)
+tz_read_report contract_read(const contract_file *f, tz_device *device, uint64_t device_bytes)
 {
     const tz_buffer *pixels = &f->raster.pixels;
     const size_t size = (size_t)pixels->width * pixels->height;
     tz_item item = {.file = f->file, .into = *pixels};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     how.device = device;
     how.device_bytes = device_bytes;

@@ -58,6 +58,6 @@ void contract_gated(contract_file *f, uint32_t tiles, unsigned width);
 void contract_file_free(contract_file *f);
 
 /* Read all of it, by the device alone, and check each bit. The steps of this are kept. */
-tz_report contract_read(const contract_file *f, tz_device *device, uint64_t device_bytes);
+tz_read_report contract_read(const contract_file *f, tz_device *device, uint64_t device_bytes);
 
 #endif

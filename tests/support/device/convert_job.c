@@ -312,7 +312,7 @@ static void finish_piece(convert_job *j, uint32_t i, bool choose)
     p->entry.flags = p->flags;
     p->entry.format = i;
     p->failed = convert_below(8) == 0;
-    p->entry.status = p->failed || convert_below(2) ? j->statuses_at + 4u * i : TZ_NONE;
+    p->entry.status = p->failed || convert_below(2) ? j->statuses_at + 4u * i : TZ_NO_VALUE;
     memcpy(j->slab + j->statuses_at + 4u * i, &(uint32_t){p->failed ? 0x100 + convert_below(3) : 0},
            4);
     j->formats[i] = p->is_copy ? tz_convert_format_copy((uint32_t)pixel_size(p))

@@ -29,7 +29,7 @@ tz_buffer device_rows_copy(tz_device *device, const tz_buffer *host)
     tz_error err;
     copy.data = NULL;
     copy.offset = s.offset + 5; /* nowhere in particular */
-    assert_int_equal(tz_device_alloc(device, s.size + 9, &copy.memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&copy.memory, device, s.size + 9, &err), TZ_OK);
     assert_int_equal(tz_device_copy_in(copy.memory, 5, s.first, s.size, &err), TZ_OK);
     return copy;
 }
@@ -71,7 +71,7 @@ static tz_result write_rows(const raster *r, const tz_write_options *options,
         result = push(writer, way, pixels, mask, err);
     if (result == TZ_OK)
         result = tz_commit(writer, report, err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     return result;
 }
 
@@ -89,8 +89,8 @@ tz_result device_rows_try(const raster *r, const tz_write_options *options,
         if (mask.memory)
             device_rows_check(&mask, &r->mask);
     }
-    tz_device_free(copy.memory);
-    tz_device_free(mask.memory);
+    tz_device_memory_free(copy.memory);
+    tz_device_memory_free(mask.memory);
     return result;
 }
 

@@ -145,7 +145,7 @@ void direct_drop(direct_image *i)
 static void size_of(const direct_image *i, const direct_read *how, uint32_t *width,
                     uint32_t *height)
 {
-    const tz_info *info = tz_file_info(i->file);
+    const tz_info *info = tz_file_get_info(i->file);
     *width = how->window.width ? how->window.width : info->levels[how->level].width;
     *height = how->window.height ? how->window.height : info->levels[how->level].height;
 }
@@ -158,7 +158,7 @@ size_t direct_pixel_count(const direct_image *i, const direct_read *how)
 }
 
 tz_result direct_pixels(const direct_image *i, const direct_read *how, tz_device *device,
-                        uint8_t **pixels, tz_report *report, tz_error *err)
+                        uint8_t **pixels, tz_read_report *report, tz_error *err)
 {
     tz_read_options options = TZ_READ_OPTIONS_INIT;
     tz_device_memory *memory = NULL;
@@ -177,21 +177,21 @@ tz_result direct_pixels(const direct_image *i, const direct_read *how, tz_device
     options.threads = how->threads;
     item.into.data = *pixels;
     if (device && how->to_device) {
-        assert_int_equal(tz_device_alloc(device, size, &memory, err), TZ_OK);
+        assert_int_equal(tz_device_memory_alloc(&memory, device, size, err), TZ_OK);
         item.into.data = NULL;
         item.into.memory = memory;
     }
     tz_result result = tz_read(&item, &options, report, err);
     if (memory && result == TZ_OK)
         result = tz_device_copy_out(*pixels, memory, 0, size, err);
-    tz_device_free(memory);
+    tz_device_memory_free(memory);
     return result;
 }
 
-tz_report direct_check(const direct_image *i, const direct_read *how)
+tz_read_report direct_check(const direct_image *i, const direct_read *how)
 {
     uint8_t *expected, *found;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     assert_int_equal(direct_pixels(i, how, NULL, &expected, NULL, &err), TZ_OK);
     const tz_result result = direct_pixels(i, how, direct_device, &found, &report, &err);

@@ -55,11 +55,11 @@ typedef struct direct_read {
 
 /* Bytes of pixels: fresh, of malloc. */
 tz_result direct_pixels(const direct_image *i, const direct_read *how, tz_device *device,
-                        uint8_t **pixels, tz_report *report, tz_error *err);
+                        uint8_t **pixels, tz_read_report *report, tz_error *err);
 size_t direct_pixel_count(const direct_image *i, const direct_read *how);
 
 /* The device's pixels are those of the CPU. */
-tz_report direct_check(const direct_image *i, const direct_read *how);
+tz_read_report direct_check(const direct_image *i, const direct_read *how);
 
 /* Calls of this function of the fakes, done or not. */
 size_t direct_steps(const char *call);

@@ -62,7 +62,7 @@ static inline tz_tile_format batch_format(const encode_batch *b, uint32_t size)
 
 static inline tz_encode_options batch_choice(void)
 {
-    return (tz_encode_options){.level = TZ_LEVEL_FAST};
+    return (tz_encode_options){.level = TZ_EFFORT_FAST};
 }
 
 static inline uint64_t batch_take(uint64_t *at, uint64_t size, uint64_t align)
@@ -97,7 +97,7 @@ static inline void batch_lay_out(encode_batch *b, tz_device_memory *slab)
         tile->from = batch_take(&at, size, 1) + i % 3;
         at += i % 3 + 1;
         tile->to = batch_take(&at, tile->capacity, 8);
-        tile->skip = i % 2 || b->skipped[i] ? b->skips + 4 * i : TZ_NONE;
+        tile->skip = i % 2 || b->skipped[i] ? b->skips + 4 * i : TZ_NO_VALUE;
     }
     b->compact.capacity = tz_compact_capacity(&b->compact);
     b->compact.to = batch_take(&at, b->compact.capacity, 1) + 1;
@@ -146,7 +146,7 @@ static inline uint32_t batch_expect(const encode_batch *b, uint64_t tile, encode
     }
     encode_run run;
     const tz_tile_format format = batch_format(b, size);
-    encode_open(&run, b->encoder, &format, is_deflate ? TZ_LEVEL_FAST : 0);
+    encode_open(&run, b->encoder, &format, is_deflate ? TZ_EFFORT_FAST : 0);
     assert_int_equal(encode_once(&run, b->rows[tile], 0x11, out), TZ_OK);
     encode_close(&run);
     return (uint32_t)out->size;

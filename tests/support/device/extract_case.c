@@ -337,7 +337,7 @@ static void treat(const extract_case *c, const tz_extract_tile *tile, uint32_t y
     if (tile->checked)
         seen->hash = hash_row(seen->hash, row, count * tz_dtype_size(b->row.dtype));
     const size_t misfit = tz_store_misfit(&b->row, row, count);
-    if (misfit < count && seen->misfit == TZ_NONE)
+    if (misfit < count && seen->misfit == TZ_NO_VALUE)
         seen->misfit = y * count + misfit;
 }
 
@@ -351,7 +351,7 @@ static void expect_tile(const extract_case *c, uint64_t index)
     const size_t room = b->row.width * pixel + TZ_ROW_SLACK;
     uint8_t *row = calloc(room, 1), *stored = calloc(room, 1), *scratch = calloc(room, 1);
     tz_stats tallies[MOST_BANDS] = {{0}};
-    tz_extract_result seen = {.misfit = TZ_NONE, .empty = b->wants_empty};
+    tz_extract_result seen = {.misfit = TZ_NO_VALUE, .empty = b->wants_empty};
     for (uint32_t y = 0; y < height; y++) {
         if (y < tile->height) {
             gather(c, tile, y, row);
@@ -379,8 +379,8 @@ static void run(extract_case *c)
     tz_error err;
     tz_extract_batch *b = &c->batch;
     uint8_t *rows = malloc(c->rows_size);
-    assert_int_equal(tz_device_alloc(test_device, c->rows_size, &b->rows, &err), TZ_OK);
-    assert_int_equal(tz_device_alloc(test_device, c->slab_size, &b->slab, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&b->rows, test_device, c->rows_size, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&b->slab, test_device, c->slab_size, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, b->rows, 0, c->rows, c->rows_size, &err), TZ_OK);
     assert_int_equal(tz_device_upload(0, b->slab, 0, c->slab, c->slab_size, &err), TZ_OK);
     if (b->mask)
@@ -391,8 +391,8 @@ static void run(extract_case *c)
     assert_int_equal(tz_device_download(0, rows, b->rows, 0, c->rows_size, &err), TZ_OK);
     assert_int_equal(tz_device_sync(test_device, 0, &err), TZ_OK);
     assert_memory_equal(rows, c->rows, c->rows_size);
-    tz_device_free(b->rows);
-    tz_device_free(b->slab);
+    tz_device_memory_free(b->rows);
+    tz_device_memory_free(b->slab);
     free(rows);
 }
 
@@ -433,7 +433,8 @@ void extract_case_compare(extract_case *c)
     tz_error err;
     make_memory(c);
     if (c->batch.wants_stats && extract_below(2))
-        assert_int_equal(tz_device_alloc(test_device, c->mask_size, &c->batch.mask, &err), TZ_OK);
+        assert_int_equal(tz_device_memory_alloc(&c->batch.mask, test_device, c->mask_size, &err),
+                         TZ_OK);
     for (uint64_t i = 0; i < c->batch.count; i++)
         expect_tile(c, i);
     run(c);
@@ -445,6 +446,6 @@ void extract_case_compare(extract_case *c)
     if (memcmp(c->slab, c->expected, c->slab_size) != 0)
         print_case(c);
     assert_memory_equal(c->slab, c->expected, c->slab_size);
-    tz_device_free(c->batch.mask);
+    tz_device_memory_free(c->batch.mask);
     free_case(c);
 }

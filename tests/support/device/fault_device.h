@@ -13,7 +13,7 @@ typedef enum fault_place {
     FAULT_ANY, /* all that may fail, releases apart */
     FAULT_FIND,
     FAULT_BUILD,
-    FAULT_ALLOC,  /* memory of tz_device_alloc */
+    FAULT_ALLOC,  /* memory of tz_device_memory_alloc */
     FAULT_PINNED, /* of tz_device_alloc_pinned */
     FAULT_LAUNCH,
     FAULT_SYNC

@@ -138,7 +138,7 @@ static size_t spoil(uint8_t *bytes, size_t size, const mixed_damage *damage)
     tz_tile_span spans[MIXED_TILES];
     tz_error err;
     assert_int_equal(tz_open_memory(&file, bytes, size, NULL, &err), TZ_OK);
-    assert_int_equal(tz_tile_spans(file, 0, 0, MIXED_TILES, spans, &err), TZ_OK);
+    assert_int_equal(tz_tile_spans(spans, file, 0, 0, MIXED_TILES, &err), TZ_OK);
     tz_close(file);
     for (size_t i = 0; i < MIXED_TILES; i++) {
         if (damage->spoilt >> i & 1)
@@ -218,7 +218,7 @@ static void give_memory(tz_buffer *b, const mixed_ask *ask, uint8_t *bytes, size
         b->offset = 0;
         return;
     }
-    assert_int_equal(tz_device_alloc(ask->how.device, size, &b->memory, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&b->memory, ask->how.device, size, &err), TZ_OK);
     assert_int_equal(tz_device_copy_in(b->memory, 0, bytes, size, &err), TZ_OK);
 }
 
@@ -246,7 +246,7 @@ static void take_memory(const tz_buffer *b, const mixed_answer *a, size_t i)
     tz_error err;
     if (b->memory && a->result == TZ_OK)
         assert_int_equal(tz_device_copy_out(a->bytes[i], b->memory, 0, a->sizes[i], &err), TZ_OK);
-    tz_device_free(b->memory);
+    tz_device_memory_free(b->memory);
 }
 
 /* ---- reads ---- */

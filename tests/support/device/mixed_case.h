@@ -68,7 +68,7 @@ typedef struct mixed_ask {
 typedef struct mixed_answer {
     tz_result result;
     tz_error err;
-    tz_report report;
+    tz_read_report report;
     uint8_t *bytes[2 * MIXED_FILES]; /* pixels and mask of each file */
     size_t sizes[2 * MIXED_FILES];
     tz_tile_status tiles[MIXED_FILES][MIXED_TILES];

@@ -14,14 +14,14 @@
 #include "support/device/on_device.h"
 #include "support/device/test_device.h"
 
-tz_result __real_tz_read(const tz_item *item, const tz_read_options *how, tz_report *report,
+tz_result __real_tz_read(const tz_item *item, const tz_read_options *how, tz_read_report *report,
                          tz_error *err);
 tz_result __real_tz_read_batch(const tz_item *items, size_t count, const tz_read_options *how,
-                               tz_report *report, tz_error *err);
-tz_result __wrap_tz_read(const tz_item *item, const tz_read_options *how, tz_report *report,
+                               tz_read_report *report, tz_error *err);
+tz_result __wrap_tz_read(const tz_item *item, const tz_read_options *how, tz_read_report *report,
                          tz_error *err);
 tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read_options *how,
-                               tz_report *report, tz_error *err);
+                               tz_read_report *report, tz_error *err);
 
 static void differ(const char *what, const tz_error *cpu, const tz_error *again)
 {
@@ -124,7 +124,7 @@ typedef struct comparison {
     stretch *stretches;     /* two of each item: pixels, mask */
     kept_outcome *outcomes; /* of each item */
     tz_result result;       /* of the CPU */
-    tz_report *report;      /* of the CPU, where result is TZ_OK */
+    tz_read_report *report; /* of the CPU, where result is TZ_OK */
 } comparison;
 
 static void begin(comparison *c)
@@ -184,7 +184,7 @@ static tz_read_options options_on_device(const tz_read_options *given)
 
 /* Uncompressed tiles may be read in parts, and each says that bytes follow: that count may differ.
  */
-static const tz_error *find_warning(const tz_report *report, const tz_error *warning)
+static const tz_error *find_warning(const tz_read_report *report, const tz_error *warning)
 {
     for (uint32_t i = 0; i < report->warning_count && i < TZ_REPORT_WARNINGS; i++) {
         const tz_error *found = &report->warnings[i];
@@ -196,7 +196,7 @@ static const tz_error *find_warning(const tz_report *report, const tz_error *war
 }
 
 /* The same warnings, in any order. */
-static void compare_warnings(const tz_report *cpu, const tz_report *device)
+static void compare_warnings(const tz_read_report *cpu, const tz_read_report *device)
 {
     static const tz_error none = {.result = TZ_ERR_FORMAT, .message = "no such warning"};
     for (uint32_t i = 0; i < cpu->warning_count && i < TZ_REPORT_WARNINGS; i++)
@@ -210,7 +210,7 @@ static void compare_warnings(const tz_report *cpu, const tz_report *device)
 static tz_result read_items(const comparison *c, const tz_item *items, tz_error *err)
 {
     tz_read_options how = options_on_device(c->how);
-    tz_report report = {0};
+    tz_read_report report = {0};
     tz_result result = __real_tz_read_batch(items, c->count, &how, &report, err);
     if (result == TZ_ERR_LIMIT && how.device_bytes > 0) {
         how.device_bytes = 0;
@@ -221,7 +221,7 @@ static tz_result read_items(const comparison *c, const tz_item *items, tz_error 
     if (result == TZ_OK && report.tiles > 0 && !report.device.id[0] && !report.device.reason[0])
         differ("the report does not say who did it", err, err);
     if (result == TZ_OK && c->count > 0)
-        on_device_count(tz_file_info(items[0].file)->levels[0].compression, &report.device);
+        on_device_count(tz_file_get_info(items[0].file)->levels[0].compression, &report.device);
     return result;
 }
 
@@ -232,7 +232,7 @@ static tz_result send_up(const stretch *s, tz_buffer *buffer, tz_error *err)
         return TZ_OK;
     buffer->offset = (uint64_t)((uint8_t *)buffer->data - s->first);
     buffer->data = NULL;
-    const tz_result result = tz_device_alloc(on_device, s->size, &buffer->memory, err);
+    const tz_result result = tz_device_memory_alloc(&buffer->memory, on_device, s->size, err);
     return result == TZ_OK ? tz_device_copy_in(buffer->memory, 0, s->first, s->size, err) : result;
 }
 
@@ -241,7 +241,7 @@ static void bring_down(const stretch *s, const tz_buffer *buffer)
     tz_error err;
     if (buffer->memory && tz_device_copy_out(s->first, buffer->memory, 0, s->size, &err) != TZ_OK)
         differ("memory", &err, &err);
-    tz_device_free(buffer->memory);
+    tz_device_memory_free(buffer->memory);
 }
 
 static bool has_all_buffers(const comparison *c)
@@ -307,13 +307,13 @@ static bool is_sound(const tz_item *items, size_t count, const tz_read_options *
         plain[i] = items[i];
         plain[i].outcome = NULL;
     }
-    const bool sound = tz_plan_read(plain, count, how, NULL, NULL) != TZ_ERR_ARG;
+    const bool sound = tz_plan_read(NULL, plain, count, how, NULL) != TZ_ERR_ARG;
     free(plain);
     return sound;
 }
 
 tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read_options *how,
-                               tz_report *report, tz_error *err)
+                               tz_read_report *report, tz_error *err)
 {
     comparison c = {.items = items, .count = items ? count : 0, .how = how};
     tz_error first = {.result = TZ_OK}, second = {.result = TZ_OK};
@@ -327,7 +327,7 @@ tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read
         return __real_tz_read_batch(items, count, &only, report, err);
     }
     begin(&c);
-    tz_report own = {0};
+    tz_read_report own = {0};
     c.report = report ? report : &own;
     const tz_result result = __real_tz_read_batch(items, count, how, c.report, &first);
     c.result = result;
@@ -350,7 +350,7 @@ tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read
     return has_changed ? again : result;
 }
 
-tz_result __wrap_tz_read(const tz_item *item, const tz_read_options *how, tz_report *report,
+tz_result __wrap_tz_read(const tz_item *item, const tz_read_options *how, tz_read_report *report,
                          tz_error *err)
 {
     return __wrap_tz_read_batch(item, 1, how, report, err);

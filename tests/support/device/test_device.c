@@ -62,7 +62,7 @@ bool test_device_is_slow(void)
 
 tz_device_type test_device_form(tz_device_type type)
 {
-    return test_device_is_cuda() ? TZ_DEVICE_GPU : type;
+    return test_device_is_cuda() ? TZ_DEVICE_TYPE_GPU : type;
 }
 
 unsigned test_device_sample(unsigned count)
@@ -77,7 +77,7 @@ static void find_pocl(char id[32])
 {
     tz_device_list *list = NULL;
     tz_error err;
-    assert_int_equal(tz_device_list_make(&list, NULL, &err), TZ_OK);
+    assert_int_equal(tz_device_list_create(&list, NULL, &err), TZ_OK);
     id[0] = '\0';
     for (size_t i = 0; i < list->device_count && id[0] == '\0'; i++) {
         if (strcmp(list->devices[i].platform, "Portable Computing Language") == 0)

@@ -92,9 +92,9 @@ static void fields_that_are_not_known_are_none(void **state)
     assert_int_equal(err.tag, -1);
     assert_int_equal(err.level, -1);
     assert_int_equal(err.tile, -1);
-    assert_true(err.offset == TZ_NONE);
-    assert_true(err.expected == TZ_NONE);
-    assert_true(err.found == TZ_NONE);
+    assert_true(err.offset == TZ_NO_VALUE);
+    assert_true(err.expected == TZ_NO_VALUE);
+    assert_true(err.found == TZ_NO_VALUE);
     assert_string_equal(err.message, "wrong");
 }
 
@@ -125,9 +125,9 @@ static void parts_that_are_not_known_are_left_out(void **state)
         {NULL, -1, tag, "tag 0 (Zero): text"},
         {NULL, -1, tag_only, "tag 0: text"},
         {NULL, -1, tz_at_offset(0), "text at byte 0"},
-        {NULL, -1, tz_at_tile(0, 0, TZ_NONE), "level 0: tile 0: text"},
-        {NULL, -1, tz_expecting(tz_no_location(), 0, TZ_NONE), "text (expected 0)"},
-        {NULL, -1, tz_expecting(tz_no_location(), TZ_NONE, 0), "text (found 0)"},
+        {NULL, -1, tz_at_tile(0, 0, TZ_NO_VALUE), "level 0: tile 0: text"},
+        {NULL, -1, tz_expecting(tz_no_location(), 0, TZ_NO_VALUE), "text (expected 0)"},
+        {NULL, -1, tz_expecting(tz_no_location(), TZ_NO_VALUE, 0), "text (found 0)"},
         {NULL, -1, tz_expecting(tz_at_offset(7), 0, 1), "text (expected 0, found 1) at byte 7"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -143,7 +143,7 @@ static void a_mask_is_named_with_its_level(void **state)
     (void)state;
     tz_error err;
     tz_context ctx = context_for(&err);
-    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(TZ_MASK_OF(3), 5, TZ_NONE), "bad");
+    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(TZ_MASK_OF(3), 5, TZ_NO_VALUE), "bad");
     assert_string_equal(err.message, "mask of level 3: tile 5: bad");
     assert_true((uint32_t)err.level == TZ_MASK_OF(3));
 }

@@ -50,7 +50,8 @@ static tz_result run(tz_pool *pool, uint64_t count, tz_pool_job job, void *user)
 static tz_result fail_index(uint64_t index, tz_error *err)
 {
     tz_context ctx = context_for(err);
-    return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(0, index, TZ_NONE), "bad tile");
+    return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(0, index, TZ_NO_VALUE),
+                   "bad tile");
 }
 
 /* ---------------------------------------------------------------------------------------------
@@ -234,20 +235,20 @@ static void the_lowest_failing_index_is_returned_whatever_ends_first(void **stat
     for (int round = 0; round < 500; round++) {
         static failing f;
         memset(&f, 0, sizeof f);
-        uint64_t lowest = TZ_NONE;
+        uint64_t lowest = TZ_NO_VALUE;
         for (uint64_t i = 0; i < 40; i++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             f.fails[i] = (seed >> 60) == 0;
-            if (f.fails[i] && lowest == TZ_NONE)
+            if (f.fails[i] && lowest == TZ_NO_VALUE)
                 lowest = i;
         }
         f.seed = seed;
         tz_error err = {.result = TZ_OK};
         tz_context ctx = context_for(&err);
         tz_result result = tz_pool_run(pool, 40, fail_some, &f, NULL, &ctx);
-        assert_int_equal(result, lowest == TZ_NONE ? TZ_OK : TZ_ERR_FORMAT);
+        assert_int_equal(result, lowest == TZ_NO_VALUE ? TZ_OK : TZ_ERR_FORMAT);
         assert_int_equal(err.result, result);
-        if (lowest != TZ_NONE)
+        if (lowest != TZ_NO_VALUE)
             assert_int_equal(err.tile, lowest);
     }
     tz_pool_close(pool);

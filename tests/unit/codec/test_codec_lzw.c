@@ -243,7 +243,7 @@ static void old_files_come_back(void **state)
         for (size_t size = 2; size < 2000; size += 7)
             check_round_trip(data, size, true, USUAL_CLEAR);
     }
-    bench_warned(&lzw.bench, TZ_CAUSE_CODEC, -1, TZ_NONE, TZ_NONE, "bit order");
+    bench_warned(&lzw.bench, TZ_CAUSE_CODEC, -1, TZ_NO_VALUE, TZ_NO_VALUE, "bit order");
     tz_warnings_deinit(&lzw.bench.warnings);
 }
 

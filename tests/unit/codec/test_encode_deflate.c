@@ -88,7 +88,7 @@ static int open_fast(void **state)
 {
     (void)state;
     tz_tile_format format = encode_format(&tz_encoder_deflate, 1, 1);
-    encode_open(&fast, &tz_encoder_deflate, &format, TZ_LEVEL_FAST);
+    encode_open(&fast, &tz_encoder_deflate, &format, TZ_EFFORT_FAST);
     return 0;
 }
 
@@ -255,7 +255,7 @@ static void the_encoder_follows_the_choice(void **state)
     tz_tile_format format = encode_format(&tz_encoder_deflate, SIDE, SIDE);
     encode_run first, chosen;
     encode_open(&first, &tz_encoder_deflate, &format, 1);
-    encode_open(&chosen, &tz_encoder_deflate, &format, TZ_LEVEL_FAST);
+    encode_open(&chosen, &tz_encoder_deflate, &format, TZ_EFFORT_FAST);
     uint8_t *classes = make_classes(SIDE * SIDE);
     encoded expected = encode_tile(&first, classes);
     encoded found = encode_tile(&chosen, classes);

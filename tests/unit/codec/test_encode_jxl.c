@@ -190,7 +190,7 @@ static void every_level_comes_back(void **state)
     const tz_tile_format format = make_format(0, 64, 64, 3);
     uint8_t *pixels = make_pixels(&format);
     const int32_t highest = JxlEncoderVersion() < 12000 ? 7 : 9;
-    for (int32_t level = TZ_LEVEL_FAST; level <= highest; level++) {
+    for (int32_t level = TZ_EFFORT_FAST; level <= highest; level++) {
         tz_encode_options choice = lossless;
         choice.level = level;
         check_pixels(0, format, choice, 64, pixels);

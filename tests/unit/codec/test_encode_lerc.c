@@ -184,7 +184,7 @@ static void errors_stay_within_their_bound(void **state)
 static void blobs_within_deflate_and_zstd_come_back(void **state)
 {
     (void)state;
-    static const int32_t levels[] = {0, 1, 9, 12, TZ_LEVEL_FAST};
+    static const int32_t levels[] = {0, 1, 9, 12, TZ_EFFORT_FAST};
     for (uint16_t wrapping = TZ_LERC_WITH_DEFLATE; wrapping <= TZ_LERC_WITH_ZSTD; wrapping++) {
         for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
             for (uint32_t type = TZ_LERC_UINT8; type < TZ_LERC_TYPES; type += 5) {

@@ -61,7 +61,7 @@ static void libdeflate_takes_what_was_announced(void **state)
     (void)state;
     tz_tile_format format = encode_format(&tz_encoder_deflate, 16, 16);
     libdeflate_set_memory_allocator(count_alloc, free);
-    for (int32_t level = TZ_LEVEL_FAST; level <= 12; level++) {
+    for (int32_t level = TZ_EFFORT_FAST; level <= 12; level++) {
         encode_run run;
         taken = 0;
         alloc_hook_install(); /* or it comes from here, in versions that can */

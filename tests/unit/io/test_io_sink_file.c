@@ -80,16 +80,16 @@ static void check_public(void)
     const tz_bytes piece = {"bytes", 5};
     tz_sink *sink = NULL;
     sink_job_make_old("old");
-    assert_int_equal(tz_open_file_sink(&sink, scratch_path("old"), true, true, &err), TZ_ERR_IO);
+    assert_int_equal(tz_file_sink_open(&sink, scratch_path("old"), true, true, &err), TZ_ERR_IO);
     assert_int_equal(err.system_error, EEXIST);
     assert_null(sink);
-    assert_int_equal(tz_open_file_sink(&sink, scratch_path("new"), true, true, &err), TZ_OK);
+    assert_int_equal(tz_file_sink_open(&sink, scratch_path("new"), true, true, &err), TZ_OK);
     assert_int_equal(sink->write(sink, 0, &piece, 1, &err), TZ_OK);
     assert_int_equal(sink->commit(sink, &err), TZ_OK);
     sink->close(sink);
     assert_int_equal(access(scratch_path("new"), F_OK), 0);
     assert_int_equal(unlink(scratch_path("new")), 0);
-    assert_int_equal(tz_open_file_sink(&sink, "", true, true, NULL), TZ_ERR_ARG);
+    assert_int_equal(tz_file_sink_open(&sink, "", true, true, NULL), TZ_ERR_ARG);
     assert_true(sink_job_is_old("old"));
     assert_null(scratch_other_than("old"));
 }
@@ -281,10 +281,10 @@ static void free_space_is_that_of_the_file_system(void **state)
     (void)state;
     tz_sink *sink = sink_job_open("file", false);
     uint64_t space = tz_sink_free_space(sink);
-    assert_true(space > 0 && space != TZ_NONE);
+    assert_true(space > 0 && space != TZ_NO_VALUE);
     sink_fault_fail("free_space", 1, EIO);
-    assert_int_equal(tz_sink_free_space(sink), TZ_NONE);
-    assert_int_equal(tz_sink_free_space(NULL), TZ_NONE);
+    assert_int_equal(tz_sink_free_space(sink), TZ_NO_VALUE);
+    assert_int_equal(tz_sink_free_space(NULL), TZ_NO_VALUE);
     tz_sink_close(sink);
 }
 

@@ -230,7 +230,7 @@ static void a_sink_without_functions_does_nothing(void **state)
     assert_int_equal(byte, 7);
     assert_int_equal(tz_sink_sync(&sink, 1, &ctx), TZ_OK);
     assert_int_equal(tz_sink_commit(&sink, &ctx), TZ_OK);
-    assert_int_equal(tz_sink_free_space(&sink), TZ_NONE);
+    assert_int_equal(tz_sink_free_space(&sink), TZ_NO_VALUE);
     tz_sink_close(&sink);
     tz_sink_close(NULL);
 }
@@ -244,7 +244,7 @@ static tz_result silent_commit(tz_sink *sink, tz_error *out)
 static tz_result spoken_commit(tz_sink *sink, tz_error *out)
 {
     (void)sink;
-    return tz_source_fail(out, TZ_ERR_LIMIT, TZ_CAUSE_REMOTE, 5, "the bucket is full");
+    return tz_error_set(out, TZ_ERR_LIMIT, TZ_CAUSE_REMOTE, 5, "the bucket is full");
 }
 
 static void errors_get_the_name_and_a_text_where_there_is_none(void **state)

@@ -110,14 +110,14 @@ static void check_public(void)
 {
     tz_sink *spool = NULL;
     size_t names = scratch_count();
-    assert_int_equal(tz_open_spool_sink(&spool, scratch_folder(), &err), TZ_OK);
+    assert_int_equal(tz_spool_sink_open(&spool, scratch_folder(), &err), TZ_OK);
     assert_true(is_in(descriptor(spool), scratch_folder()));
     assert_int_equal(scratch_count(), names);
     check_spool(spool);
     spool = NULL;
-    assert_int_equal(tz_open_spool_sink(&spool, scratch_path("missing"), &err), TZ_ERR_IO);
+    assert_int_equal(tz_spool_sink_open(&spool, scratch_path("missing"), &err), TZ_ERR_IO);
     assert_int_equal(err.system_error, ENOENT);
-    assert_int_equal(tz_open_spool_sink(&spool, scratch_path("missing"), NULL), TZ_ERR_IO);
+    assert_int_equal(tz_spool_sink_open(&spool, scratch_path("missing"), NULL), TZ_ERR_IO);
     assert_null(spool);
 }
 
@@ -410,7 +410,7 @@ static void the_next_spool_removes_what_one_left_in_another_directory(void **sta
 static void clean(size_t left)
 {
     uint64_t removed = 0;
-    assert_int_equal(tz_clean(scratch_folder(), 0, NULL, NULL, &removed, &err), TZ_OK);
+    assert_int_equal(tz_clean(&removed, scratch_folder(), 0, NULL, NULL, &err), TZ_OK);
     assert_int_equal(removed, left);
 }
 

@@ -204,7 +204,7 @@ static void the_error_of_a_source_is_passed_on_with_name_and_directory(void **st
 {
     (void)state;
     tz_error says;
-    assert_int_equal(tz_source_fail(&says, TZ_ERR_IO, TZ_CAUSE_REMOTE, 17, "no route\nto host"),
+    assert_int_equal(tz_error_set(&says, TZ_ERR_IO, TZ_CAUSE_REMOTE, 17, "no route\nto host"),
                      TZ_ERR_IO);
     foreign f = make_foreign();
     tz_error err;
@@ -234,7 +234,7 @@ static void the_returned_result_is_the_one_that_counts(void **state)
 {
     (void)state;
     tz_error says;
-    tz_source_fail(&says, TZ_ERR_FORMAT, TZ_CAUSE_IO, TZ_NONE, "text");
+    tz_error_set(&says, TZ_ERR_FORMAT, TZ_CAUSE_IO, TZ_NO_VALUE, "text");
     foreign f = make_foreign();
     tz_error err;
     f.says = &says;
@@ -262,18 +262,18 @@ static void a_message_without_an_end_is_cut(void **state)
 static void source_fail_takes_null_and_nothing_known(void **state)
 {
     (void)state;
-    assert_int_equal(tz_source_fail(NULL, TZ_ERR_IO, TZ_CAUSE_IO, 1, "x"), TZ_ERR_IO);
+    assert_int_equal(tz_error_set(NULL, TZ_ERR_IO, TZ_CAUSE_IO, 1, "x"), TZ_ERR_IO);
     tz_error err;
     memset(&err, 0xee, sizeof err);
-    assert_int_equal(tz_source_fail(&err, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, TZ_NONE, NULL),
+    assert_int_equal(tz_error_set(&err, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, TZ_NO_VALUE, NULL),
                      TZ_ERR_CHANGED);
     assert_int_equal(err.result, TZ_ERR_CHANGED);
     assert_int_equal(err.cause, TZ_CAUSE_CHANGED);
-    assert_true(err.offset == TZ_NONE);
+    assert_true(err.offset == TZ_NO_VALUE);
     assert_int_equal(err.ifd, -1);
     assert_int_equal(err.system_error, 0);
     assert_true(strlen(err.message) > 0);
-    tz_source_fail(&err, TZ_ERR_IO, TZ_CAUSE_IO, TZ_NONE, "100%s %n"); /* not a format */
+    tz_error_set(&err, TZ_ERR_IO, TZ_CAUSE_IO, TZ_NO_VALUE, "100%s %n"); /* not a format */
     assert_string_equal(err.message, "100%s %n");
 }
 

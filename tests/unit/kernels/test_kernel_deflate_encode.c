@@ -27,7 +27,7 @@ static void same_stream(const uint8_t *rows, uint32_t size)
     assert_memory_equal(item, group, made);
     tz_tile_format format = encode_format(&tz_encoder_deflate, size, 1);
     encode_run run;
-    encode_open(&run, &tz_encoder_deflate, &format, TZ_LEVEL_FAST);
+    encode_open(&run, &tz_encoder_deflate, &format, TZ_EFFORT_FAST);
     const encoded tile = {.bytes = group, .size = made};
     encode_decodes(&run, &tile, rows);
     encode_close(&run);

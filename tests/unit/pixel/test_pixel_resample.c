@@ -85,7 +85,7 @@ static plane plane_of(const tz_overview_params *how, const level *l, uint32_t ba
         const double value = l->values[band * pixels + k];
         const bool nodata =
             how->nodata.kind != TZ_NODATA_NONE && value == (double)how->nodata.value.i;
-        const bool valid = how->method == TZ_RESAMPLE_NEAREST || band + 1 == how->alpha ||
+        const bool valid = how->method == TZ_RESAMPLING_NEAREST || band + 1 == how->alpha ||
                            (is_there(how, l, k) && !nodata);
         out.values[k] = valid ? value : (double)NAN;
         if (of_mask)
@@ -119,7 +119,7 @@ static double highest(tz_dtype dtype)
 static double stored(const tz_overview_params *how, uint32_t band, double value, bool there)
 {
     const bool has_nodata = how->nodata.kind != TZ_NODATA_NONE;
-    if (how->method == TZ_RESAMPLE_NEAREST)
+    if (how->method == TZ_RESAMPLING_NEAREST)
         return value;
     if (isnan(value))
         return has_nodata ? (double)how->nodata.value.i : is_float(how->dtype) && there ? value : 0;
@@ -287,7 +287,7 @@ static void every_method_and_type(void **state)
     (void)state;
     static const uint32_t sizes[][2] = {{1, 1},   {2, 2},  {5, 5}, {40, 26},
                                         {67, 33}, {33, 1}, {1, 9}};
-    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+    for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         for (int dtype = TZ_DTYPE_UINT8; dtype <= TZ_DTYPE_FLOAT64; dtype++) {
             if (dtype == TZ_DTYPE_FLOAT16)
                 continue; /* below */
@@ -312,7 +312,7 @@ static void other_scales(void **state)
     (void)state;
     static const uint32_t widths[][2] = {{50, 17}, {31, 30}, {9, 9}, {100, 7}, {13, 1}};
     for (size_t k = 0; k < sizeof widths / sizeof widths[0]; k++) {
-        for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+        for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
             tz_overview_params how =
                 half_of((tz_resampling)method, TZ_DTYPE_FLOAT64, widths[k][0], 21);
             how.to_width = widths[k][1];
@@ -358,13 +358,13 @@ static void five_become_three(void **state)
     (void)state;
     const uint8_t pixels[5] = {0, 30, 60, 90, 120};
     uint8_t out[3];
-    tz_overview_params how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT8, 5, 1);
+    tz_overview_params how = half_of(TZ_RESAMPLING_AVERAGE, TZ_DTYPE_UINT8, 5, 1);
     reduce_row(&how, pixels, NULL, out, NULL);
     /* 0 and two thirds of 30; a third of it, 60, a third of 90; the rest */
     assert_int_equal(out[0], 12);
     assert_int_equal(out[1], 60);
     assert_int_equal(out[2], 108);
-    how.method = TZ_RESAMPLE_NEAREST;
+    how.method = TZ_RESAMPLING_NEAREST;
     reduce_row(&how, pixels, NULL, out, NULL);
     assert_int_equal(out[0], 0);
     assert_int_equal(out[1], 60);
@@ -375,7 +375,7 @@ static void five_become_three(void **state)
 static void nodata_is_not_made_of_valid_pixels(void **state)
 {
     (void)state;
-    tz_overview_params how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_UINT8, 4, 1);
+    tz_overview_params how = half_of(TZ_RESAMPLING_AVERAGE, TZ_DTYPE_UINT8, 4, 1);
     const uint8_t bytes[4] = {254, 255, 255, 255};
     uint8_t out[2];
     how.nodata = (tz_nodata){.kind = TZ_NODATA_UINT, .value = {.u = 255}};
@@ -411,12 +411,12 @@ static void nodata_is_not_made_of_valid_pixels(void **state)
 static void integers_of_64_bits_keep_theirs(void **state)
 {
     (void)state;
-    tz_overview_params how = half_of(TZ_RESAMPLE_NEAREST, TZ_DTYPE_INT64, 2, 1);
+    tz_overview_params how = half_of(TZ_RESAMPLING_NEAREST, TZ_DTYPE_INT64, 2, 1);
     const int64_t pixels[2] = {INT64_MAX - 1, 5};
     int64_t out;
     reduce_row(&how, pixels, NULL, &out, NULL);
     assert_true(out == INT64_MAX - 1);
-    how.method = TZ_RESAMPLE_AVERAGE;
+    how.method = TZ_RESAMPLING_AVERAGE;
     how.nodata = (tz_nodata){.kind = TZ_NODATA_INT, .value = {.i = INT64_MAX - 1}};
     reduce_row(&how, pixels, NULL, &out, NULL);
     assert_true(out == 5);
@@ -425,7 +425,7 @@ static void integers_of_64_bits_keep_theirs(void **state)
 static void halves_and_complex_numbers(void **state)
 {
     (void)state;
-    tz_overview_params how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_FLOAT16, 4, 1);
+    tz_overview_params how = half_of(TZ_RESAMPLING_AVERAGE, TZ_DTYPE_FLOAT16, 4, 1);
     const uint16_t halves[4] = {0x3c00, 0x4000, 0x7e00, 0x4200}; /* 1, 2, NaN, 3 */
     uint16_t out[2];
     reduce_row(&how, halves, NULL, out, NULL);
@@ -442,7 +442,7 @@ static void halves_and_complex_numbers(void **state)
 static void a_mask_says_whether_anything_is_left(void **state)
 {
     (void)state;
-    tz_overview_params how = half_of(TZ_RESAMPLE_AVERAGE, TZ_DTYPE_FLOAT32, 8, 1);
+    tz_overview_params how = half_of(TZ_RESAMPLING_AVERAGE, TZ_DTYPE_FLOAT32, 8, 1);
     const float pixels[8] = {1, 2, 3, 4, NAN, NAN, 5, NAN};
     const uint8_t mask[8] = {0, 0, 0, 1, 255, 0, 255, 255};
     float out[4];
@@ -466,7 +466,7 @@ static void few_bits_are_not_exceeded(void **state)
         pixels[i] = i / 6 % 2 ? 4095 : 0;
         signs[i] = (int16_t)(i / 6 % 2 ? 511 : -512);
     }
-    for (int method = TZ_RESAMPLE_CUBIC; method <= TZ_RESAMPLE_LANCZOS; method++) {
+    for (int method = TZ_RESAMPLING_CUBIC; method <= TZ_RESAMPLING_LANCZOS; method++) {
         uint16_t out[WIDTH / 2];
         int16_t out_signs[WIDTH / 2];
         bool over = false;
@@ -490,15 +490,15 @@ static void few_bits_are_not_exceeded(void **state)
 static void what_makes_no_sense_is_refused(void **state)
 {
     (void)state;
-    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+    for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         const tz_resampling how = (tz_resampling)method;
-        const bool picks = how == TZ_RESAMPLE_NEAREST || how == TZ_RESAMPLE_MODE;
+        const bool picks = how == TZ_RESAMPLING_NEAREST || how == TZ_RESAMPLING_MODE;
         assert_null(tz_resampling_unsupported(how, TZ_DTYPE_FLOAT32, false));
         assert_int_equal(tz_resampling_unsupported(how, TZ_DTYPE_UINT8, true) == NULL, picks);
         assert_int_equal(tz_resampling_unsupported(how, TZ_DTYPE_COMPLEX_FLOAT32, false) == NULL,
-                         how <= TZ_RESAMPLE_GAUSS);
+                         how <= TZ_RESAMPLING_GAUSS);
     }
-    assert_non_null(tz_resampling_unsupported(TZ_RESAMPLE_NONE, TZ_DTYPE_UINT8, false));
+    assert_non_null(tz_resampling_unsupported(TZ_RESAMPLING_NONE, TZ_DTYPE_UINT8, false));
     assert_non_null(tz_resampling_unsupported((tz_resampling)12, TZ_DTYPE_UINT8, false));
 }
 

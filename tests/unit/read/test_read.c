@@ -133,7 +133,7 @@ static void items_that_share_tiles_read_them_once(void **state)
     items[1] = items[0];
     items[1].window.column = 4; /* the same tile */
     items[1].into.data = b;
-    tz_report report;
+    tz_read_report report;
     tz_error err;
     assert_int_equal(tz_read_batch(items, 2, NULL, &report, &err), TZ_OK);
     assert_int_equal(report.tiles, 1);
@@ -278,7 +278,7 @@ static void sparse_tiles_are_nodata(void **state)
     b->ifds[0].spec.sparse = true;
     image i = {.b = b, .file = open_filled(b)};
     uint8_t pixels[1600];
-    tz_report report;
+    tz_read_report report;
     const tz_item item = {
         .file = i.file,
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 40, .width = 40}};

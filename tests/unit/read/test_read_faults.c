@@ -125,7 +125,7 @@ static void plans_fail_cleanly_too(void **state)
     for (uint64_t n = 1;; n++) {
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
-        const tz_result result = tz_plan_read(&item, 1, NULL, NULL, NULL);
+        const tz_result result = tz_plan_read(NULL, &item, 1, NULL, NULL);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
         assert_true(alloc_hook_kept_nothing(&stats));
@@ -258,7 +258,7 @@ static void every_pread_fails_in_turn(void **state)
                 assert_int_equal(result, TZ_ERR_IO);
                 assert_int_equal(err.cause, TZ_CAUSE_IO);
                 assert_int_equal(err.system_error, numbers[i]);
-                assert_true(err.offset != TZ_NONE);
+                assert_true(err.offset != TZ_NO_VALUE);
             }
             check_much(file, &tile_streams[s]);
         }
@@ -329,8 +329,8 @@ static tz_result moody_submit(tz_source *source, tz_request *request, tz_error *
 {
     moody_source *self = (moody_source *)source;
     if (fails_now(self))
-        return tz_source_fail(err, TZ_ERR_IO, TZ_CAUSE_REMOTE, request->ranges[0].offset,
-                              "submit does not feel like it");
+        return tz_error_set(err, TZ_ERR_IO, TZ_CAUSE_REMOTE, request->ranges[0].offset,
+                            "submit does not feel like it");
     __atomic_add_fetch(&self->pending, 1, __ATOMIC_SEQ_CST);
     return TZ_OK;
 }
@@ -343,19 +343,20 @@ static tz_result moody_wait(tz_source *source, tz_request *request, tz_error *er
     for (size_t i = 0; i < request->count; i++) {
         const tz_range *range = &request->ranges[i];
         if (range->offset > source->size || range->size > source->size - range->offset)
-            return tz_source_fail(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, range->offset, "too far");
+            return tz_error_set(err, TZ_ERR_FORMAT, TZ_CAUSE_TRUNCATED, range->offset, "too far");
         memcpy(range->dst, self->b->data + range->offset, range->size);
     }
     if (fails_now(self))
-        return tz_source_fail(err, TZ_ERR_IO, TZ_CAUSE_REMOTE, request->ranges[0].offset,
-                              "wait gave up");
+        return tz_error_set(err, TZ_ERR_IO, TZ_CAUSE_REMOTE, request->ranges[0].offset,
+                            "wait gave up");
     return TZ_OK;
 }
 
 static tz_result moody_check(tz_source *source, tz_error *err)
 {
     if (fails_now((moody_source *)source))
-        return tz_source_fail(err, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, TZ_NONE, "it is another one");
+        return tz_error_set(err, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, TZ_NO_VALUE,
+                            "it is another one");
     return TZ_OK;
 }
 
@@ -434,7 +435,7 @@ static void slow_reads_ask_ahead_for_the_next(void **state)
     char path[CHECK_PATH_SIZE];
     tz_file *file = NULL;
     uint8_t *pixels = NULL;
-    tz_report report;
+    tz_read_report report;
     check_path(path, "slow.tif");
     tb_write_file(b, path);
     assert_int_equal(tz_open(&file, path, NULL, NULL), TZ_OK);

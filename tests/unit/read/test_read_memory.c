@@ -111,7 +111,7 @@ static tb *make_image(const encoded *e, uint32_t side, uint32_t tile)
 typedef struct cost {
     tz_result result;
     uint64_t peak;
-    tz_report plan;
+    tz_read_report plan;
 } cost;
 
 static void check_pixels(const uint8_t *pixels, uint32_t side, uint32_t tile)
@@ -127,7 +127,7 @@ static cost cost_of(const tz_file *file, uint32_t tile, uint32_t threads, uint64
 {
     cost c;
     tz_error err = {.result = TZ_OK};
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     uint8_t *pixels = malloc((size_t)info->width * info->height);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.threads = threads;

@@ -13,7 +13,7 @@ typedef struct outcome {
 static void read_file(outcome *out, const old_file *f, unsigned samples, bool strict)
 {
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
-    tz_report report = {0};
+    tz_read_report report = {0};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_file *file = NULL;
     options.strict = strict;
@@ -23,7 +23,7 @@ static void read_file(outcome *out, const old_file *f, unsigned samples, bool st
     out->result = tz_open_memory(&file, f->data, f->size, &options, &out->err);
     if (out->result != TZ_OK)
         return;
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     const tz_item item = {.file = file,
                           .window = {0, 0, OLD_WIDTH, OLD_HEIGHT},
                           .into = {.data = out->pixels,

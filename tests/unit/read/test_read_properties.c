@@ -304,7 +304,7 @@ static void make_request(request *q, const layout *l, const tz_file *file,
                          const tz_read_options *how)
 {
     const bool boundless = how->boundless;
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     *q = (request){.l = l, .item = {.file = file, .level = below(LEVELS)}};
     const tz_level *level = &info->levels[q->item.level];
     q->turn = how->oriented && l->orientation ? l->orientation : 1;
@@ -430,7 +430,7 @@ static int open_all(void **state)
     for (size_t i = 0; i < LAYOUTS; i++) {
         opened[i].b = write_image(&layouts[i]);
         opened[i].file = tf_open(opened[i].b);
-        const tz_info *info = tz_file_info(opened[i].file);
+        const tz_info *info = tz_file_get_info(opened[i].file);
         assert_int_equal(info->dtype, layouts[i].dtype);
         assert_int_equal(info->level_count, LEVELS);
         assert_true(!layouts[i].nodata == (info->nodata.kind == TZ_NODATA_NONE));

@@ -75,7 +75,7 @@ static tz_item item_of(const picture *p, tz_window window, uint32_t width, uint3
     return item;
 }
 
-static void read_item(tz_item *item, const tz_read_options *how, tz_report *report)
+static void read_item(tz_item *item, const tz_read_options *how, tz_read_report *report)
 {
     tz_error err;
     if (tz_read(item, how, report, &err) != TZ_OK)
@@ -137,7 +137,7 @@ static void windows_are_parts_of_the_whole(void **state)
                                   (bottom < HEIGHT ? bottom : HEIGHT) - y * unit};
         const tz_read_options how = reducing();
         tz_outcome outcome = {0};
-        tz_report report;
+        tz_read_report report;
         tz_item item = item_of(&p, window, width, height);
         item.outcome = &outcome;
         read_item(&item, &how, &report);
@@ -163,9 +163,9 @@ static void items_of_one_batch(void **state)
     picture p = make(TZ_DTYPE_UINT16, 3);
     tz_read_options how = reducing();
     tz_item items[ITEMS];
-    tz_report report, one;
+    tz_read_report report, one;
     tz_error err;
-    how.resampling = TZ_RESAMPLE_AVERAGE;
+    how.resampling = TZ_RESAMPLING_AVERAGE;
     for (size_t i = 0; i < ITEMS; i++)
         items[i] = item_of(&p, (tz_window){0}, sizes[i][0], sizes[i][1]);
     assert_int_equal(tz_read_batch(items, ITEMS, &how, &report, &err), TZ_OK);
@@ -188,7 +188,7 @@ static void items_of_one_batch(void **state)
 static void check_quiet(const picture *p, unsigned times)
 {
     const tz_read_options how = reducing();
-    tz_report report;
+    tz_read_report report;
     tz_item item = item_of(p, (tz_window){0}, smaller(WIDTH, times), smaller(HEIGHT, times));
     read_item(&item, &how, &report);
     assert_int_equal(report.warning_count, 0);
@@ -239,7 +239,7 @@ static void as_often_as_tiles_can_be_halved(void **state)
     tz_outcome outcome = {0};
     tz_item item = item_of(&p, (tz_window){0}, 50, 40);
     item.outcome = &outcome;
-    how.resampling = TZ_RESAMPLE_AVERAGE;
+    how.resampling = TZ_RESAMPLING_AVERAGE;
     read_item(&item, &how, NULL);
     assert_int_equal(outcome.reduction, 1);
     assert_true(outcome.resampled);
@@ -255,7 +255,7 @@ static void overviews_first(void **state)
     tz_write_options options = tiles_of(SIDE);
     options.cog = true;
     picture p = open_raster(&r, options);
-    const tz_info *info = tz_file_info(p.file);
+    const tz_info *info = tz_file_get_info(p.file);
     const uint32_t last = info->level_count - 1;
     const tz_level *level = &info->levels[last];
     tz_read_options how = reducing();
@@ -369,14 +369,14 @@ static void plans_count_what_is_decoded(void **state)
     picture p = make(TZ_DTYPE_UINT16, 3);
     tz_read_options how = reducing();
     tz_item item = item_of(&p, (tz_window){0}, smaller(WIDTH, 3), smaller(HEIGHT, 3));
-    tz_report reduced, plain, read;
+    tz_read_report reduced, plain, read;
     tz_error err;
     how.threads = 1;
-    how.resampling = TZ_RESAMPLE_AVERAGE;
-    assert_int_equal(tz_plan_read(&item, 1, &how, &reduced, &err), TZ_OK);
+    how.resampling = TZ_RESAMPLING_AVERAGE;
+    assert_int_equal(tz_plan_read(&reduced, &item, 1, &how, &err), TZ_OK);
     read_item(&item, &how, &read);
     how.reduced_tiles = false;
-    assert_int_equal(tz_plan_read(&item, 1, &how, &plain, &err), TZ_OK);
+    assert_int_equal(tz_plan_read(&plain, &item, 1, &how, &err), TZ_OK);
     assert_int_equal(reduced.tiles, plain.tiles);
     assert_int_equal(reduced.tiles_reduced, 12);
     assert_int_equal(read.tiles_reduced, 12);
@@ -423,7 +423,7 @@ static void broken_tiles_are_noted(void **state)
     tz_outcome outcome = {.tiles = statuses, .tile_room = TILES};
     tz_read_options how = reducing();
     tz_error err;
-    assert_int_equal(tz_tile_spans(p.file, 0, 5, 1, &span, &err), TZ_OK);
+    assert_int_equal(tz_tile_spans(&span, p.file, 0, 5, 1, &err), TZ_OK);
     memset((uint8_t *)p.memory.data + span.offset, 0, 40);
     tz_item item = item_of(&p, (tz_window){0}, smaller(WIDTH, 3), smaller(HEIGHT, 3));
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_FORMAT);
@@ -449,7 +449,7 @@ static void check_not_reduced(raster *r, tz_write_options options, tz_read_optio
     tz_item expected = item_of(&p, (tz_window){0}, width, height);
     tz_item found = item_of(&p, (tz_window){0}, width, height);
     tz_outcome outcome = {0};
-    tz_report report;
+    tz_read_report report;
     tz_read_options plain = how;
     found.outcome = &outcome;
     plain.reduced_tiles = false;
@@ -473,7 +473,7 @@ static void what_is_not_reduced(void **state)
         tz_write_options options = tiles_of(SIDE);
         tz_read_options how = reducing();
         static const uint16_t alpha[] = {2};
-        how.resampling = kind == MODE ? TZ_RESAMPLE_MODE : TZ_RESAMPLE_AVERAGE;
+        how.resampling = kind == MODE ? TZ_RESAMPLING_MODE : TZ_RESAMPLING_AVERAGE;
         how.reduced_tiles = kind != NOT_ASKED;
         if (kind == NODATA)
             r.spec.nodata = (tz_nodata){.kind = TZ_NODATA_UINT, .value = {.u = 3}};

@@ -74,7 +74,7 @@ static void every_method_at_every_scale(void **state)
         tb *b = make_image(variant & 2 ? TB_BIG_ENDIAN : TB_CLASSIC, spec);
         tb_set_text(b, 0, 42113, "2018"); /* band 2, row 0, column 0, and others */
         image i = open_built(b);
-        for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+        for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
             for (size_t k = variant; k < sizeof sizes / sizeof sizes[0]; k += 4) {
                 const tz_window all = {0, 0, 50, 41};
                 const tz_window part = {13, 7, 29, 31};
@@ -135,13 +135,13 @@ static void the_coarsest_level_that_is_fine_enough_is_read(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         const tz_window all = {0, 0, 200, 160};
         const tz_outcome outcome =
-            read_auto(&i, all, cases[k].width, cases[k].height, TZ_RESAMPLE_NEAREST, pixels);
+            read_auto(&i, all, cases[k].width, cases[k].height, TZ_RESAMPLING_NEAREST, pixels);
         assert_int_equal(outcome.level, cases[k].level);
         assert_int_equal(outcome.resampled, cases[k].resampled);
     }
     /* a part of it that the overview has exactly */
     const tz_window part = {40, 80, 100, 40};
-    const tz_outcome outcome = read_auto(&i, part, 25, 10, TZ_RESAMPLE_AVERAGE, pixels);
+    const tz_outcome outcome = read_auto(&i, part, 25, 10, TZ_RESAMPLING_AVERAGE, pixels);
     assert_int_equal(outcome.level, 2);
     assert_false(outcome.resampled);
     assert_int_equal(outcome.window.column, 10);
@@ -171,7 +171,7 @@ static void outside_of_the_level_is_fill(void **state)
 {
     (void)state;
     image i = open_pyramid();
-    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+    for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         uint16_t pixels[60 * 60];
         uint8_t mask[60 * 60];
         const tz_item item = {.file = i.file,
@@ -207,7 +207,7 @@ static void outside_of_the_level_is_nodata(void **state)
     tb *b = make_image(TB_CLASSIC, (tb_spec){.width = 40, .height = 30, .bits = 16});
     tb_set_text(b, 0, TZ_TAG_GDAL_NODATA, "65535");
     image i = {.b = b, .file = open_filled(b)};
-    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+    for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         for (int nan = 0; nan < 2; nan++) {
             float pixels[30 * 30];
             tz_read_options how = TZ_READ_OPTIONS_INIT;
@@ -230,12 +230,12 @@ static void little_memory_gives_the_same_pixels(void **state)
 {
     (void)state;
     image i = open_pyramid();
-    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+    for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         uint16_t much[40 * 30];
         uint16_t little[40 * 30];
         tz_item item = {.file = i.file, .into = {much, TZ_DTYPE_UINT16, 1, 30, 40, 0, 0, 0}};
         tz_read_options how = TZ_READ_OPTIONS_INIT;
-        tz_report report;
+        tz_read_report report;
         how.resampling = (tz_resampling)method;
         read_ok(&item, &how, &report);
         item.into.data = little;
@@ -259,7 +259,7 @@ static void several_sizes_in_one_call(void **state)
     enum { WIDE = 1500 };
     uint16_t *wide = malloc(sizeof *wide * WIDE * 3);
     uint16_t *wide_alone = malloc(sizeof *wide * WIDE * 3);
-    for (int method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+    for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         uint16_t small[2 * 2];
         uint16_t small_alone[2 * 2];
         tz_item items[2] = {{.file = i.file,
@@ -299,7 +299,7 @@ static void bad_tiles_are_not_averaged(void **state)
                           .mask = {mask, TZ_DTYPE_UINT8, 3, 20, 25, 0, 0, 0},
                           .outcome = &outcome};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    how.resampling = TZ_RESAMPLE_AVERAGE;
+    how.resampling = TZ_RESAMPLING_AVERAGE;
     read_ok(&item, &how, NULL);
     assert_int_equal(outcome.tile_count, 8);
     assert_int_equal(outcome.tiles_failed, 1);
@@ -326,7 +326,7 @@ static void every_allocation_fails_in_turn(void **state)
                           .into = {pixels, TZ_DTYPE_UINT16, 1, 20, 20, 0, 0, 0},
                           .mask = {mask, TZ_DTYPE_UINT8, 1, 20, 20, 0, 0, 0}};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    how.resampling = TZ_RESAMPLE_AVERAGE;
+    how.resampling = TZ_RESAMPLING_AVERAGE;
     how.threads = 1;
     for (uint64_t n = 1;; n++) {
         tz_error err;

@@ -42,7 +42,7 @@ typedef struct reader {
 
 static bool window_is_right(const reader *r, tz_window w, const uint8_t *pixels)
 {
-    const uint32_t bands = tz_file_info(r->file)->bands;
+    const uint32_t bands = tz_file_get_info(r->file)->bands;
     for (uint32_t i = 0; i < bands * w.height; i++) {
         const size_t row = (size_t)(i / w.height) * HEIGHT + (size_t)w.row + i % w.height;
         if (memcmp(pixels + (size_t)i * w.width, r->whole + row * WIDTH + w.column, w.width) != 0)

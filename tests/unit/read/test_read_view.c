@@ -155,7 +155,7 @@ static void check_alpha(uint16_t planar, uint16_t kind, bool with_nodata)
         .band_count = 3,
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 3, .height = 20, .width = 20},
         .mask = {.data = mask, .dtype = TZ_DTYPE_UINT8, .bands = 3, .height = 20, .width = 20}};
-    tz_report report;
+    tz_read_report report;
     memset(mask, 0x33, sizeof mask);
     read_ok(&item, NULL, &report);
     for (uint32_t band = 0; band < 3; band++) {
@@ -298,7 +298,7 @@ static void bad_tiles_are_noted_in_the_outcome(void **state)
     tb_patch_tile(b, 0, 5, b->ifds[0].tile_offsets[5], 17); /* too few bytes */
     image i = open_built(b);
     read_of_tiles *r = new_read(i.file);
-    tz_report report;
+    tz_read_report report;
     read_ok(&r->item, NULL, &report);
     assert_int_equal(r->outcome.tile_count, TILES);
     assert_int_equal(r->outcome.tiles_failed, 2);
@@ -394,7 +394,7 @@ static void tiles_that_cannot_be_decoded_are_noted(void **state)
     spec.compression = 5;
     image i = open_image(TB_CLASSIC, spec); /* its bytes are not LZW */
     read_of_tiles *r = new_read(i.file);
-    tz_report report;
+    tz_read_report report;
     read_ok(&r->item, NULL, &report);
     assert_true(r->outcome.tiles_failed > 0);
     assert_int_equal(report.tiles_failed + report.tiles_decoded, TILES);
@@ -415,7 +415,7 @@ static void the_plan_says_how_much_room_a_list_needs(void **state)
     read_fails(&r->item, NULL, TZ_ERR_ARG, TZ_CAUSE_ARG);
     r->outcome = (tz_outcome){0};
     tz_error err;
-    assert_int_equal(tz_plan_read(&r->item, 1, NULL, NULL, &err), TZ_OK);
+    assert_int_equal(tz_plan_read(NULL, &r->item, 1, NULL, &err), TZ_OK);
     assert_int_equal(r->outcome.tile_count, TILES);
     assert_int_equal(r->outcome.level, 0);
     assert_false(r->outcome.resampled);
@@ -435,7 +435,7 @@ static void neighbours_in_the_file_are_read_together(void **state)
     const tz_item item = {
         .file = i.file,
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 640, .width = 640}};
-    tz_report report;
+    tz_read_report report;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.threads = 2;
     read_ok(&item, &how, &report);
@@ -460,7 +460,7 @@ static void narrow_windows_read_narrow_parts(void **state)
         .file = i.file,
         .window = {31234, 3, 7, 9},
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 9, .width = 7}};
-    tz_report report;
+    tz_read_report report;
     read_ok(&item, NULL, &report);
     assert_int_equal(report.tiles, 1);
     assert_int_equal(report.bytes_compressed, 9 * 7 * 2);
@@ -507,12 +507,12 @@ static void check_straight(const tile_stream *stream, uint32_t across, bool is_d
                                    .band_stride = 1,
                                    .row_stride = (int64_t)(row + pad),
                                    .column_stride = stream->bands}};
-    tz_report report;
+    tz_read_report report;
     memset(pixels, 0xA5, 32 * (row + pad));
     read_ok(&item, NULL, &report);
     assert_int_equal(report.tiles_direct, is_direct ? across * 2 : 0);
-    tz_report planned;
-    assert_int_equal(tz_plan_read(&item, 1, NULL, &planned, NULL), TZ_OK);
+    tz_read_report planned;
+    assert_int_equal(tz_plan_read(&planned, &item, 1, NULL, NULL), TZ_OK);
     assert_int_equal(planned.tiles_direct, report.tiles_direct);
     assert_int_equal(planned.tiles_decoded, report.tiles_decoded);
     assert_int_equal(planned.requests, report.requests);

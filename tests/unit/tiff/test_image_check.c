@@ -213,7 +213,7 @@ static void check_useless(const char *text, int line)
     bench_init(&b);
     if (tz_image_init(&image, &spec, &options, &b.ctx) != TZ_OK)
         fail_msg("line %d: %s", line, b.err.message);
-    bench_warned(&b, TZ_CAUSE_ARG, -1, TZ_NONE, TZ_NONE, text);
+    bench_warned(&b, TZ_CAUSE_ARG, -1, TZ_NO_VALUE, TZ_NO_VALUE, text);
     tz_image_deinit(&image);
     b.ctx.strict = true;
     assert_int_equal(tz_image_init(&image, &spec, &options, &b.ctx), TZ_ERR_ARG);
@@ -232,18 +232,18 @@ static void useless_options(void **state)
     (void)state;
     USELESS("NONE: level is ignored", options.level = 3);
     USELESS("NONE: quality is ignored", options.quality = 3);
-    USELESS("NONE: lossless is ignored", options.lossless = TZ_NO);
+    USELESS("NONE: lossless is ignored", options.lossless = TZ_CHOICE_NO);
     USELESS("NONE: distance is ignored", options.distance = 3);
     USELESS("NONE: alpha_distance is ignored", options.alpha_distance = 3);
     USELESS("NONE: max_error is ignored", options.max_error = 3);
     USELESS("NONE: lerc_compression is ignored", options.lerc_compression = 1);
     USELESS("NONE: jpeg_tables is ignored", options.jpeg_tables = TZ_JPEG_TABLES_BOTH);
     USELESS("NONE: jpeg_subsampling is ignored", options.jpeg_subsampling[0] = 1);
-    ACCEPTED(lossless, options.lossless = TZ_YES);
+    ACCEPTED(lossless, options.lossless = TZ_CHOICE_YES);
     tz_image_deinit(&lossless);
     if (!has_encoder(TZ_COMPRESSION_JPEG))
         return;
-    REFUSED("JPEG is not lossless", options.lossless = TZ_YES,
+    REFUSED("JPEG is not lossless", options.lossless = TZ_CHOICE_YES,
             options.compression = TZ_COMPRESSION_JPEG);
     REFUSED("JPEG quality is 1 to 100", options.quality = 101,
             options.compression = TZ_COMPRESSION_JPEG);
@@ -275,7 +275,7 @@ static void options_of_codecs(void **state)
         start();
         spec.bands = 3;
         options.compression = codecs[i].compression;
-        options.lossless = lossy ? TZ_NO : TZ_AUTO;
+        options.lossless = lossy ? TZ_CHOICE_NO : TZ_CHOICE_AUTO;
         options.level = 5, options.quality = 60, options.distance = 2;
         if (tz_image_init(&image, &spec, &options, &b.ctx) != TZ_OK)
             fail_msg("%s", b.err.message);

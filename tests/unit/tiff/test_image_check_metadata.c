@@ -187,12 +187,11 @@ static void geo_keys(void **state)
     REFUSED("spec->geo->epsg is 4326, and its keys say 32633; give one or the other",
             set_key(keys, 3072, TZ_TYPE_SHORT, 1, code), geo.epsg = 4326);
     REFUSED("spec->geo->raster_type is 2, and its keys say 0",
-            set_key(keys, 3072, TZ_TYPE_SHORT, 1, code),
-            geo.raster_type = TZ_RASTER_PIXEL_IS_POINT);
+            set_key(keys, 3072, TZ_TYPE_SHORT, 1, code), geo.raster_type = TZ_RASTER_TYPE_POINT);
     REFUSED("spec->geo->coordinate_epoch is 2020, and its keys say nan",
             set_key(keys, 3072, TZ_TYPE_SHORT, 1, code), geo.coordinate_epoch = 2020);
     ACCEPTED(area, set_key(keys, 3072, TZ_TYPE_SHORT, 1, code),
-             geo.raster_type = TZ_RASTER_PIXEL_IS_AREA);
+             geo.raster_type = TZ_RASTER_TYPE_AREA);
     tz_image_deinit(&area);
     ACCEPTED(longest, set_key(keys, 1026, TZ_TYPE_ASCII, 65534, text));
     tz_image_deinit(&longest);
@@ -392,7 +391,7 @@ static void nothing_of_the_caller_is_kept(void **state)
     assert_int_equal(spec_file_emit(&file, &image, NULL, 0, &b.ctx), TZ_OK);
     tz_image_deinit(&image);
     tz_file *handle = spec_file_open(&file);
-    const tz_info *info = tz_file_info(handle);
+    const tz_info *info = tz_file_get_info(handle);
     assert_int_equal(info->geo.epsg, 32633);
     assert_string_equal(info->geo.citation, "here");
     assert_true(info->geo.rpc[0] == 1);

@@ -17,11 +17,11 @@ static void set_transform(double t0, double t1, double t2, double t3, double t4,
 
 static bool has_tag(const tz_file *handle, uint16_t tag)
 {
-    const tz_level *level = &tz_file_info(handle)->levels[0];
+    const tz_level *level = &tz_file_get_info(handle)->levels[0];
     tz_error err;
     for (uint32_t i = 0; i < (uint32_t)level->tag_count; i++) {
         tz_tag found;
-        assert_int_equal(tz_tag_get(handle, level->ifd_offset, i, &found, &err), TZ_OK);
+        assert_int_equal(tz_tag_get(&found, handle, level->ifd_offset, i, &err), TZ_OK);
         if (found.tag == tag)
             return true;
     }
@@ -79,7 +79,7 @@ static void pixel_centres_come_back(void **state)
         const double half = step * 0.5 + 0 * 0.5;
         start();
         set_transform(x - half, step, 0, random_number(1e6), 0, -step);
-        geo.raster_type = TZ_RASTER_PIXEL_IS_POINT;
+        geo.raster_type = TZ_RASTER_TYPE_POINT;
         geo.transform[3] = geo.transform[3] - (0 * 0.5 + -step * 0.5);
         check_transform(true);
     }
@@ -91,7 +91,7 @@ static void pixel_centres_are_as_near_as_can_be(void **state)
     (void)state;
     start();
     set_transform(0.1, 1, 0, 0.1, 0, -1);
-    geo.raster_type = TZ_RASTER_PIXEL_IS_POINT;
+    geo.raster_type = TZ_RASTER_TYPE_POINT;
     made_file m = made(0);
     assert_true(fabs(m.info->geo.transform[0] - 0.1) < 0x1p-52);
     assert_true(fabs(m.info->geo.transform[3] - 0.1) < 0x1p-52);
@@ -124,7 +124,7 @@ static void codes_become_keys(void **state)
         made_close(&utm);
         start();
         spec.geo = &geo, geo.epsg = 4326, geo.epsg_vertical = 5773, geo.coordinate_epoch = 2021.3;
-        geo.citation = "a|b", geo.raster_type = TZ_RASTER_PIXEL_IS_POINT;
+        geo.citation = "a|b", geo.raster_type = TZ_RASTER_TYPE_POINT;
         made_file full = made(f);
         const tz_geo *read = &full.info->geo;
         assert_int_equal(read->key_count, 6);
@@ -132,7 +132,7 @@ static void codes_become_keys(void **state)
         assert_int_equal(read->epsg, 4326);
         assert_int_equal(read->epsg_vertical, 5773);
         assert_int_equal(read->key_minor, 1);
-        assert_int_equal(read->raster_type, TZ_RASTER_PIXEL_IS_POINT);
+        assert_int_equal(read->raster_type, TZ_RASTER_TYPE_POINT);
         assert_true(read->coordinate_epoch == 2021.3);
         assert_string_equal(read->citation, "a|b");
         made_close(&full);
@@ -142,10 +142,10 @@ static void codes_become_keys(void **state)
         check_key(&geocentric.info->geo, 2, 2048, 4978);
         made_close(&geocentric);
         start();
-        spec.geo = &geo, geo.raster_type = TZ_RASTER_PIXEL_IS_POINT;
+        spec.geo = &geo, geo.raster_type = TZ_RASTER_TYPE_POINT;
         made_file point = made(f);
         assert_int_equal(point.info->geo.key_count, 1);
-        assert_int_equal(point.info->geo.raster_type, TZ_RASTER_PIXEL_IS_POINT);
+        assert_int_equal(point.info->geo.raster_type, TZ_RASTER_TYPE_POINT);
         made_close(&point);
     }
 }
@@ -188,7 +188,7 @@ static void keys_of_every_kind_come_back(void **state)
     {
         start();
         spec.geo = &geo, geo.keys = keys, geo.key_count = sizeof keys / sizeof keys[0];
-        geo.key_revision = 1, geo.key_minor = 1, geo.raster_type = TZ_RASTER_PIXEL_IS_AREA;
+        geo.key_revision = 1, geo.key_minor = 1, geo.raster_type = TZ_RASTER_TYPE_AREA;
         geo.coordinate_epoch = NAN;
         made_file m = made(f);
         assert_null(geo_differs(&geo, &m.info->geo));
@@ -210,7 +210,7 @@ static void control_points_come_back(void **state)
         assert_null(geo_differs(&geo, &area.info->geo));
         made_close(&area);
         geo.keys = &key, geo.key_count = 1, geo.key_revision = 1;
-        geo.raster_type = TZ_RASTER_PIXEL_IS_POINT;
+        geo.raster_type = TZ_RASTER_TYPE_POINT;
         made_file centre = made(f);
         assert_null(geo_differs(&geo, &centre.info->geo));
         made_close(&centre);

@@ -10,7 +10,7 @@ static void check_text(const tz_file *handle, const char *wanted)
     static char text[4096];
     const tz_tag tag = check_find_tag(handle, TZ_TAG_GDAL_METADATA);
     tz_error err;
-    assert_int_equal(tz_tag_read(handle, &tag, text, sizeof text, &err), TZ_OK);
+    assert_int_equal(tz_tag_read(text, sizeof text, handle, &tag, &err), TZ_OK);
     assert_int_equal(tag.type, TZ_TYPE_ASCII);
     assert_int_equal(tag.size, strlen(wanted) + 1);
     assert_string_equal(text, wanted);
@@ -27,7 +27,7 @@ static void set_items(const tz_metadata_item *items, uint32_t count)
 static void check_items(const tz_file *handle, const tz_metadata_item *wanted, uint32_t count)
 {
     tz_metadata_item items[32];
-    assert_int_equal(tz_file_info(handle)->metadata_count, count);
+    assert_int_equal(tz_file_get_info(handle)->metadata_count, count);
     for (uint32_t i = 0; i < count; i++)
         assert_true(tz_metadata_get(handle, i, &items[i]));
     tz_image_spec read = {.metadata = items, .metadata_count = count};

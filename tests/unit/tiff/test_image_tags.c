@@ -6,12 +6,12 @@
 /* The tags of level 0 are these, in this order. */
 static void check_tags(const tz_file *handle, const uint16_t *wanted, size_t count)
 {
-    const tz_level *level = &tz_file_info(handle)->levels[0];
+    const tz_level *level = &tz_file_get_info(handle)->levels[0];
     tz_error err;
     assert_int_equal(level->tag_count, count);
     for (uint32_t i = 0; i < count; i++) {
         tz_tag tag;
-        assert_int_equal(tz_tag_get(handle, level->ifd_offset, i, &tag, &err), TZ_OK);
+        assert_int_equal(tz_tag_get(&tag, handle, level->ifd_offset, i, &err), TZ_OK);
         assert_int_equal(tag.tag, wanted[i]);
     }
 }
@@ -28,7 +28,7 @@ static const void *data_of(const tz_file *handle, uint16_t tag, uint16_t type, u
     memset(data, 0, sizeof data);
     assert_int_equal(found.type, type);
     assert_true(found.count == count);
-    assert_int_equal(tz_tag_read(handle, &found, data, sizeof data, &err), TZ_OK);
+    assert_int_equal(tz_tag_read(data, sizeof data, handle, &found, &err), TZ_OK);
     return data;
 }
 

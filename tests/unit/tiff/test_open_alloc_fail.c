@@ -143,7 +143,7 @@ static uint64_t mix_image(uint64_t digest, const tz_info *info)
 
 static uint64_t digest_of(const tz_file *file)
 {
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     uint64_t digest = mix_geo(mix_image(1, info), &info->geo);
     tz_metadata_item item;
     for (uint32_t i = 0; tz_metadata_get(file, i, &item); i++)
@@ -170,11 +170,11 @@ static void check_questions(const tz_file *file)
     uint64_t before = alloc_hook_stats().allocations;
     tz_error err;
     const tz_result results[] = {
-        tz_tile_spans(file, 0, 0, 1, &span, &err),
-        tz_tile_locate(file, 0, 0, &span, &err),
-        tz_tag_get(file, tz_file_info(file)->levels[0].ifd_offset, 0, &tag, &err),
+        tz_tile_spans(&span, file, 0, 0, 1, &err),
+        tz_tile_locate(&span, file, 0, 0, &err),
+        tz_tag_get(&tag, file, tz_file_get_info(file)->levels[0].ifd_offset, 0, &err),
         tz_band_info(file, 0, &band, &err),
-        tz_cog_problems(file, &problems, &err),
+        tz_cog_problems(&problems, file, &err),
     };
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
         assert_int_equal(results[i], TZ_OK);
@@ -366,7 +366,7 @@ static void warnings_that_overflow(void **state)
 static tz_result open_crs(const void *user, tz_file **out, tz_error *err)
 {
     tz_crs *crs = NULL;
-    tz_result result = tz_crs_open(&crs, user, err);
+    tz_result result = tz_crs_from_file(&crs, user, err);
     tz_crs_close(crs);
     *out = NULL;
     return result;

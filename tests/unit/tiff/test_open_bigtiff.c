@@ -48,7 +48,7 @@ static void b02_directory_beyond_4_gib(void **state)
         close(fd);
         tz_file *file = NULL;
         assert_int_equal(tz_open(&file, path, NULL, NULL), TZ_OK);
-        const tz_info *info = tz_file_info(file);
+        const tz_info *info = tz_file_get_info(file);
         assert_int_equal(info->width, 64);
         assert_int_equal(info->page_count, 2);
         assert_true(info->levels[0].ifd_offset == base + tb_ifd_at(b, 0));
@@ -91,13 +91,13 @@ static void b04_long8_slong8_ifd8(void **state)
         uint64_t u;
         int64_t i;
         tz_tag tag = check_find_tag(file, 65000);
-        assert_int_equal(tz_tag_read(file, &tag, &u, sizeof u, NULL), TZ_OK);
+        assert_int_equal(tz_tag_read(&u, sizeof u, file, &tag, NULL), TZ_OK);
         assert_true(u == value);
         tag = check_find_tag(file, 65001);
-        assert_int_equal(tz_tag_read(file, &tag, &i, sizeof i, NULL), TZ_OK);
+        assert_int_equal(tz_tag_read(&i, sizeof i, file, &tag, NULL), TZ_OK);
         assert_true(i == -5);
         tag = check_find_tag(file, 65002);
-        assert_int_equal(tz_tag_read(file, &tag, &u, sizeof u, NULL), TZ_OK);
+        assert_int_equal(tz_tag_read(&u, sizeof u, file, &tag, NULL), TZ_OK);
         assert_true(u == value);
         check_done(file, b);
     }
@@ -120,7 +120,7 @@ static void b05_offset_types_matrix(void **state)
             tz_file *file;
             check_info(b, &file);
             tz_tile_span spans[4];
-            assert_int_equal(tz_tile_spans(file, 0, 0, 4, spans, NULL), TZ_OK);
+            assert_int_equal(tz_tile_spans(spans, file, 0, 0, 4, NULL), TZ_OK);
             for (uint64_t k = 0; k < 4; k++) {
                 assert_int_equal(spans[k].offset, tb_tile_at(b, 0, k));
                 assert_int_equal(spans[k].size, 7);

@@ -104,7 +104,7 @@ static void t04_tags_are_found_in_order(void **state)
         tz_tag tag;
         uint16_t previous = 0;
         for (int32_t i = 0; i < info->levels[0].tag_count; i++) {
-            assert_int_equal(tz_tag_get(file, info->levels[0].ifd_offset, (uint32_t)i, &tag, NULL),
+            assert_int_equal(tz_tag_get(&tag, file, info->levels[0].ifd_offset, (uint32_t)i, NULL),
                              TZ_OK);
             assert_true(tag.tag > previous);
             previous = tag.tag;
@@ -146,7 +146,7 @@ static void t05_all_field_types(void **state)
                 assert_int_equal(tag.offset, tb_data_at(b, 0, 65000));
                 assert_string_equal(tz_tag_type_name(tag.type), types[i].name);
                 uint8_t data[24];
-                assert_int_equal(tz_tag_read(file, &tag, data, sizeof data, NULL), TZ_OK);
+                assert_int_equal(tz_tag_read(data, sizeof data, file, &tag, NULL), TZ_OK);
                 for (size_t k = 0; k < words; k++) {
                     union {
                         uint8_t u8;
@@ -188,23 +188,23 @@ static void t05_tag_functions_refuse_what_is_not_there(void **state)
         tz_tag tag;
         tz_error err;
         char text[100];
-        assert_int_equal(tz_tag_get(file, at, (uint32_t)info->levels[0].tag_count, &tag, &err),
+        assert_int_equal(tz_tag_get(&tag, file, at, (uint32_t)info->levels[0].tag_count, &err),
                          TZ_ERR_ARG);
-        assert_int_equal(tz_tag_get(file, at, UINT32_MAX, &tag, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tag_get(file, 0, 0, &tag, &err), TZ_ERR_FORMAT);
-        assert_int_equal(tz_tag_get(file, b->size, 0, &tag, &err), TZ_ERR_FORMAT);
-        assert_int_equal(tz_tag_get(file, UINT64_MAX, 0, &tag, &err), TZ_ERR_FORMAT);
+        assert_int_equal(tz_tag_get(&tag, file, at, UINT32_MAX, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tag_get(&tag, file, 0, 0, &err), TZ_ERR_FORMAT);
+        assert_int_equal(tz_tag_get(&tag, file, b->size, 0, &err), TZ_ERR_FORMAT);
+        assert_int_equal(tz_tag_get(&tag, file, UINT64_MAX, 0, &err), TZ_ERR_FORMAT);
         tag = check_find_tag(file, 65000);
-        assert_int_equal(tz_tag_read(file, &tag, text, (size_t)tag.size - 1, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tag_read(text, (size_t)tag.size - 1, file, &tag, &err), TZ_ERR_ARG);
         check_error(&err, DEFECT(ARG, ARG, .ifd = -1, .tag = 65000, .expected = tag.size,
                                  .found = tag.size - 1));
-        assert_int_equal(tz_tag_read(file, &tag, text, (size_t)tag.size, &err), TZ_OK);
+        assert_int_equal(tz_tag_read(text, (size_t)tag.size, file, &tag, &err), TZ_OK);
         assert_string_equal(text, "some text that is not inline");
         tz_tag strange = tag;
         strange.type = 99;
-        assert_int_equal(tz_tag_read(file, &strange, text, sizeof text, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tag_read(text, sizeof text, file, &strange, &err), TZ_ERR_ARG);
         tag.offset = b->size - 3;
-        assert_int_equal(tz_tag_read(file, &tag, text, sizeof text, &err), TZ_ERR_FORMAT);
+        assert_int_equal(tz_tag_read(text, sizeof text, file, &tag, &err), TZ_ERR_FORMAT);
         assert_int_equal(err.cause, TZ_CAUSE_TRUNCATED);
         check_done(file, b);
     }
@@ -229,18 +229,18 @@ static void t06_inline_values_are_left_justified(void **state)
         uint8_t bytes[9];
         tz_tag tag = check_find_tag(file, 65000);
         assert_int_equal(tag.offset, tb_value_at(b, 0, 65000));
-        assert_int_equal(tz_tag_read(file, &tag, shorts, sizeof shorts, NULL), TZ_OK);
+        assert_int_equal(tz_tag_read(shorts, sizeof shorts, file, &tag, NULL), TZ_OK);
         assert_int_equal(shorts[0], 0x1234);
         tag = check_find_tag(file, 65001);
-        assert_int_equal(tz_tag_read(file, &tag, shorts, sizeof shorts, NULL), TZ_OK);
+        assert_int_equal(tz_tag_read(shorts, sizeof shorts, file, &tag, NULL), TZ_OK);
         assert_int_equal(shorts[1], 0x5678);
         tag = check_find_tag(file, 65002);
         assert_int_equal(tag.offset, tb_value_at(b, 0, 65002));
-        assert_int_equal(tz_tag_read(file, &tag, bytes, sizeof bytes, NULL), TZ_OK);
+        assert_int_equal(tz_tag_read(bytes, sizeof bytes, file, &tag, NULL), TZ_OK);
         assert_memory_equal(bytes, "ABCDEFGHI", room);
         tag = check_find_tag(file, 65003);
         assert_true(tag.offset > tb_next_at(b, 0)); /* one byte more is elsewhere */
-        assert_int_equal(tz_tag_read(file, &tag, bytes, sizeof bytes, NULL), TZ_OK);
+        assert_int_equal(tz_tag_read(bytes, sizeof bytes, file, &tag, NULL), TZ_OK);
         assert_memory_equal(bytes, "ABCDEFGHI", room + 1);
         check_done(file, b);
     }
@@ -333,7 +333,7 @@ static void t09_defaults(void **state)
         assert_null(info->masks);
         assert_null(info->nodata_text);
         assert_int_equal(info->nodata.kind, TZ_NODATA_NONE);
-        assert_true(info->exif_ifd == TZ_NONE && info->gps_ifd == TZ_NONE);
+        assert_true(info->exif_ifd == TZ_NO_VALUE && info->gps_ifd == TZ_NO_VALUE);
         assert_false(info->geo.has_transform || info->geo.has_crs || info->ghost.present);
         check_done(file, b);
     }
@@ -378,7 +378,7 @@ static void check_grid(const tb_spec *spec, uint32_t across, uint32_t down, uint
         assert_true(level->readable);
         check_locates(file, 0, count - 1, tb_tile_at(b, 0, count - 1), 16);
         tz_tile_span span;
-        assert_int_equal(tz_tile_locate(file, 0, count, &span, NULL), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_locate(&span, file, 0, count, NULL), TZ_ERR_ARG);
         check_done(file, b);
     }
 }
@@ -422,7 +422,7 @@ static void t13_one_row_tiles_are_read(void **state)
         tb_finish(b);
         tz_file *file =
             check_warns(b, NULL, DEFECT(FORMAT, TAG, .tag = TZ_TAG_TILE_LENGTH, .found = 1));
-        assert_int_equal(tz_file_info(file)->levels[0].tile_count, 20);
+        assert_int_equal(tz_file_get_info(file)->levels[0].tile_count, 20);
         check_done(file, b);
     }
 }
@@ -441,7 +441,7 @@ static void t14_strips_or_tiles(void **state)
         tz_open_options options = TZ_OPEN_OPTIONS_INIT;
         options.page = 1;
         file = check_opens(b, &options);
-        assert_true(tz_file_info(file)->levels[0].tiled);
+        assert_true(tz_file_get_info(file)->levels[0].tiled);
         check_done(file, b);
     }
 }
@@ -541,7 +541,7 @@ static void t18_a_colour_map_makes_a_palette_of_grey(void **state)
             tz_file *file = check_warns(b, NULL,
                                         DEFECT(FORMAT, TAG, .tag = TZ_TAG_PHOTOMETRIC,
                                                .expected = 3, .found = photometric));
-            const tz_info *info = tz_file_info(file);
+            const tz_info *info = tz_file_get_info(file);
             assert_int_equal(info->photometric, 3);
             assert_int_equal(info->levels[0].photometric, photometric);
             assert_int_equal(info->color_map_size, 4);
@@ -570,7 +570,7 @@ static void t18_a_colour_map_with_grey_levels_and_a_mask(void **state)
         tb_finish(b);
         tz_file *file = check_warns(
             b, NULL, DEFECT(FORMAT, TAG, .tag = TZ_TAG_PHOTOMETRIC, .expected = 3, .found = 1));
-        const tz_info *info = tz_file_info(file);
+        const tz_info *info = tz_file_get_info(file);
         assert_int_equal(info->level_count, 2);
         assert_true(info->levels[0].has_mask);
         assert_int_equal(info->color_map[0], 1);
@@ -779,7 +779,7 @@ static void t25_unknown_kinds_leave_the_rest_readable(void **state)
                                         DEFECT(UNSUPPORTED, UNSUPPORTED, .tag = kinds[i].tag,
                                                .offset = tb_ifd_at(b, 0), .found = kinds[i].value,
                                                .text = kinds[i].text));
-            const tz_info *info = tz_file_info(file);
+            const tz_info *info = tz_file_get_info(file);
             assert_int_equal(info->levels[0].readable, kinds[i].readable);
             assert_int_equal(info->width, 64);
             assert_int_equal(info->geo.epsg, 32633);

@@ -89,8 +89,8 @@ static void a_mask_of_an_overview_alone(void **state)
         CHECK_LEVELS(info, 2, {128, 64}, {false, true});
         tz_tile_span span;
         tz_error err;
-        assert_int_equal(tz_tile_locate(file, TZ_MASK_OF(0), 0, &span, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_locate(file, TZ_MASK_OF(1), 0, &span, &err), TZ_OK);
+        assert_int_equal(tz_tile_locate(&span, file, TZ_MASK_OF(0), 0, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_locate(&span, file, TZ_MASK_OF(1), 0, &err), TZ_OK);
         check_done(file, b);
     }
 }
@@ -151,11 +151,11 @@ static void pages_have_levels_and_masks_of_their_own(void **state)
         tb_finish(b);
         tz_open_options options = TZ_OPEN_OPTIONS_INIT;
         tz_file *file = check_opens(b, &options);
-        CHECK_LEVELS(tz_file_info(file), 2, {128, 64}, {false});
+        CHECK_LEVELS(tz_file_get_info(file), 2, {128, 64}, {false});
         check_close(file);
         options.page = 1;
         file = check_opens(b, &options);
-        const tz_info *info = tz_file_info(file);
+        const tz_info *info = tz_file_get_info(file);
         CHECK_LEVELS(info, 3, {100, 50, 25}, {true});
         assert_int_equal(info->width, 100);
         assert_int_equal(info->page, 1);
@@ -164,7 +164,7 @@ static void pages_have_levels_and_masks_of_their_own(void **state)
         check_close(file);
         options.page = 2;
         file = check_opens(b, &options);
-        info = tz_file_info(file);
+        info = tz_file_get_info(file);
         CHECK_LEVELS(info, 2, {80, 40}, {false});
         assert_int_equal(info->bands, 3);
         assert_int_equal(info->dtype, TZ_DTYPE_UINT16);
@@ -249,10 +249,10 @@ static void n10_sidecars_are_read_when_asked_for(void **state)
         tb *ovr = write_overviews(i / TB_FORMATS, paths.ovr);
         tb *msk = write_masks(i / TB_FORMATS, paths.msk);
         tz_file *file = open_with(paths.image, 0, true);
-        CHECK_LEVELS(tz_file_info(file), 1, {128}, {false});
+        CHECK_LEVELS(tz_file_get_info(file), 1, {128}, {false});
         tz_close(file);
         file = open_with(paths.image, TZ_SIDECAR_OVR, true);
-        const tz_info *info = tz_file_info(file);
+        const tz_info *info = tz_file_get_info(file);
         CHECK_LEVELS(info, 3, {128, 64, 32}, {false});
         assert_int_equal(info->levels[0].sidecar, 0);
         assert_int_equal(info->levels[1].sidecar, TZ_SIDECAR_OVR);
@@ -260,7 +260,7 @@ static void n10_sidecars_are_read_when_asked_for(void **state)
         check_locates(file, 2, 0, tb_tile_at(ovr, 1, 0), 16);
         tz_close(file);
         file = open_with(paths.image, TZ_SIDECAR_OVR | TZ_SIDECAR_MSK, true);
-        info = tz_file_info(file);
+        info = tz_file_get_info(file);
         CHECK_LEVELS(info, 3, {128, 64, 32}, {true, true, false});
         assert_int_equal(info->masks[0].sidecar, TZ_SIDECAR_MSK);
         check_locates(file, TZ_MASK_OF(1), 0, tb_tile_at(msk, 1, 0), 16);
@@ -278,7 +278,7 @@ static void n10_sidecars_that_are_not_there_are_none(void **state)
     sidecar_paths(&paths);
     write_image(TB_CLASSIC, paths.image);
     tz_file *file = open_with(paths.image, TZ_SIDECAR_OVR | TZ_SIDECAR_MSK, true);
-    CHECK_LEVELS(tz_file_info(file), 1, {128}, {false});
+    CHECK_LEVELS(tz_file_get_info(file), 1, {128}, {false});
     tz_close(file);
     remove_sidecars(&paths);
 }
@@ -293,7 +293,7 @@ static void n10_a_broken_sidecar_is_a_warning(void **state)
     tb_write_file(b, paths.ovr);
     tb_free(b);
     tz_file *file = open_with(paths.image, TZ_SIDECAR_OVR, false);
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     CHECK_LEVELS(info, 1, {128}, {false});
     assert_int_equal(info->warning_count, 1);
     check_error(&info->warnings[0], DEFECT(FORMAT, NOT_TIFF, .ifd = -1, .text = "image.tif.ovr"));
@@ -344,7 +344,7 @@ static uint32_t problems_of(tb *b)
     if (!b->finished)
         tb_finish(b);
     tz_file *file = check_opens_somehow(b, NULL);
-    assert_int_equal(tz_cog_problems(file, &problems, NULL), TZ_OK);
+    assert_int_equal(tz_cog_problems(&problems, file, NULL), TZ_OK);
     check_done(file, b);
     return problems;
 }
@@ -454,7 +454,7 @@ static void external_overviews_are_a_problem(void **state)
     tb_free(write_overviews(TB_CLASSIC, paths.ovr));
     tz_file *file = open_with(paths.image, TZ_SIDECAR_OVR, true);
     uint32_t problems = 0;
-    assert_int_equal(tz_cog_problems(file, &problems, NULL), TZ_OK);
+    assert_int_equal(tz_cog_problems(&problems, file, NULL), TZ_OK);
     assert_int_equal(problems, TZ_COG_EXTERNAL_OVERVIEWS);
     tz_close(file);
     remove_sidecars(&paths);

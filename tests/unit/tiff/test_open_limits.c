@@ -144,9 +144,9 @@ static void limit_max_levels_leaves_room_for_masks(void **state)
         tz_open_options options = TZ_OPEN_OPTIONS_INIT;
         options.limits.max_levels = 5;
         tz_file *file = check_opens(b, &options);
-        assert_int_equal(tz_file_info(file)->level_count, 5);
+        assert_int_equal(tz_file_get_info(file)->level_count, 5);
         for (int i = 0; i < 5; i++)
-            assert_true(tz_file_info(file)->levels[i].has_mask);
+            assert_true(tz_file_get_info(file)->levels[i].has_mask);
         check_done(file, b);
     }
 }
@@ -347,7 +347,7 @@ static void options_of_an_older_library_are_taken(void **state)
     options.struct_size = offsetof(tz_open_options, limits);
     tz_file *file = NULL;
     assert_int_equal(tz_open_memory(&file, b->data, b->size, &options, NULL), TZ_OK);
-    assert_int_equal(tz_file_info(file)->width, 32);
+    assert_int_equal(tz_file_get_info(file)->width, 32);
     tz_close(file);
     tb_free(b);
 }
@@ -384,15 +384,15 @@ static void a_source_that_changes_is_noticed(void **state)
     uint32_t problems;
     tz_tag tag = check_find_tag(file, TZ_TAG_TILE_OFFSETS);
     uint8_t data[64];
-    assert_int_equal(tz_tile_locate(file, 0, 3, &span, &err), TZ_OK);
+    assert_int_equal(tz_tile_locate(&span, file, 0, 3, &err), TZ_OK);
     reads.changed = true;
-    assert_int_equal(tz_tile_spans(file, 0, 0, 1, &span, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_tile_spans(&span, file, 0, 0, 1, &err), TZ_ERR_CHANGED);
     assert_int_equal(err.cause, TZ_CAUSE_CHANGED);
-    assert_int_equal(tz_tile_locate(file, 0, 0, &span, &err), TZ_ERR_CHANGED);
-    assert_int_equal(tz_level_stored_size(file, 0, &bytes, &sparse, &err), TZ_ERR_CHANGED);
-    assert_int_equal(tz_cog_problems(file, &problems, &err), TZ_ERR_CHANGED);
-    assert_int_equal(tz_tag_read(file, &tag, data, sizeof data, &err), TZ_ERR_CHANGED);
-    assert_int_equal(tz_tag_get(file, tz_file_info(file)->levels[0].ifd_offset, 0, &tag, &err),
+    assert_int_equal(tz_tile_locate(&span, file, 0, 0, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_cog_problems(&problems, file, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_tag_read(data, sizeof data, file, &tag, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_tag_get(&tag, file, tz_file_get_info(file)->levels[0].ifd_offset, 0, &err),
                      TZ_ERR_CHANGED);
     tz_close(file);
     tb_free(b);
@@ -405,9 +405,9 @@ static void check_changed_file(const char *path, tb *b, void (*change)(const cha
     tz_tile_span span;
     tb_write_file(b, path);
     assert_int_equal(tz_open(&file, path, NULL, NULL), TZ_OK);
-    assert_int_equal(tz_tile_locate(file, 0, 0, &span, NULL), TZ_OK);
+    assert_int_equal(tz_tile_locate(&span, file, 0, 0, NULL), TZ_OK);
     change(path, b);
-    assert_int_equal(tz_tile_locate(file, 0, 0, &span, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_tile_locate(&span, file, 0, 0, &err), TZ_ERR_CHANGED);
     assert_int_equal(err.cause, TZ_CAUSE_CHANGED);
     tz_close(file);
 }

@@ -239,15 +239,15 @@ static void n07_profiles_of_any_size_and_side_directories(void **state)
         for (size_t i = 0; i < COUNT(tags); i++) {
             tz_tag tag = check_find_tag(file, tags[i]);
             assert_int_equal(tag.size, size - i);
-            assert_int_equal(tz_tag_read(file, &tag, got, size, NULL), TZ_OK);
+            assert_int_equal(tz_tag_read(got, size, file, &tag, NULL), TZ_OK);
             assert_memory_equal(got, profile, size - i);
         }
         assert_int_equal(info->exif_ifd, tb_ifd_at(b, exif));
         assert_int_equal(info->gps_ifd, tb_ifd_at(b, gps));
         tz_tag tag;
-        assert_int_equal(tz_tag_get(file, info->exif_ifd, 0, &tag, NULL), TZ_OK);
+        assert_int_equal(tz_tag_get(&tag, file, info->exif_ifd, 0, NULL), TZ_OK);
         assert_int_equal(tag.tag, 34850);
-        assert_int_equal(tz_tag_get(file, info->gps_ifd, 0, &tag, NULL), TZ_OK);
+        assert_int_equal(tz_tag_get(&tag, file, info->gps_ifd, 0, NULL), TZ_OK);
         assert_int_equal(tag.tag, 1);
         check_done(file, b);
     }
@@ -312,8 +312,8 @@ static void n12_jpeg_tables_and_tile_sizes(void **state)
         tb_finish(b);
         tz_file *file = check_warns(b, NULL, /* a multiple of 8 is JPEG's, of 16 is TIFF's */
                                     DEFECT(FORMAT, TAG, .tag = TZ_TAG_TILE_WIDTH, .found = 24));
-        assert_true(tz_file_info(file)->levels[0].readable);
-        assert_int_equal(tz_file_info(file)->levels[0].jpeg_tables_size, 20);
+        assert_true(tz_file_get_info(file)->levels[0].readable);
+        assert_int_equal(tz_file_get_info(file)->levels[0].jpeg_tables_size, 20);
         check_done(file, b);
     }
 }

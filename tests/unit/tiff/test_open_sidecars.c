@@ -97,7 +97,7 @@ static void without_expat_aux_is_a_warning(void **state)
         return;
     make(&paths, false, rich_aux, NULL);
     assert_int_equal(open_beside(&paths, TZ_SIDECAR_AUX, false, &file, &err), TZ_OK);
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     const tz_error *last = &info->warnings[info->warning_count - 1];
     assert_int_equal(info->warning_count, 2); /* of the tag, and of the file */
     assert_int_equal(last->result, TZ_ERR_UNSUPPORTED);
@@ -118,11 +118,11 @@ static void what_aux_says_wins(void **state)
     tz_band band;
     make(&paths, true, rich_aux, world);
     assert_int_equal(open_beside(&paths, 0, true, &file, &err), TZ_OK);
-    assert_int_equal(tz_file_info(file)->sidecar_count, 0);
-    assert_int_equal(tz_file_info(file)->geo.epsg, 32633);
+    assert_int_equal(tz_file_get_info(file)->sidecar_count, 0);
+    assert_int_equal(tz_file_get_info(file)->geo.epsg, 32633);
     tz_close(file);
     assert_int_equal(open_beside(&paths, ALL, true, &file, &err), TZ_OK);
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     assert_int_equal(info->geo.epsg, 32634);
     assert_true(info->geo.has_crs && info->geo.has_transform);
     assert_true(info->geo.coordinate_epoch == 2021.5);
@@ -138,8 +138,9 @@ static void what_aux_says_wins(void **state)
     assert_true(band.scale == 3);
     assert_int_equal(info->sidecar_count, 1); /* the world file has nothing to add */
     assert_int_equal(info->sidecars[0].sidecar, TZ_SIDECAR_AUX);
-    assert_int_equal(info->sidecars[0].values, TZ_VALUE_TRANSFORM | TZ_VALUE_CRS | TZ_VALUE_NODATA |
-                                                   TZ_VALUE_METADATA | TZ_VALUE_BANDS);
+    assert_int_equal(info->sidecars[0].values,
+                     TZ_SIDECAR_VALUE_TRANSFORM | TZ_SIDECAR_VALUE_CRS | TZ_SIDECAR_VALUE_NODATA |
+                         TZ_SIDECAR_VALUE_METADATA | TZ_SIDECAR_VALUE_BANDS);
     assert_string_equal(info->sidecars[0].path, paths.aux);
     tz_close(file);
     clean(&paths);
@@ -154,13 +155,13 @@ static void a_world_file_serves_where_there_is_no_transform(void **state)
     for (int georeferenced = 0; georeferenced < 2; georeferenced++) {
         make(&paths, georeferenced != 0, NULL, world);
         assert_int_equal(open_beside(&paths, ALL, false, &file, &err), TZ_OK);
-        const tz_info *info = tz_file_info(file);
+        const tz_info *info = tz_file_get_info(file);
         assert_true(info->geo.has_transform);
         assert_int_equal(info->sidecar_count, georeferenced ? 0 : 1);
         if (!georeferenced) {
             assert_true(info->geo.transform[0] == 1000 && info->geo.transform[3] == 2000);
             assert_int_equal(info->sidecars[0].sidecar, TZ_SIDECAR_WORLD);
-            assert_int_equal(info->sidecars[0].values, TZ_VALUE_TRANSFORM);
+            assert_int_equal(info->sidecars[0].values, TZ_SIDECAR_VALUE_TRANSFORM);
         }
         tz_close(file);
         clean(&paths);
@@ -173,15 +174,15 @@ static void paths_are_found_without_opening(void **state)
     beside paths;
     char found[CHECK_PATH_SIZE];
     make(&paths, false, rich_aux, world);
-    assert_true(tz_sidecar_path(paths.image, TZ_SIDECAR_AUX, found, sizeof found));
+    assert_true(tz_sidecar_path(found, sizeof found, paths.image, TZ_SIDECAR_AUX));
     assert_string_equal(found, paths.aux);
-    assert_true(tz_sidecar_path(paths.image, TZ_SIDECAR_WORLD, found, sizeof found));
+    assert_true(tz_sidecar_path(found, sizeof found, paths.image, TZ_SIDECAR_WORLD));
     assert_string_equal(found, paths.world);
-    assert_false(tz_sidecar_path(paths.image, TZ_SIDECAR_OVR, found, sizeof found));
-    assert_false(tz_sidecar_path(paths.image, TZ_SIDECAR_AUX, found, strlen(paths.aux)));
-    assert_false(tz_sidecar_path(paths.image, 0, found, sizeof found));
-    assert_false(tz_sidecar_path("", TZ_SIDECAR_WORLD, found, sizeof found));
-    assert_string_equal(tz_sidecar_value_name(TZ_VALUE_MASKS), "masks");
+    assert_false(tz_sidecar_path(found, sizeof found, paths.image, TZ_SIDECAR_OVR));
+    assert_false(tz_sidecar_path(found, strlen(paths.aux), paths.image, TZ_SIDECAR_AUX));
+    assert_false(tz_sidecar_path(found, sizeof found, paths.image, 0));
+    assert_false(tz_sidecar_path(found, sizeof found, "", TZ_SIDECAR_WORLD));
+    assert_string_equal(tz_sidecar_value_name(TZ_SIDECAR_VALUE_MASKS), "masks");
     assert_string_equal(tz_sidecar_value_name(3), "unknown");
     clean(&paths);
 }
@@ -209,7 +210,7 @@ static void defects_are_warnings_and_strict_errors(void **state)
         tz_error err;
         make(&paths, false, rows[i].aux, rows[i].world);
         assert_int_equal(open_beside(&paths, ALL, false, &file, &err), TZ_OK);
-        const tz_info *info = tz_file_info(file);
+        const tz_info *info = tz_file_get_info(file);
         assert_int_equal(info->warning_count, 1);
         assert_int_equal(info->warnings[0].cause, rows[i].cause);
         assert_int_equal(info->warnings[0].tag, -1);
@@ -235,7 +236,7 @@ static void defects_of_aux_are_not_findings(void **state)
     tz_validation *validation = NULL;
     make(&paths, true, "<PAMDataset>", NULL);
     assert_int_equal(open_beside(&paths, ALL, false, &file, &err), TZ_OK);
-    assert_int_equal(tz_file_info(file)->warning_count, 1);
+    assert_int_equal(tz_file_get_info(file)->warning_count, 1);
     assert_int_equal(tz_validate_file(&validation, file, NULL, &err), TZ_OK);
     for (uint32_t i = 0; i < validation->check_count; i++)
         for (uint32_t k = 0; k < validation->checks[i].finding_count; k++)

@@ -27,7 +27,7 @@ static tb *many_tiles(unsigned format)
 static void check_spans(const tb *b, const tz_file *file, uint64_t first, size_t count)
 {
     tz_tile_span *spans = malloc(count * sizeof *spans + 1);
-    assert_int_equal(tz_tile_spans(file, 0, first, count, spans, NULL), TZ_OK);
+    assert_int_equal(tz_tile_spans(spans, file, 0, first, count, NULL), TZ_OK);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(spans[i].offset, tb_tile_at(b, 0, first + i));
         assert_int_equal(spans[i].size, tb_tile_size(b, 0, first + i));
@@ -68,17 +68,17 @@ static void spans_beyond_the_table_are_refused(void **state)
         check_info(b, &file);
         tz_tile_span span[2];
         tz_error err;
-        assert_int_equal(tz_tile_spans(file, 0, 3000, 1, span, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 0, 3000, 1, &err), TZ_ERR_ARG);
         assert_int_equal(err.cause, TZ_CAUSE_ARG);
-        assert_int_equal(tz_tile_spans(file, 0, 2999, 2, span, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(file, 0, UINT64_MAX, 2, span, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(file, 0, 1, SIZE_MAX, span, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(file, 1, 0, 1, span, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(file, TZ_MASK_OF(0), 0, 1, span, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_locate(file, UINT32_MAX, 0, span, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 0, 2999, 2, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 0, UINT64_MAX, 2, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 0, 1, SIZE_MAX, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 1, 0, 1, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, TZ_MASK_OF(0), 0, 1, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_locate(span, file, UINT32_MAX, 0, &err), TZ_ERR_ARG);
         uint64_t bytes, sparse;
-        assert_int_equal(tz_level_stored_size(file, 1, &bytes, &sparse, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(file, 0, 3000, 0, span, &err), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 1, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 0, 3000, 0, &err), TZ_OK);
         check_done(file, b);
     }
 }
@@ -96,7 +96,7 @@ static void stored_size_is_the_sum(void **state)
             expected_bytes += tb_tile_size(b, 0, i);
             expected_sparse += tb_tile_size(b, 0, i) == 0;
         }
-        assert_int_equal(tz_level_stored_size(file, 0, &bytes, &sparse, NULL), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, NULL), TZ_OK);
         assert_int_equal(bytes, expected_bytes);
         assert_int_equal(sparse, expected_sparse);
         check_done(file, b);
@@ -116,7 +116,7 @@ static void stored_size_that_does_not_fit_is_an_error(void **state)
         tz_file *file = check_opens(b, NULL);
         uint64_t bytes = 7, sparse = 7;
         tz_error err;
-        assert_int_equal(tz_level_stored_size(file, 0, &bytes, &sparse, &err), TZ_ERR_FORMAT);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, &err), TZ_ERR_FORMAT);
         check_error(&err, DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_BYTE_COUNTS, .tile = 2));
         check_done(file, b);
     }
@@ -134,9 +134,9 @@ static void tables_are_not_read_by_opening(void **state)
         tb_find(b, image, TZ_TAG_TILE_BYTE_COUNTS)->at = 1000000;
         tb_finish(b);
         tz_file *file = check_opens(b, NULL);
-        assert_true(tz_file_info(file)->bytes_read <= 16384);
-        assert_int_equal(tz_file_info(file)->reads, 1);
-        assert_true(tz_file_info(file)->directory_end < 1000);
+        assert_true(tz_file_get_info(file)->bytes_read <= 16384);
+        assert_int_equal(tz_file_get_info(file)->reads, 1);
+        assert_true(tz_file_get_info(file)->directory_end < 1000);
         check_done(file, b);
     }
 }
@@ -152,11 +152,11 @@ static void spans_of_a_few_tiles_read_a_few_bytes(void **state)
         assert_int_equal(
             tz_open_source(&file, check_source_memory(b->data, b->size, &reads), NULL, NULL, NULL),
             TZ_OK);
-        assert_string_equal(tz_file_info(file)->name, "source");
-        assert_int_equal(tz_file_info(file)->bytes_read, reads.bytes);
+        assert_string_equal(tz_file_get_info(file)->name, "source");
+        assert_int_equal(tz_file_get_info(file)->bytes_read, reads.bytes);
         check_reads before = reads;
         tz_tile_span span;
-        assert_int_equal(tz_tile_spans(file, 0, 1500, 1, &span, NULL), TZ_OK);
+        assert_int_equal(tz_tile_spans(&span, file, 0, 1500, 1, NULL), TZ_OK);
         assert_true(reads.bytes - before.bytes <= 8192);
         assert_true(reads.ranges - before.ranges <= 2);
         tz_close(file);
@@ -244,7 +244,7 @@ static void l09_sparse_tiles(void **state)
         uint64_t bytes, sparse;
         for (uint64_t i = 0; i < 16; i++)
             check_locates(file, 0, i, 0, 0);
-        assert_int_equal(tz_level_stored_size(file, 0, &bytes, &sparse, NULL), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, NULL), TZ_OK);
         assert_int_equal(bytes, 0);
         assert_int_equal(sparse, 16);
         check_done(file, b);
@@ -406,21 +406,21 @@ static void a_million_tiles_cost_nothing_until_asked_for(void **state)
         assert_true(reads.bytes < 65536);
         assert_true(alloc_hook_stats().peak_bytes < 65536);
         alloc_hook_remove();
-        const tz_info *info = tz_file_info(file);
+        const tz_info *info = tz_file_get_info(file);
         assert_int_equal(info->levels[0].tile_count, MILLION);
         assert_true(info->levels[0].readable);
         assert_int_equal(info->warning_count, 0);
         assert_int_equal(info->bytes_read, reads.bytes);
         reads = (check_reads){0};
         tz_tile_span span;
-        assert_int_equal(tz_tile_spans(file, 0, 765432, 1, &span, &err), TZ_OK);
+        assert_int_equal(tz_tile_spans(&span, file, 0, 765432, 1, &err), TZ_OK);
         assert_int_equal(span.offset, expected.offset);
         assert_int_equal(span.size, expected.size);
         assert_true(reads.bytes < 65536);
         check_locates(file, 0, 765432, expected.offset, expected.size);
         check_locates(file, 0, MILLION - 1, 0, 0);
         uint64_t bytes, sparse;
-        assert_int_equal(tz_level_stored_size(file, 0, &bytes, &sparse, &err), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, &err), TZ_OK);
         assert_int_equal(bytes, expected.size);
         assert_int_equal(sparse, MILLION - 1);
         tz_close(file);

@@ -11,7 +11,7 @@ static tz_image_spec *spec_of(const tz_file *handle)
 {
     tz_image_spec *read = NULL;
     tz_error err;
-    if (tz_spec_of(&read, handle, &err) != TZ_OK)
+    if (tz_image_spec_from_file(&read, handle, &err) != TZ_OK)
         fail_msg("%s", err.message);
     return read;
 }
@@ -221,7 +221,7 @@ static void check_round_trip(unsigned format)
     assert_int_equal(spec_file_make(&second, read, &options, format, &b.ctx), TZ_OK);
     assert_int_equal(second.size, first.size);
     assert_memory_equal(second.data, first.data, first.size);
-    tz_spec_free(read);
+    tz_image_spec_free(read);
     tz_image_deinit(&image);
     emitted_free(&first);
     emitted_free(&second);
@@ -261,7 +261,7 @@ static void pointers_are_left_out(void **state)
     assert_int_equal(*(const uint32_t *)read->tags[0].data, 8);
     assert_int_equal(read->tags[0].tag, 33723);
     assert_int_equal(read->tags[1].tag, 65002);
-    tz_spec_free(read);
+    tz_image_spec_free(read);
 }
 
 static void text_gets_its_closing_nul(void **state)
@@ -273,7 +273,7 @@ static void text_gets_its_closing_nul(void **state)
     assert_int_equal(read->tag_count, 1);
     assert_true(read->tags[0].count == 5);
     assert_memory_equal(read->tags[0].data, "abcd", 5);
-    tz_spec_free(read);
+    tz_image_spec_free(read);
 }
 
 /* Keys that the standard does not allow are made to fit, or left out. */
@@ -297,7 +297,7 @@ static void odd_keys_are_mended(void **state)
     assert_int_equal(spec_file_make(&file, read, &options, 0, &check.ctx), TZ_OK);
     emitted_free(&file);
     bench_deinit(&check);
-    tz_spec_free(read);
+    tz_image_spec_free(read);
 }
 
 static void check_nodata(const char *text, tz_nodata_kind kind, const char *kept)
@@ -307,7 +307,7 @@ static void check_nodata(const char *text, tz_nodata_kind kind, const char *kept
     tz_image_spec *read = spec_of_built(b);
     assert_int_equal(read->nodata.kind, kind);
     assert_true(same_text(read->nodata_text, kept));
-    tz_spec_free(read);
+    tz_image_spec_free(read);
 }
 
 static void nodata_that_no_pixel_has_is_left_out(void **state)
@@ -329,7 +329,7 @@ static void an_orientation_that_is_none_is_the_usual(void **state)
     TB_SHORTS(b, image, TZ_TAG_ORIENTATION, 9);
     tz_image_spec *read = spec_of_built(b);
     assert_int_equal(read->orientation, 1);
-    tz_spec_free(read);
+    tz_image_spec_free(read);
 }
 
 static void ycbcr_of_jpeg_becomes_rgb(void **state)
@@ -340,7 +340,7 @@ static void ycbcr_of_jpeg_becomes_rgb(void **state)
         b, &(tb_spec){.width = 16, .height = 16, .samples = 3, .photometric = 6, .compression = 7});
     tz_image_spec *read = spec_of_built(b);
     assert_int_equal(read->photometric, TZ_PHOTOMETRIC_RGB);
-    tz_spec_free(read);
+    tz_image_spec_free(read);
 }
 
 static void odd_colors_become_grey(void **state)
@@ -353,7 +353,7 @@ static void odd_colors_become_grey(void **state)
         tz_image_spec *read = spec_of_built(b);
         assert_int_equal(read->photometric, TZ_PHOTOMETRIC_MIN_IS_BLACK);
         assert_int_equal(read->extra_sample_count, 2);
-        tz_spec_free(read);
+        tz_image_spec_free(read);
     }
 }
 
@@ -373,7 +373,7 @@ static void a_colour_map_makes_a_palette(void **state)
         assert_int_equal(read->color_map[5], 6);
         assert_int_equal(read->extra_sample_count, 1);
         assert_int_equal(read->extra_samples[0], 2);
-        tz_spec_free(read);
+        tz_image_spec_free(read);
     }
 }
 
@@ -387,11 +387,11 @@ static void samples_without_a_type_are_an_error(void **state)
     tz_image_spec *read = NULL;
     tz_error err;
     assert_int_equal(tz_open_memory(&handle, b->data, b->size, NULL, &err), TZ_OK);
-    assert_int_equal(tz_spec_of(&read, handle, &err), TZ_ERR_UNSUPPORTED);
+    assert_int_equal(tz_image_spec_from_file(&read, handle, &err), TZ_ERR_UNSUPPORTED);
     assert_null(read);
     tz_close(handle);
     tb_free(b);
-    tz_spec_free(NULL);
+    tz_image_spec_free(NULL);
 }
 
 /* Many tags of one large value must not cost many times the file. */
@@ -407,7 +407,7 @@ static void shared_data_is_bounded(void **state)
     tz_image_spec *read = NULL;
     tz_error err;
     assert_int_equal(tz_open_memory(&handle, b->data, b->size, NULL, &err), TZ_OK);
-    assert_int_equal(tz_spec_of(&read, handle, &err), TZ_ERR_FORMAT);
+    assert_int_equal(tz_image_spec_from_file(&read, handle, &err), TZ_ERR_FORMAT);
     assert_non_null(strstr(err.message, "the tags share their data"));
     tz_close(handle);
     tb_free(b);
@@ -425,10 +425,10 @@ static tz_result make_and_take(const tz_file *handle)
     if (result == TZ_OK)
         result = spec_file_emit(&file, &image, NULL, 0, &b.ctx);
     if (result == TZ_OK)
-        result = tz_spec_of(&read, handle, &b.err);
+        result = tz_image_spec_from_file(&read, handle, &b.err);
     if (result != TZ_OK)
         assert_int_equal(b.err.cause, TZ_CAUSE_NOMEM);
-    tz_spec_free(read);
+    tz_image_spec_free(read);
     emitted_free(&file);
     tz_image_deinit(&image);
     bench_deinit(&b);

@@ -23,9 +23,9 @@ static void name_wkt_and_code(void **state)
     fixture *f = *state;
     KEYS(f, {1024, 1}, {3072, 32633});
     tz_crs *crs = open_crs(f);
-    assert_string_equal(tz_crs_name(crs), "WGS 84 / UTM zone 33N");
-    assert_int_equal(tz_crs_epsg(crs), 32633);
-    assert_memory_equal(tz_crs_wkt(crs), "PROJCRS[\"WGS 84 / UTM zone 33N\",\n", 33);
+    assert_string_equal(tz_crs_get_name(crs), "WGS 84 / UTM zone 33N");
+    assert_int_equal(tz_crs_get_epsg(crs), 32633);
+    assert_memory_equal(tz_crs_get_wkt(crs), "PROJCRS[\"WGS 84 / UTM zone 33N\",\n", 33);
     double lon, lat;
     assert_int_equal(tz_crs_to_lonlat(crs, 500000, 0, &lon, &lat, &f->b.err), TZ_OK);
     assert_true(fabs(lon - 15) < 1e-12 && fabs(lat) < 1e-12);
@@ -80,8 +80,8 @@ static void the_moon(void **state)
     geo_text(&f->m, 2049, "GCS Name = GCS_Moon_2000|Datum = D_Moon_2000|Ellipsoid = Moon||");
     tz_crs *crs = open_crs(f);
     double lon, lat;
-    assert_string_equal(tz_crs_name(crs), "GCS_Moon_2000");
-    assert_int_equal(tz_crs_epsg(crs), 0);
+    assert_string_equal(tz_crs_get_name(crs), "GCS_Moon_2000");
+    assert_int_equal(tz_crs_get_epsg(crs), 0);
     assert_int_equal(tz_crs_to_lonlat(crs, 1, 2, &lon, &lat, &f->b.err), TZ_ERR_UNSUPPORTED);
     assert_non_null(strstr(f->b.err.message, "no transform from GCS_Moon_2000"));
     tz_crs_close(crs);
@@ -135,8 +135,9 @@ static void check_equivalent(void **state, const equivalent *e)
     add_keys(f, e->keys);
     tz_crs *crs = open_crs(f);
     check_points(crs, e->reference, e->lon, e->lat);
-    if (e->epsg != 0 && tz_crs_epsg(crs) != (e->epsg > 0 ? e->epsg : 0))
-        fail_msg("%s is recognised as %d\n%s", e->reference, tz_crs_epsg(crs), tz_crs_wkt(crs));
+    if (e->epsg != 0 && tz_crs_get_epsg(crs) != (e->epsg > 0 ? e->epsg : 0))
+        fail_msg("%s is recognised as %d\n%s", e->reference, tz_crs_get_epsg(crs),
+                 tz_crs_get_wkt(crs));
     tz_crs_close(crs);
     again(state);
 }
@@ -323,8 +324,8 @@ static void transform_to_wgs84(void **state)
         geo_text(&f->m, 3073, "Own Gauss-Krueger|");
         tz_crs *crs = open_crs(f);
         check_points(crs, references[i], 9, 50);
-        assert_string_equal(tz_crs_name(crs), "Own Gauss-Krueger");
-        assert_memory_equal(tz_crs_wkt(crs), "BOUNDCRS[\n", 10);
+        assert_string_equal(tz_crs_get_name(crs), "Own Gauss-Krueger");
+        assert_memory_equal(tz_crs_get_wkt(crs), "BOUNDCRS[\n", 10);
         tz_crs_close(crs);
         again(state);
     }
@@ -341,7 +342,7 @@ static void no_transform_to_wgs84(void **state)
         f->m.doubles[f->m.double_count++] = count == 1 ? NAN : 2;
         f->m.doubles[f->m.double_count++] = count == 2 ? INFINITY : 3;
         tz_crs *crs = open_crs(f);
-        assert_memory_equal(tz_crs_wkt(crs), "GEOGCRS[", 8);
+        assert_memory_equal(tz_crs_get_wkt(crs), "GEOGCRS[", 8);
         tz_crs_close(crs);
         again(state);
     }
@@ -363,8 +364,8 @@ static void code_in_another_unit(void **state)
             geo_double(&f->m, 3077, units[i].size);
         tz_crs *crs = open_crs(f);
         double lon, lat, lon_m, lat_m;
-        assert_int_equal(tz_crs_epsg(crs), units[i].epsg);
-        assert_string_equal(tz_crs_name(crs), "WGS 84 / UTM zone 33N");
+        assert_int_equal(tz_crs_get_epsg(crs), units[i].epsg);
+        assert_string_equal(tz_crs_get_name(crs), "WGS 84 / UTM zone 33N");
         assert_int_equal(tz_crs_to_lonlat(crs, 600000 / units[i].metres, 5e6 / units[i].metres,
                                           &lon, &lat, &f->b.err),
                          TZ_OK);
@@ -384,15 +385,15 @@ static void compound(void **state)
     fixture *f = *state;
     KEYS(f, {1024, 1}, {3072, 25832}, {4096, 5783});
     tz_crs *crs = open_crs(f);
-    assert_string_equal(tz_crs_name(crs), "ETRS89 / UTM zone 32N + DHHN92 height");
+    assert_string_equal(tz_crs_get_name(crs), "ETRS89 / UTM zone 32N + DHHN92 height");
     check_points(crs, "EPSG:25832", 9, 50);
     tz_crs_close(crs);
     again(state);
     KEYS(f, {1024, 1}, {3072, 25832}, {4096, UD}, {4099, 9001});
     geo_text(&f->m, 4097, "Own heights|");
     crs = open_crs(f);
-    assert_string_equal(tz_crs_name(crs), "ETRS89 / UTM zone 32N + Own heights");
-    assert_memory_equal(tz_crs_wkt(crs), "COMPOUNDCRS[", 12);
+    assert_string_equal(tz_crs_get_name(crs), "ETRS89 / UTM zone 32N + Own heights");
+    assert_memory_equal(tz_crs_get_wkt(crs), "COMPOUNDCRS[", 12);
     check_points(crs, "EPSG:25832", 9, 50);
     tz_crs_close(crs);
     again(state);
@@ -400,7 +401,7 @@ static void compound(void **state)
     for (int i = 0; i < 2; i++) {
         KEYS(f, {1024, 1}, {3072, 25832}, {4096, codes[i]});
         crs = open_crs(f);
-        assert_string_equal(tz_crs_name(crs), "ETRS89 / UTM zone 32N");
+        assert_string_equal(tz_crs_get_name(crs), "ETRS89 / UTM zone 32N");
         check_points(crs, "EPSG:25832", 9, 50);
         tz_crs_close(crs);
         again(state);
@@ -412,7 +413,7 @@ static void deprecated_code(void **state)
     fixture *f = *state;
     KEYS(f, {1024, 1}, {3072, 2192}); /* ED50 / France EuroLambert (deprecated) */
     tz_crs *crs = open_crs(f);
-    assert_int_equal(tz_crs_epsg(crs), 2192);
+    assert_int_equal(tz_crs_get_epsg(crs), 2192);
     tz_crs_close(crs);
 }
 
@@ -429,7 +430,7 @@ static void web_mercator_by_its_pe_string(void **state)
              "PARAMETER[\"Standard_Parallel_1\",0.0],PARAMETER[\"Auxiliary_Sphere_Type\",0.0],"
              "UNIT[\"Meter\",1.0]]|");
     tz_crs *crs = open_crs(f);
-    assert_int_equal(tz_crs_epsg(crs), 3857);
+    assert_int_equal(tz_crs_get_epsg(crs), 3857);
     check_points(crs, "EPSG:3857", 9, 50);
     tz_crs_close(crs);
 }
@@ -439,7 +440,7 @@ static void geocentric_opens(void **state)
     fixture *f = *state;
     KEYS(f, {1024, 3}, {2048, UD}, {2050, 6326}, {2052, 9001});
     tz_crs *crs = open_crs(f);
-    assert_memory_equal(tz_crs_wkt(crs), "GEODCRS[", 8);
+    assert_memory_equal(tz_crs_get_wkt(crs), "GEODCRS[", 8);
     tz_crs_close(crs);
 }
 
@@ -450,8 +451,8 @@ static void hostile_names_pass_through(void **state)
     KEYS(f, {1024, 2}, {2048, UD}, {2057, 6378137}, {2059, 298});
     geo_text(&f->m, 2049, "a\"],ID[\"EPSG\",4326]]\n\xff|");
     tz_crs *crs = open_crs(f);
-    assert_string_equal(tz_crs_name(crs), "a\"],ID[\"EPSG\",4326]] ?");
-    assert_int_equal(tz_crs_epsg(crs), 0);
+    assert_string_equal(tz_crs_get_name(crs), "a\"],ID[\"EPSG\",4326]] ?");
+    assert_int_equal(tz_crs_get_epsg(crs), 0);
     tz_crs_close(crs);
 }
 
@@ -494,9 +495,9 @@ static void every_call_says_that_proj_is_missing(void **state)
     assert_non_null(strstr(f->b.err.message, "TERRAZZO_WITH_PROJ=ON"));
     assert_int_equal(tz_crs_to_lonlat(crs, 1, 2, &lon, &lat, &f->b.err), TZ_ERR_UNSUPPORTED);
     assert_true(lon == 77 && lat == 77);
-    assert_string_equal(tz_crs_name(crs), "");
-    assert_string_equal(tz_crs_wkt(crs), "");
-    assert_int_equal(tz_crs_epsg(crs), 0);
+    assert_string_equal(tz_crs_get_name(crs), "");
+    assert_string_equal(tz_crs_get_wkt(crs), "");
+    assert_int_equal(tz_crs_get_epsg(crs), 0);
     tz_crs_close(crs);
 }
 

@@ -28,7 +28,7 @@ static void keys_of_a_good_file(void **state)
     assert_int_equal(f->geo.key_revision, 1);
     assert_int_equal(f->geo.key_minor, 0);
     assert_int_equal(f->geo.model_type, 1);
-    assert_int_equal(f->geo.raster_type, TZ_RASTER_PIXEL_IS_AREA);
+    assert_int_equal(f->geo.raster_type, TZ_RASTER_TYPE_AREA);
     assert_int_equal(f->geo.epsg, 32633);
     assert_int_equal(f->geo.epsg_vertical, 0);
     assert_true(f->geo.has_crs);
@@ -89,7 +89,7 @@ static void directory_of_an_unknown_revision_is_read(void **state)
     fixture *f = *state;
     geo_directory(&f->m, (const uint16_t[]){1, 1, 2, 1, 3072, 0, 1, 32633}, 8);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NONE, TZ_NONE, "revision 1.2");
+    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NO_VALUE, TZ_NO_VALUE, "revision 1.2");
     assert_int_equal(f->geo.epsg, 32633);
     check_strict(f);
 }
@@ -141,12 +141,12 @@ static void keys_out_of_order_are_sorted(void **state)
     geo_short(&f->m, 60000, 1);
     geo_short(&f->m, 1024, 1);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NONE, TZ_NONE, "not in ascending order");
+    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NO_VALUE, TZ_NO_VALUE, "not in ascending order");
     const uint16_t order[] = {1024, 1025, 3072, 60000};
     for (int i = 0; i < 4; i++)
         assert_int_equal(f->geo.keys[i].id, order[i]);
     assert_int_equal(f->geo.epsg, 32633);
-    assert_int_equal(f->geo.raster_type, TZ_RASTER_PIXEL_IS_POINT);
+    assert_int_equal(f->geo.raster_type, TZ_RASTER_TYPE_POINT);
     check_strict(f);
 }
 
@@ -177,7 +177,7 @@ static void key_twice_first_one_counts(void **state)
     geo_short(&f->m, 3072, 32634);
     geo_short(&f->m, 3072, 32635);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NONE, TZ_NONE,
+    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NO_VALUE, TZ_NO_VALUE,
                  "ProjectedCRSGeoKey (3072) is there more than once");
     assert_int_equal(f->b.warnings.list[0].count, 2);
     assert_int_equal(f->geo.key_count, 2);
@@ -194,7 +194,7 @@ static void location_that_is_no_array(void **state)
     geo_short(&f->m, 2048, 4326);
     geo_entry(&f->m, 2057, 256, 1, 0);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NONE, 256, "neither 0 nor a tag with keys");
+    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NO_VALUE, 256, "neither 0 nor a tag with keys");
     assert_null(tz_geo_find_key(&f->geo, 2057));
     assert_int_equal(f->geo.epsg, 4326);
     check_strict(f);
@@ -312,7 +312,7 @@ static void check_text(void **state, const char *bytes, size_t size, const char 
     assert_int_equal(key->count, strlen(text));
     assert_memory_equal(key->value.text, text, key->count);
     if (warning)
-        bench_warned(&f->b, GEO, TZ_TAG_GEO_ASCII, TZ_NONE, TZ_NONE, warning);
+        bench_warned(&f->b, GEO, TZ_TAG_GEO_ASCII, TZ_NO_VALUE, TZ_NO_VALUE, warning);
     else
         bench_silent(&f->b);
     end(state);
@@ -338,7 +338,7 @@ static void text_with_a_nul_inside(void **state)
     memcpy(f->m.ascii, "ab\0cd|", f->m.ascii_size = 6);
     geo_entry(&f->m, 2049, TZ_TAG_GEO_ASCII, 6, 0);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_GEO_ASCII, TZ_NONE, TZ_NONE, "has a NUL inside");
+    bench_warned(&f->b, GEO, TZ_TAG_GEO_ASCII, TZ_NO_VALUE, TZ_NO_VALUE, "has a NUL inside");
     assert_int_equal(tz_geo_find_key(&f->geo, 2049)->count, 5);
     assert_string_equal(f->geo.citation, "ab");
     check_strict(f);
@@ -463,7 +463,7 @@ static void code_that_is_no_code(void **state)
         geo_short(&f->m, 1024, 1);
         geo_short(&f->m, 3072, cases[i].value);
         parse(f);
-        bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NONE, cases[i].value, cases[i].text);
+        bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NO_VALUE, cases[i].value, cases[i].text);
         assert_non_null(bench_find(&f->b, "ProjectedCRSGeoKey (3072)"));
         assert_int_equal(f->geo.epsg, 0);
         assert_int_equal(tz_geo_short(&f->geo, 3072, 0), cases[i].value);
@@ -484,7 +484,7 @@ static void reserved_model_and_raster_types(void **state)
     assert_int_equal(f->b.warnings.list[0].count, 2);
     assert_non_null(bench_find(&f->b, "GTRasterTypeGeoKey (1025) has a reserved value"));
     assert_int_equal(f->geo.model_type, 0);
-    assert_int_equal(f->geo.raster_type, TZ_RASTER_UNDEFINED);
+    assert_int_equal(f->geo.raster_type, TZ_RASTER_TYPE_UNDEFINED);
     assert_int_equal(f->geo.epsg, 4326);
     check_strict(f);
 }
@@ -497,7 +497,7 @@ static void raster_types_that_say_nothing(void **state)
         geo_short(&f->m, 1025, values[i]);
         parse(f);
         bench_silent(&f->b);
-        assert_int_equal(f->geo.raster_type, TZ_RASTER_UNDEFINED);
+        assert_int_equal(f->geo.raster_type, TZ_RASTER_TYPE_UNDEFINED);
         end(state);
         begin(state);
     }
@@ -550,7 +550,7 @@ static void private_vertical_keys_are_ignored_together(void **state)
     geo_short(&f->m, 4096, 5703);
     geo_short(&f->m, 4099, 32771);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NONE, 32771, "VerticalUnitsGeoKey (4099)");
+    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NO_VALUE, 32771, "VerticalUnitsGeoKey (4099)");
     assert_int_equal(f->geo.epsg_vertical, 0);
     assert_int_equal(f->geo.epsg, 4326);
 }
@@ -562,7 +562,7 @@ static void own_vertical_unit_is_not_allowed(void **state)
     geo_short(&f->m, 4096, 5703);
     geo_short(&f->m, 4099, 32767);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NONE, 32767, "VerticalUnitsGeoKey (4099)");
+    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NO_VALUE, 32767, "VerticalUnitsGeoKey (4099)");
 }
 
 static void epoch(void **state)
@@ -579,7 +579,8 @@ static void epoch_that_is_no_number(void **state)
     fixture *f = *state;
     geo_double(&f->m, 5120, INFINITY);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NONE, TZ_NONE, "CoordinateEpochGeoKey (5120)");
+    bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NO_VALUE, TZ_NO_VALUE,
+                 "CoordinateEpochGeoKey (5120)");
     assert_true(isnan(f->geo.coordinate_epoch));
     check_strict(f);
 }
@@ -601,7 +602,7 @@ static void check_need(void **state, const uint16_t *keys, const char *text)
     }
     parse(f);
     if (text) {
-        bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NONE, TZ_NONE, text);
+        bench_warned(&f->b, GEO, TZ_TAG_GEO_KEYS, TZ_NO_VALUE, TZ_NO_VALUE, text);
         check_strict(f);
     } else {
         bench_silent(&f->b);

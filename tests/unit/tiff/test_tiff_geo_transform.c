@@ -53,7 +53,7 @@ static void negative_y_scale_means_rows_go_up(void **state)
     GEO_SCALE(&f->m, 10, -20, 0);
     GEO_TIEPOINTS(&f->m, 0, 1, 0, 5, 6, 0);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_PIXEL_SCALE, TZ_NONE, TZ_NONE, "y scale is negative");
+    bench_warned(&f->b, GEO, TZ_TAG_PIXEL_SCALE, TZ_NO_VALUE, TZ_NO_VALUE, "y scale is negative");
     check_transform(&f->geo, (const double[]){5, 10, 0, -14, 0, 20});
     check_strict(f);
 }
@@ -74,7 +74,7 @@ static void check_bad_scale(void **state, double x, double y, const char *text)
     GEO_SCALE(&f->m, x, y, 0);
     GEO_TIEPOINTS(&f->m, 0, 0, 0, 5, 6, 0);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_PIXEL_SCALE, TZ_NONE, TZ_NONE, text);
+    bench_warned(&f->b, GEO, TZ_TAG_PIXEL_SCALE, TZ_NO_VALUE, TZ_NO_VALUE, text);
     assert_false(f->geo.has_transform);
     assert_int_equal(f->geo.gcp_count, 1); /* the tiepoint is still true */
     check_strict(f);
@@ -130,7 +130,7 @@ static void transform_that_overflows(void **state)
     GEO_SCALE(&f->m, 1e308, 1, 0);
     GEO_TIEPOINTS(&f->m, 1e10, 0, 0, 5, 6, 0);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_TIEPOINTS, TZ_NONE, TZ_NONE, "infinite");
+    bench_warned(&f->b, GEO, TZ_TAG_TIEPOINTS, TZ_NO_VALUE, TZ_NO_VALUE, "infinite");
     assert_false(f->geo.has_transform);
 }
 
@@ -193,7 +193,7 @@ static void matrix_that_is_singular(void **state)
         const double *t = matrices[i];
         GEO_MATRIX(&f->m, t[0], t[1], 0, t[2], t[3], t[4], 0, t[5], 0, 0, 0, 0, 0, 0, 0, 1);
         parse(f);
-        bench_warned(&f->b, GEO, TZ_TAG_TRANSFORMATION, TZ_NONE, TZ_NONE, "singular");
+        bench_warned(&f->b, GEO, TZ_TAG_TRANSFORMATION, TZ_NO_VALUE, TZ_NO_VALUE, "singular");
         assert_false(f->geo.has_transform);
         check_strict(f);
         end(state);
@@ -210,7 +210,7 @@ static void matrix_with_infinite_values(void **state)
         t[i % 6] = bad[i / 6];
         GEO_MATRIX(&f->m, t[0], t[1], 0, t[2], t[3], t[4], 0, t[5], 0, 0, 0, 0, 0, 0, 0, 1);
         parse(f);
-        bench_warned(&f->b, GEO, TZ_TAG_TRANSFORMATION, TZ_NONE, TZ_NONE, "not a number");
+        bench_warned(&f->b, GEO, TZ_TAG_TRANSFORMATION, TZ_NO_VALUE, TZ_NO_VALUE, "not a number");
         assert_false(f->geo.has_transform);
         end(state);
         begin(state);
@@ -234,7 +234,7 @@ static void scale_and_matrix_scale_wins(void **state)
     GEO_TIEPOINTS(&f->m, 0, 0, 0, 5, 6, 0);
     GEO_MATRIX(&f->m, 1, 0, 0, 3, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0, 0, 1);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_TRANSFORMATION, TZ_NONE, TZ_NONE, "the scale is used");
+    bench_warned(&f->b, GEO, TZ_TAG_TRANSFORMATION, TZ_NO_VALUE, TZ_NO_VALUE, "the scale is used");
     check_transform(&f->geo, (const double[]){5, 10, 0, 6, 0, -20});
     check_strict(f);
 }
@@ -284,7 +284,7 @@ static void control_points_that_are_nowhere(void **state)
     fixture *f = *state;
     GEO_TIEPOINTS(&f->m, NAN, 1, 0, 10, 20, 2, 1, 2, 3, 4, 5, 6, 0, 1, 0, 10, INFINITY, 2);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_TIEPOINTS, TZ_NONE, TZ_NONE, "not a number");
+    bench_warned(&f->b, GEO, TZ_TAG_TIEPOINTS, TZ_NO_VALUE, TZ_NO_VALUE, "not a number");
     assert_int_equal(f->b.warnings.list[0].count, 2);
     assert_int_equal(f->geo.gcp_count, 1);
     assert_true(f->geo.gcps[0].column == 1 && f->geo.gcps[0].z == 6);
@@ -337,7 +337,7 @@ static void rpc_that_is_not_finite(void **state)
     numbers[91] = NAN;
     geo_array(&f->m, &f->m.tags.rpc, &f->m.tags.rpc_count, numbers, 92);
     parse(f);
-    bench_warned(&f->b, GEO, TZ_TAG_RPC, TZ_NONE, TZ_NONE, "not a number");
+    bench_warned(&f->b, GEO, TZ_TAG_RPC, TZ_NO_VALUE, TZ_NO_VALUE, "not a number");
     assert_null(f->geo.rpc);
 }
 

@@ -79,7 +79,7 @@ static void read_bytes(fixture *f, const char *xml, size_t size)
 {
     assert_int_equal(read_all(f, &f->b.ctx, xml, size, &f->metadata), TZ_OK);
     if (!HAVE_EXPAT) {
-        bench_warned(&f->b, META, TZ_TAG_GDAL_METADATA, TZ_NONE, TZ_NONE, "without expat");
+        bench_warned(&f->b, META, TZ_TAG_GDAL_METADATA, TZ_NO_VALUE, TZ_NO_VALUE, "without expat");
         assert_int_equal(f->metadata.count, 0);
     }
 }
@@ -102,7 +102,7 @@ static void warns_bytes(void **state, const char *xml, size_t size, uint32_t cou
     fixture *f = *state;
     read_bytes(f, xml, size);
     if (HAVE_EXPAT) {
-        bench_warned(&f->b, META, TZ_TAG_GDAL_METADATA, TZ_NONE, TZ_NONE, text);
+        bench_warned(&f->b, META, TZ_TAG_GDAL_METADATA, TZ_NO_VALUE, TZ_NO_VALUE, text);
         assert_int_equal(f->metadata.count, count);
     }
     tz_context strict = f->b.ctx;
@@ -420,7 +420,7 @@ static void warnings_of_one_kind_are_counted(void **state)
                strlen(XML("<Item name='a' sample='7'>b</Item>")) + 68);
     if (!HAVE_EXPAT)
         return;
-    bench_warned(&f->b, META, TZ_TAG_GDAL_METADATA, TZ_NONE, TZ_NONE, "sample '7'");
+    bench_warned(&f->b, META, TZ_TAG_GDAL_METADATA, TZ_NO_VALUE, TZ_NO_VALUE, "sample '7'");
     assert_int_equal(f->b.warnings.list[0].count, 3);
 }
 
@@ -551,7 +551,7 @@ static void four_gib(void **state)
         assert_int_equal(tz_metadata_finish(parser, true, &f->metadata), TZ_OK);
         assert_int_equal(f->metadata.count, 0);
     }
-    bench_warned(&f->b, META, TZ_TAG_GDAL_METADATA, TZ_NONE, TZ_NONE,
+    bench_warned(&f->b, META, TZ_TAG_GDAL_METADATA, TZ_NO_VALUE, TZ_NO_VALUE,
                  HAVE_EXPAT ? "4 GiB" : "without expat");
 }
 
@@ -675,7 +675,7 @@ static void one_huge_token(void **state)
         alloc_hook_remove();
         free(xml);
         if (HAVE_EXPAT)
-            bench_warned(&f->b, META, TZ_TAG_GDAL_METADATA, TZ_NONE, TZ_NONE,
+            bench_warned(&f->b, META, TZ_TAG_GDAL_METADATA, TZ_NO_VALUE, TZ_NO_VALUE,
                          "too large to be read");
         assert_int_equal(f->metadata.count, 0);
         again(state);

@@ -25,7 +25,7 @@ static tz_nodata parse(const char *text, tz_dtype dtype, const char *warning)
     bench_init(&b);
     assert_int_equal(tz_nodata_parse(text, dtype, &b.ctx, &nodata), TZ_OK);
     if (warning)
-        bench_warned(&b, TZ_CAUSE_META, TZ_TAG_GDAL_NODATA, TZ_NONE, TZ_NONE, warning);
+        bench_warned(&b, TZ_CAUSE_META, TZ_TAG_GDAL_NODATA, TZ_NO_VALUE, TZ_NO_VALUE, warning);
     else
         bench_silent(&b);
     tz_nodata strict = {.kind = 99};

@@ -84,9 +84,9 @@ static void wrong_arguments(void **state)
 static void names_of_classes_and_outcomes(void **state)
 {
     (void)state;
-    assert_string_equal(tz_check_class_name(TZ_CHECK_GEOTIFF), "geotiff");
+    assert_string_equal(tz_check_class_name(TZ_CHECK_CLASS_GEOTIFF), "geotiff");
     assert_string_equal(tz_check_class_name((tz_check_class)99), "unknown");
-    assert_string_equal(tz_check_outcome_name(TZ_CHECK_FAIL), "fail");
+    assert_string_equal(tz_check_outcome_name(TZ_CHECK_OUTCOME_FAIL), "fail");
     assert_string_equal(tz_check_outcome_name((tz_check_outcome)99), "unknown");
 }
 
@@ -99,27 +99,27 @@ static void findings_have_locations(void **state)
     tz_validation *validation = NULL;
     assert_int_equal(tz_validate_file(&validation, file, &options, NULL), TZ_OK);
     assert_true(validation->opened && validation->full && !validation->valid);
-    const tz_check *spans = check_found(validation, "tiff.tile-spans", TZ_CHECK_FAIL);
-    assert_int_equal(spans->of, TZ_CHECK_TIFF);
+    const tz_check *spans = check_found(validation, "tiff.tile-spans", TZ_CHECK_OUTCOME_FAIL);
+    assert_int_equal(spans->of, TZ_CHECK_CLASS_TIFF);
     assert_int_equal(spans->finding_count, 1);
     assert_int_equal(spans->findings[0].tile, 5);
     assert_int_equal(spans->findings[0].level, 0);
     assert_int_equal(spans->findings[0].offset, b->size + 7);
-    const tz_check *leader = check_found(validation, "gdal.leader", TZ_CHECK_FAIL);
+    const tz_check *leader = check_found(validation, "gdal.leader", TZ_CHECK_OUTCOME_FAIL);
     assert_int_equal(leader->findings[0].level, 1);
     assert_int_equal(leader->findings[0].tile, 3);
     assert_int_equal(leader->findings[0].found, 1);
-    check_found(validation, "geotiff.directory", TZ_CHECK_FAIL);
-    check_found(validation, "geotiff.crs", TZ_CHECK_FAIL);
-    check_found(validation, "gdal.overview-sizes", TZ_CHECK_FAIL);
-    check_found(validation, "gdal.nodata", TZ_CHECK_WARNING);
+    check_found(validation, "geotiff.directory", TZ_CHECK_OUTCOME_FAIL);
+    check_found(validation, "geotiff.crs", TZ_CHECK_OUTCOME_FAIL);
+    check_found(validation, "gdal.overview-sizes", TZ_CHECK_OUTCOME_FAIL);
+    check_found(validation, "gdal.nodata", TZ_CHECK_OUTCOME_WARNING);
     /* the masks are after the images, not between their tiles: more findings than are kept */
-    const tz_check *masks = check_found(validation, "gdal.mask-adjacent", TZ_CHECK_FAIL);
+    const tz_check *masks = check_found(validation, "gdal.mask-adjacent", TZ_CHECK_OUTCOME_FAIL);
     assert_true(masks->count > masks->finding_count);
     assert_int_equal(masks->finding_count, 4);
     /* opened without sidecars, nobody looked for overviews beside the file */
     assert_non_null(
-        check_found(validation, "gdal.external-overviews", TZ_CHECK_NOT_APPLICABLE)->note);
+        check_found(validation, "gdal.external-overviews", TZ_CHECK_OUTCOME_NOT_APPLICABLE)->note);
     tz_validation_free(validation);
     tz_close(file);
     tb_free(b);
@@ -148,7 +148,8 @@ static void l04_good_files_of_every_form(void **state)
         assert_int_equal(tz_validate_file(&validation, file, &options, NULL), TZ_OK);
         for (uint32_t i = 0; i < validation->check_count; i++) {
             const tz_check *check = &validation->checks[i];
-            if (check->outcome >= TZ_CHECK_WARNING && strcmp(check->id, "cog.bigtiff") != 0 &&
+            if (check->outcome >= TZ_CHECK_OUTCOME_WARNING &&
+                strcmp(check->id, "cog.bigtiff") != 0 &&
                 strcmp(check->id, "cog.tables") != 0) /* the builder has values where it likes */
                 fail_msg("%s: %s", check->id, check->findings[0].message);
         }
@@ -175,12 +176,13 @@ static void values_of_tags(void **state)
         tz_file *file = tf_open(b);
         tz_validation *validation = NULL;
         assert_int_equal(tz_validate_file(&validation, file, NULL, NULL), TZ_OK);
-        const tz_check *values = check_found(validation, "tiff.tag-values", TZ_CHECK_WARNING);
+        const tz_check *values =
+            check_found(validation, "tiff.tag-values", TZ_CHECK_OUTCOME_WARNING);
         assert_int_equal(values->count, 2);
         assert_int_equal(values->findings[0].tag, 282);
         assert_int_equal(values->findings[1].tag, TZ_TAG_ORIENTATION);
         assert_int_equal(values->findings[1].found, 9);
-        const tz_check *text = check_found(validation, "tiff.text", TZ_CHECK_WARNING);
+        const tz_check *text = check_found(validation, "tiff.text", TZ_CHECK_OUTCOME_WARNING);
         assert_int_equal(text->findings[0].tag, 306);
         assert_int_equal(text->findings[0].expected, 20);
         tz_validation_free(validation);
@@ -221,7 +223,7 @@ static tz_check_outcome order_of(tb *b)
     tz_validation *validation = NULL;
     assert_int_equal(tz_validate_file(&validation, file, &options, NULL), TZ_OK);
     const tz_check_outcome outcome = find_check(validation, "gdal.block-order")->outcome;
-    check_found(validation, "gdal.leader", TZ_CHECK_PASS);
+    check_found(validation, "gdal.leader", TZ_CHECK_OUTCOME_PASS);
     tz_validation_free(validation);
     tz_close(file);
     tb_free(b);
@@ -233,11 +235,14 @@ static void l08_tiles_stored_by_tile(void **state)
     (void)state;
     const char *item = "<GDALMetadata><Item name=\"INTERLEAVE\" domain=\"IMAGE_STRUCTURE\">TILE"
                        "</Item></GDALMetadata>";
-    assert_int_equal(order_of(by_tile(TB_GHOST_COG "INTERLEAVE=TILE\n", NULL)), TZ_CHECK_PASS);
+    assert_int_equal(order_of(by_tile(TB_GHOST_COG "INTERLEAVE=TILE\n", NULL)),
+                     TZ_CHECK_OUTCOME_PASS);
     /* so GDAL 3.12 */
-    assert_int_equal(order_of(by_tile(TB_GHOST_COG "INTERLEAVE=BAND\n", item)), TZ_CHECK_PASS);
+    assert_int_equal(order_of(by_tile(TB_GHOST_COG "INTERLEAVE=BAND\n", item)),
+                     TZ_CHECK_OUTCOME_PASS);
     if (tz_build_feature("expat"))
-        assert_int_equal(order_of(by_tile(TB_GHOST_COG "INTERLEAVE=BAND\n", NULL)), TZ_CHECK_FAIL);
+        assert_int_equal(order_of(by_tile(TB_GHOST_COG "INTERLEAVE=BAND\n", NULL)),
+                         TZ_CHECK_OUTCOME_FAIL);
 }
 
 static void verdict_and_strictness(void **state)
@@ -251,8 +256,8 @@ static void verdict_and_strictness(void **state)
     tz_validation *validation = NULL;
     assert_int_equal(tz_validate_file(&validation, file, NULL, NULL), TZ_OK);
     assert_true(validation->valid);
-    assert_int_equal(validation->classes[TZ_CHECK_COG], TZ_CHECK_FAIL);
-    assert_int_equal(validation->classes[TZ_CHECK_GEOTIFF], TZ_CHECK_NOT_APPLICABLE);
+    assert_int_equal(validation->classes[TZ_CHECK_CLASS_COG], TZ_CHECK_OUTCOME_FAIL);
+    assert_int_equal(validation->classes[TZ_CHECK_CLASS_GEOTIFF], TZ_CHECK_OUTCOME_NOT_APPLICABLE);
     tz_validation_free(validation);
     options.strict = true;
     assert_int_equal(tz_validate_file(&validation, file, &options, NULL), TZ_OK);
@@ -274,8 +279,8 @@ static void every_check_has_words(void **state)
         const char *class_name = tz_check_class_name(check->of);
         assert_true(strncmp(check->id, class_name, strlen(class_name)) == 0);
         assert_true(strlen(check->text) > 5);
-        assert_true((check->group != NULL) == (check->of == TZ_CHECK_COG));
-        assert_true((check->count > 0) == (check->outcome >= TZ_CHECK_WARNING));
+        assert_true((check->group != NULL) == (check->of == TZ_CHECK_CLASS_COG));
+        assert_true((check->count > 0) == (check->outcome >= TZ_CHECK_OUTCOME_WARNING));
         assert_true(check->finding_count <= check->count);
         assert_ptr_equal(find_check(validation, check->id), check); /* ids are unique */
         for (uint32_t k = 0; k < check->finding_count; k++)
@@ -364,7 +369,7 @@ static tz_result failing_submit(tz_source *source, tz_request *request, tz_error
 {
     failing_source *self = (failing_source *)(void *)source;
     if (++self->reads == self->fails_at)
-        return tz_source_fail(err, TZ_ERR_IO, TZ_CAUSE_IO, 0, "no");
+        return tz_error_set(err, TZ_ERR_IO, TZ_CAUSE_IO, 0, "no");
     for (size_t i = 0; i < request->count; i++)
         memcpy(request->ranges[i].dst, self->data + request->ranges[i].offset,
                request->ranges[i].size);
@@ -489,7 +494,7 @@ static void tiles_that_share_data_cost_little(void **state)
     const alloc_stats stats = alloc_hook_stats();
     assert_true(validation->tiles == TILES && validation->tiles_decoded < TILES / 4);
     assert_true(find_check(validation, "tiff.overlap")->count >= TILES - 1);
-    check_found(validation, "tiff.pixels", TZ_CHECK_WARNING);
+    check_found(validation, "tiff.pixels", TZ_CHECK_OUTCOME_WARNING);
     tz_validation_free(validation);
     alloc_hook_remove();
     assert_true(stats.peak_bytes < 4 << 20);
@@ -511,7 +516,7 @@ static void sparse_tiles_are_not_decoded(void **state)
     assert_int_equal(tz_validate_file(&validation, file, &options, NULL), TZ_OK);
     assert_int_equal(validation->tiles, 1024);
     assert_int_equal(validation->tiles_decoded, 0);
-    assert_int_not_equal(validation->classes[TZ_CHECK_TIFF], TZ_CHECK_FAIL);
+    assert_int_not_equal(validation->classes[TZ_CHECK_CLASS_TIFF], TZ_CHECK_OUTCOME_FAIL);
     tz_validation_free(validation);
     tz_close(file);
     tb_free(b);

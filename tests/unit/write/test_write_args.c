@@ -32,7 +32,7 @@ static void refuses(const raster *r, const tz_buffer *rows, const tz_buffer *mas
     if (!strstr(err.message, text))
         fail_msg("\"%s\" does not say \"%s\"", err.message, text);
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_ERR_ARG);
-    tz_discard(writer);
+    tz_writer_close(writer);
     assert_null(out.data);
 }
 
@@ -87,10 +87,10 @@ static void missing_rows_are_an_error(void **state)
     assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_ERR_ARG);
     assert_non_null(strstr(err.message, "rows are missing (expected 30, found 29)"));
-    tz_discard(writer);
+    tz_writer_close(writer);
     writer = begin(&r, &options, &out);
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_ERR_ARG);
-    tz_discard(writer);
+    tz_writer_close(writer);
     assert_null(out.data);
     raster_free(&r);
 }
@@ -103,7 +103,7 @@ static void no_writer_is_an_error(void **state)
     assert_int_equal(tz_write_rows(NULL, &rows, NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_write_from(NULL, NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_commit(NULL, NULL, &err), TZ_ERR_ARG);
-    tz_discard(NULL);
+    tz_writer_close(NULL);
 }
 
 static void sinks_and_sources_need_functions(void **state)
@@ -122,7 +122,7 @@ static void sinks_and_sources_need_functions(void **state)
     writer = begin(&r, &options, &out);
     const tz_row_source source = {0};
     assert_int_equal(tz_write_from(writer, &source, &err), TZ_ERR_ARG);
-    tz_discard(writer);
+    tz_writer_close(writer);
     raster_free(&r);
 }
 
@@ -225,7 +225,7 @@ static tz_result write_huge(tz_bigtiff bigtiff, tz_write_report *report, tz_erro
         result = tz_write_rows(writer, &rows, NULL, err);
     if (result == TZ_OK)
         result = tz_commit(writer, report, err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     return result;
 }
 

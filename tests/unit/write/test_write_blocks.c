@@ -47,7 +47,7 @@ static tz_buffer part_of(const tz_buffer *buffer, const tz_window *window)
     return part;
 }
 
-static levels levels_new(const tz_cog_info *info, const raster *r)
+static levels levels_new(const tz_cog_plan_info *info, const raster *r)
 {
     levels all = {.count = info->level_count};
     for (uint32_t i = 0; i < all.count; i++) {
@@ -82,7 +82,7 @@ static tz_memory make_block(const tz_cog_plan *plan, levels *all, uint32_t level
     tz_cog_block what;
     tz_memory blob = {0};
     const bool masked = all->masks[0].data != NULL;
-    if (tz_cog_block_get(plan, level, block, &what, &err) != TZ_OK)
+    if (tz_cog_block_get(&what, plan, level, block, &err) != TZ_OK)
         fail_msg("%s", err.message);
     const tz_buffer pixels = part_of(&all->pixels[level], &what.window);
     const tz_buffer mask = masked ? part_of(&all->masks[level], &what.window) : (tz_buffer){0};
@@ -90,11 +90,11 @@ static tz_memory make_block(const tz_cog_plan *plan, levels *all, uint32_t level
         const tz_buffer from = part_of(&all->pixels[level - 1], &what.source);
         const tz_buffer from_mask =
             masked ? part_of(&all->masks[level - 1], &what.source) : (tz_buffer){0};
-        if (tz_reduce_block(plan, level, block, &from, masked ? &from_mask : NULL, &pixels,
-                            masked ? &mask : NULL, &err) != TZ_OK)
+        if (tz_overview_block(plan, level, block, &from, masked ? &from_mask : NULL, &pixels,
+                              masked ? &mask : NULL, &err) != TZ_OK)
             fail_msg("%s", err.message);
     }
-    if (tz_encode_block(plan, level, block, &pixels, masked ? &mask : NULL, &blob, &err) != TZ_OK)
+    if (tz_encode_block(&blob, plan, level, block, &pixels, masked ? &mask : NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
     return blob;
 }
@@ -102,7 +102,7 @@ static tz_memory make_block(const tz_cog_plan *plan, levels *all, uint32_t level
 /* Blocks of a level in an order of their own; blobs in another one. */
 static blob_set make_blobs(const tz_cog_plan *plan, const raster *r)
 {
-    const tz_cog_info *info = tz_cog_plan_info(plan);
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     levels all = levels_new(info, r);
     blob_set set = {.list = calloc((size_t)info->block_count, sizeof *set.list)};
     for (uint32_t level = 0; level < info->level_count; level++) {
@@ -144,12 +144,13 @@ static tz_cog_plan *new_plan(const raster *r, const tz_write_options *options, u
     tz_cog_plan *made = NULL, *loaded = NULL;
     tz_memory bytes = {0};
     tz_error err;
-    if (tz_cog_plan_make(&made, &r->spec, options, tiles, &err) != TZ_OK)
+    if (tz_cog_plan_create(&made, &r->spec, options, tiles, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(tz_cog_plan_save(made, &bytes, &err), TZ_OK);
+    assert_int_equal(tz_cog_plan_save(&bytes, made, &err), TZ_OK);
     if (tz_cog_plan_load(&loaded, bytes.data, bytes.size, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(tz_cog_plan_info(made)->fingerprint, tz_cog_plan_info(loaded)->fingerprint);
+    assert_int_equal(tz_cog_plan_get_info(made)->fingerprint,
+                     tz_cog_plan_get_info(loaded)->fingerprint);
     tz_cog_plan_free(made);
     tz_memory_free(&bytes);
     return loaded;
@@ -162,10 +163,9 @@ static tz_bytes *heads_of(const blob_set *set)
 {
     tz_bytes *heads = calloc(set->count, sizeof *heads);
     for (size_t i = 0; i < set->count; i++) {
-        tz_encoded_block block;
+        tz_blob_info block;
         tz_error err;
-        assert_int_equal(tz_encoded_block_read(&block, set->list[i].data, TZ_BLOB_HEADER, &err),
-                         TZ_OK);
+        assert_int_equal(tz_blob_read_info(&block, set->list[i].data, TZ_BLOB_HEADER, &err), TZ_OK);
         assert_int_equal(block.size, set->list[i].size);
         void *head = malloc((size_t)block.head_size);
         memcpy(head, set->list[i].data, (size_t)block.head_size);
@@ -187,14 +187,14 @@ static tz_memory paste(const tz_cog_plan *plan, const blob_set *set)
     tz_error err;
     tz_assembly *a = NULL;
     tz_bytes *heads = heads_of(set);
-    if (tz_assemble(&a, plan, heads, set->count, &err) != TZ_OK)
+    if (tz_assembly_create(&a, plan, heads, set->count, &err) != TZ_OK)
         fail_msg("%s", err.message);
     tz_memory file = {calloc((size_t)a->file_size, 1), (size_t)a->file_size};
     memcpy(file.data, a->front.data, a->front.size);
     assert_int_equal(a->blob_count, set->count);
     for (size_t i = 0; i < set->count; i++)
         for (size_t k = 0; k < a->run_counts[i]; k++) {
-            const tz_run *run = &a->runs[i][k];
+            const tz_copy_run *run = &a->runs[i][k];
             assert_true(run->offset >= a->front.size);
             assert_true(run->offset + run->size <= file.size);
             assert_true(run->from + run->size <= set->list[i].size);
@@ -263,7 +263,7 @@ static void test_methods_and_types(void **state)
     (void)state;
     static const tz_dtype types[] = {TZ_DTYPE_UINT8, TZ_DTYPE_INT16, TZ_DTYPE_FLOAT32,
                                      TZ_DTYPE_FLOAT64};
-    for (unsigned method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+    for (unsigned method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         raster r = raster_make(types[method % 4], 1, 201, 133, method % 2 == 0);
         tz_write_options options = small_tiles();
         options.overview_resampling = (tz_resampling)method;
@@ -280,7 +280,7 @@ static void test_alpha_palettes_and_odd_bits(void **state)
     raster r = raster_make(TZ_DTYPE_UINT8, 4, 99, 70, false);
     tz_write_options options = small_tiles();
     r.spec.photometric = TZ_PHOTOMETRIC_RGB; /* the fourth is alpha */
-    options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    options.overview_resampling = TZ_RESAMPLING_CUBIC;
     check_same_file(&r, &options, 2);
     options.discard_bits = discard, options.discard_count = 1;
     check_same_file(&r, &options, 2);
@@ -288,12 +288,12 @@ static void test_alpha_palettes_and_odd_bits(void **state)
     r = raster_make(TZ_DTYPE_UINT8, 1, 99, 70, true);
     r.spec.bits_per_sample = 7;
     options = small_tiles();
-    options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    options.overview_resampling = TZ_RESAMPLING_CUBIC;
     check_same_file(&r, &options, 2);
     r.spec.bits_per_sample = 8;
     r.spec.photometric = TZ_PHOTOMETRIC_PALETTE;
     r.spec.color_map = colors, r.spec.color_map_size = 256;
-    options.overview_resampling = TZ_RESAMPLE_NONE;
+    options.overview_resampling = TZ_RESAMPLING_NONE;
     check_same_file(&r, &options, 2);
     raster_free(&r);
 }
@@ -316,7 +316,7 @@ static void test_nodata_masks_and_odd_sizes(void **state)
 {
     (void)state;
     static const uint32_t sizes[][2] = {{1, 1}, {17, 300}, {255, 63}, {129, 129}};
-    static const tz_resampling methods[] = {TZ_RESAMPLE_AVERAGE, TZ_RESAMPLE_CUBIC};
+    static const tz_resampling methods[] = {TZ_RESAMPLING_AVERAGE, TZ_RESAMPLING_CUBIC};
     for (size_t s = 0; s < 4; s++)
         for (unsigned i = 0; i < 4; i++) {
             raster r = raster_make(TZ_DTYPE_FLOAT32, 2, sizes[s][0], sizes[s][1], i & 1);
@@ -451,7 +451,7 @@ static void test_sizes_decide_about_bigtiff(void **state)
         options.overview_count = -1;
         tz_cog_plan *plan = new_plan(&r, &options, 4);
         const tz_bytes head = forged_head(plan, cases[i].size);
-        assert_int_equal(tz_assemble(&a, plan, &head, 1, &err), cases[i].result);
+        assert_int_equal(tz_assembly_create(&a, plan, &head, 1, &err), cases[i].result);
         if (a) {
             assert_int_equal(a->bigtiff, cases[i].bigtiff);
             assert_int_equal(((const uint8_t *)a->front.data)[2], cases[i].bigtiff ? 43 : 42);
@@ -478,7 +478,7 @@ typedef struct thread_job {
 static void *encode_all(void *opaque)
 {
     thread_job *job = opaque;
-    const uint64_t count = tz_cog_plan_info(job->plan)->levels[0].block_count;
+    const uint64_t count = tz_cog_plan_get_info(job->plan)->levels[0].block_count;
     for (uint64_t i = 0; i < count; i++)
         job->blobs[i] = make_block(job->plan, job->all, 0, i);
     return NULL;
@@ -493,8 +493,8 @@ static void test_threads_share_a_plan(void **state)
     tz_write_options options = small_tiles();
     options.statistics_items = true;
     tz_cog_plan *plan = new_plan(&r, &options, 3);
-    const uint64_t count = tz_cog_plan_info(plan)->levels[0].block_count;
-    levels all = levels_new(tz_cog_plan_info(plan), &r);
+    const uint64_t count = tz_cog_plan_get_info(plan)->levels[0].block_count;
+    levels all = levels_new(tz_cog_plan_get_info(plan), &r);
     thread_job jobs[THREADS];
     pthread_t threads[THREADS];
     assert_true(count > 1 && count <= 16);
@@ -549,7 +549,7 @@ static void check_refused(const fixture *f, size_t count, const char *text)
 {
     tz_assembly *a = NULL;
     tz_error err;
-    assert_int_equal(tz_assemble(&a, f->plan, f->heads, count, &err), TZ_ERR_FORMAT);
+    assert_int_equal(tz_assembly_create(&a, f->plan, f->heads, count, &err), TZ_ERR_FORMAT);
     if (!strstr(err.message, text))
         fail_msg("'%s' is not in: %s", text, err.message);
 }
@@ -558,11 +558,11 @@ static void test_missing_doubled_and_foreign_blocks_are_named(void **state)
 {
     (void)state;
     fixture f = fixture_make();
-    tz_encoded_block last;
+    tz_blob_info last;
     char text[64];
     const size_t count = f.set.count;
     tz_bytes kept = f.heads[count - 1];
-    assert_int_equal(tz_encoded_block_read(&last, kept.data, kept.size, NULL), TZ_OK);
+    assert_int_equal(tz_blob_read_info(&last, kept.data, kept.size, NULL), TZ_OK);
     snprintf(text, sizeof text, "block %u of level %u is missing", (unsigned)last.block,
              last.level);
     check_refused(&f, count - 1, text);
@@ -594,7 +594,7 @@ static void test_every_changed_byte_of_a_head_is_noticed(void **state)
     uint8_t *head = (uint8_t *)f.heads[0].data;
     for (size_t i = 0; i < f.heads[0].size; i++) {
         head[i] ^= 0x10;
-        const tz_result result = tz_assemble(&a, f.plan, f.heads, f.set.count, &err);
+        const tz_result result = tz_assembly_create(&a, f.plan, f.heads, f.set.count, &err);
         assert_true(result == TZ_ERR_FORMAT || result == TZ_ERR_UNSUPPORTED);
         head[i] ^= 0x10;
     }
@@ -649,7 +649,7 @@ static tz_result refuse_blob(void *user, size_t blob, uint64_t offset, void *dst
 {
     int *left = ((void **)user)[1];
     if (--*left == 0)
-        return tz_source_fail(err, TZ_ERR_IO, TZ_CAUSE_REMOTE, offset, "the store is gone");
+        return tz_error_set(err, TZ_ERR_IO, TZ_CAUSE_REMOTE, offset, "the store is gone");
     return read_blob(((void **)user)[0], blob, offset, dst, size, err);
 }
 
@@ -687,22 +687,22 @@ static void test_wrong_pixels_are_refused(void **state)
     const tz_buffer right = {
         .data = room, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 32, .width = 32};
     tz_buffer wrong = right;
-    assert_int_equal(tz_encode_block(f.plan, 0, 0, &right, NULL, &blob, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, &right, NULL, &err), TZ_ERR_ARG);
     assert_non_null(strstr(err.message, "has no mask"));
     wrong.width = 31;
-    assert_int_equal(tz_encode_block(f.plan, 0, 0, &wrong, &right, &blob, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, &wrong, &right, &err), TZ_ERR_ARG);
     wrong = right;
     wrong.dtype = TZ_DTYPE_INT8;
-    assert_int_equal(tz_encode_block(f.plan, 0, 0, &wrong, &right, &blob, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_encode_block(f.plan, 0, 0, NULL, NULL, &blob, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_encode_block(f.plan, 9, 0, &right, &right, &blob, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_encode_block(f.plan, 0, 99, &right, &right, &blob, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_cog_block_get(f.plan, 1, 99, &what, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, &wrong, &right, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, NULL, NULL, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 9, 0, &right, &right, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 99, &right, &right, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_cog_block_get(&what, f.plan, 1, 99, &err), TZ_ERR_ARG);
     const tz_window window = {.column = 90, .width = 32, .height = 32};
     tz_window source;
-    assert_int_equal(tz_cog_source(f.plan, 1, &window, &source, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_cog_source(f.plan, 0, &what.window, &source, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_reduce_block(f.plan, 0, 0, &right, &right, &right, &right, &err),
+    assert_int_equal(tz_cog_source(&source, f.plan, 1, &window, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_cog_source(&source, f.plan, 0, &what.window, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_overview_block(f.plan, 0, 0, &right, &right, &right, &right, &err),
                      TZ_ERR_ARG);
     fixture_free(&f);
 }
@@ -729,11 +729,11 @@ static void test_every_allocation_may_fail(void **state)
             .data = room, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 32, .width = 32};
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
-        tz_result result = tz_cog_plan_make(&plan, &f.r.spec, &how, 2, &err);
+        tz_result result = tz_cog_plan_create(&plan, &f.r.spec, &how, 2, &err);
         if (result == TZ_OK)
-            result = tz_encode_block(plan, 0, 0, &pixels, &pixels, &blob, &err);
+            result = tz_encode_block(&blob, plan, 0, 0, &pixels, &pixels, &err);
         if (result == TZ_OK)
-            result = tz_assemble(&a, plan, f.heads, f.set.count, &err);
+            result = tz_assembly_create(&a, plan, f.heads, f.set.count, &err);
         if (result == TZ_OK)
             result = tz_assemble_file(scratch_path("out.tif"), plan, &blobs, &how, NULL, &err);
         tz_assembly_free(a);

@@ -46,7 +46,7 @@ static tz_cog_plan_params rich_value(void)
     spec.nodata_text = "-9999.25";
     geo = (tz_geo){.has_transform = true,
                    .transform = {1, 2, 3, 4, 5, -6.5},
-                   .raster_type = TZ_RASTER_PIXEL_IS_POINT,
+                   .raster_type = TZ_RASTER_TYPE_POINT,
                    .gcps = gcps,
                    .gcp_count = 2,
                    .keys = keys,
@@ -61,15 +61,15 @@ static tz_cog_plan_params rich_value(void)
     options.predictor = 3, options.strips = true, options.big_endian = true;
     options.sparse = true, options.tile_width = 32, options.tile_height = 48;
     options.alignment = 64, options.interleave = TZ_INTERLEAVE_TILE;
-    options.bigtiff = TZ_BIGTIFF_IF_SAFER, options.level = TZ_LEVEL_FAST, options.quality = 77;
-    options.lossless = TZ_NO, options.distance = 1.5, options.alpha_distance = -1;
+    options.bigtiff = TZ_BIGTIFF_IF_SAFER, options.level = TZ_EFFORT_FAST, options.quality = 77;
+    options.lossless = TZ_CHOICE_NO, options.distance = 1.5, options.alpha_distance = -1;
     options.max_error = 0.25, options.lerc_compression = 2;
     options.jpeg_tables = TZ_JPEG_TABLES_QUANT;
     options.jpeg_subsampling[0] = 1, options.jpeg_subsampling[1] = 2;
     options.discard_bits = discard, options.discard_count = 3;
-    options.overview_count = -1, options.overview_resampling = TZ_RESAMPLE_CUBIC;
+    options.overview_count = -1, options.overview_resampling = TZ_RESAMPLING_CUBIC;
     options.overview_compression = TZ_COMPRESSION_JPEG, options.overview_predictor = 2;
-    options.overview_quality = 50, options.overview_lossless = TZ_YES;
+    options.overview_quality = 50, options.overview_lossless = TZ_CHOICE_YES;
     options.overview_max_error = -1;
     options.nan_to_nodata = true, options.statistics_items = true;
     return (tz_cog_plan_params){spec, options, 5, true};

@@ -85,7 +85,7 @@ static void write_it(const large_case *c, asked *a, tz_write_report *report)
     spec.dtype = TZ_DTYPE_FLOAT32;
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
     options.cog = true;
-    options.overview_resampling = TZ_RESAMPLE_AVERAGE;
+    options.overview_resampling = TZ_RESAMPLING_AVERAGE;
     options.compression = TZ_COMPRESSION_LZW;
     if (tz_build_feature("libdeflate")) {
         options.compression = TZ_COMPRESSION_DEFLATE;
@@ -102,7 +102,7 @@ static void write_it(const large_case *c, asked *a, tz_write_report *report)
         result = tz_write_from(writer, &source, &err);
     if (result == TZ_OK)
         result = tz_commit(writer, report, &err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     if (result != TZ_OK)
         fail_msg("%s", err.message);
 }
@@ -111,7 +111,7 @@ static void write_it(const large_case *c, asked *a, tz_write_report *report)
 static void check_level(const tz_file *file, uint32_t index)
 {
     enum { ROWS = 7 };
-    const tz_level *level = &tz_file_info(file)->levels[index];
+    const tz_level *level = &tz_file_get_info(file)->levels[index];
     const uint32_t step = level->height > ROWS ? (level->height - 1) / ROWS : 1;
     float *row = malloc(level->width * sizeof *row);
     for (uint32_t y = 0; y < level->height; y += step) {
@@ -140,7 +140,7 @@ static void check_file(const large_case *c, uint32_t levels)
     tz_error err = {0};
     if (tz_open(&file, scratch_path("large.tif"), NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(tz_file_info(file)->level_count, levels);
+    assert_int_equal(tz_file_get_info(file)->level_count, levels);
     uint32_t size = c->size;
     for (uint32_t i = 0; i < levels && size << i == c->size; i++, size /= 2)
         check_level(file, i);

@@ -15,7 +15,7 @@ static uint64_t least_of(write_memory c)
     tz_error err = {0};
     c.buffer_bytes = 1;
     write_memory_describe(&c, &spec, &options);
-    if (tz_plan_write(&spec, &options, NULL, &report, &err) != TZ_OK)
+    if (tz_plan_write(&report, &spec, &options, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
     return report.buffer_bytes;
 }
@@ -25,8 +25,8 @@ static void the_cap_holds(void **state)
     (void)state;
     static const uint32_t widths[] = {1, 100, 1000, 4000, 9000};
     static const uint64_t caps[] = {4 * MIB, 16 * MIB, 64 * MIB};
-    static const tz_resampling methods[] = {TZ_RESAMPLE_NEAREST, TZ_RESAMPLE_AVERAGE,
-                                            TZ_RESAMPLE_CUBIC};
+    static const tz_resampling methods[] = {TZ_RESAMPLING_NEAREST, TZ_RESAMPLING_AVERAGE,
+                                            TZ_RESAMPLING_CUBIC};
     for (unsigned w = 0; w < 5; w++)
         for (unsigned cap = 0; cap < 3; cap++)
             for (unsigned kind = 0; kind < 6; kind++) {
@@ -55,7 +55,7 @@ static void of_every_type_and_method(void **state)
     (void)state;
     static const tz_dtype dtypes[] = {TZ_DTYPE_UINT16, TZ_DTYPE_FLOAT32, TZ_DTYPE_FLOAT64,
                                       TZ_DTYPE_INT64};
-    for (unsigned method = TZ_RESAMPLE_NEAREST; method <= TZ_RESAMPLE_MEDIAN; method++) {
+    for (unsigned method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         const write_memory c = {.width = 1601,
                                 .height = 703,
                                 .bands = 1 + method % 2,
@@ -128,7 +128,7 @@ static void a_plan_says_the_same(void **state)
     tz_write_options options;
     tz_write_report planned = {0};
     write_memory_describe(&c, &spec, &options);
-    assert_int_equal(tz_plan_write(&spec, &options, NULL, &planned, NULL), TZ_OK);
+    assert_int_equal(tz_plan_write(&planned, &spec, &options, NULL, NULL), TZ_OK);
     const tz_write_report done = write_memory_run(&c);
     assert_int_equal(planned.levels, 4);
     assert_int_equal(planned.levels, done.levels);

@@ -41,8 +41,8 @@ static raster make_raster(tz_dtype dtype, uint32_t bands, uint32_t width, uint32
 static void rows_may_come_in_any_way(void **state)
 {
     (void)state;
-    static const tz_resampling methods[] = {TZ_RESAMPLE_NEAREST, TZ_RESAMPLE_AVERAGE,
-                                            TZ_RESAMPLE_CUBIC};
+    static const tz_resampling methods[] = {TZ_RESAMPLING_NEAREST, TZ_RESAMPLING_AVERAGE,
+                                            TZ_RESAMPLING_CUBIC};
     static const tz_interleave interleaves[] = {TZ_INTERLEAVE_PIXEL, TZ_INTERLEAVE_BAND,
                                                 TZ_INTERLEAVE_TILE};
     static const tz_dtype dtypes[] = {TZ_DTYPE_FLOAT32, TZ_DTYPE_FLOAT64, TZ_DTYPE_FLOAT32};
@@ -58,7 +58,7 @@ static void integers_too(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 3, 131, 99, true);
-    tz_write_options options = cog_options(TZ_RESAMPLE_AVERAGE, TZ_INTERLEAVE_PIXEL);
+    tz_write_options options = cog_options(TZ_RESAMPLING_AVERAGE, TZ_INTERLEAVE_PIXEL);
     options.statistics_items = true;
     raster_check_variants(&r, options, NAN);
     options.overview_compression = TZ_COMPRESSION_PACKBITS;
@@ -74,7 +74,7 @@ static void and_the_smallest_images(void **state)
     static const uint32_t sizes[][2] = {{1, 1}, {1, 70}, {33, 1}, {32, 32}, {65, 64}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         raster r = raster_make(TZ_DTYPE_INT16, 2, sizes[i][0], sizes[i][1], true);
-        raster_check_some_variants(&r, cog_options(TZ_RESAMPLE_CUBIC, TZ_INTERLEAVE_PIXEL), NAN);
+        raster_check_some_variants(&r, cog_options(TZ_RESAMPLING_CUBIC, TZ_INTERLEAVE_PIXEL), NAN);
         raster_free(&r);
     }
 }
@@ -88,7 +88,7 @@ static void and_files_with_empty_tiles(void **state)
         if (i / 147 >= 40)
             pixels[i] = 7;
     r.spec.nodata = (tz_nodata){TZ_NODATA_UINT, {.u = 7}};
-    tz_write_options options = cog_options(TZ_RESAMPLE_AVERAGE, TZ_INTERLEAVE_PIXEL);
+    tz_write_options options = cog_options(TZ_RESAMPLING_AVERAGE, TZ_INTERLEAVE_PIXEL);
     options.sparse = true;
     raster_check_some_variants(&r, options, NAN);
     raster_free(&r);
@@ -203,7 +203,7 @@ static void check_own_sink(const raster *r, const tz_write_options *options, con
     assert_int_equal(raster_give(writer, r, &way, &err), TZ_OK);
     if (tz_commit(writer, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    tz_discard(writer);
+    tz_writer_close(writer);
     assert_int_equal(sink.commits, 1);
     assert_int_equal(sink.closes, 1);
     assert_false(sink.twice);
@@ -255,7 +255,7 @@ static void check_path(const raster *r, const tz_write_options *options, const t
     assert_int_equal(raster_give(writer, r, NULL, &err), TZ_OK);
     if (tz_commit(writer, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    tz_discard(writer);
+    tz_writer_close(writer);
     tz_sink_set_syscalls(NULL);
     assert_true(scratch_holds("a.tif", first->data, first->size));
     assert_null(scratch_other_than("a.tif")); /* nothing else is left */
@@ -296,7 +296,7 @@ static void the_file_may_go_anywhere(void **state)
     for (unsigned i = 0; i < 3; i++)
         for (unsigned by = ALL_VALID; by <= BY_MASK; by++) {
             raster r = make_raster(TZ_DTYPE_FLOAT32, 2, 131, 99, (validity)by);
-            check_sinks(&r, cog_options(TZ_RESAMPLE_AVERAGE, interleaves[i]));
+            check_sinks(&r, cog_options(TZ_RESAMPLING_AVERAGE, interleaves[i]));
             raster_free(&r);
         }
 }
@@ -305,7 +305,7 @@ static void large_files_too(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT16, 1, 700, 500, true);
-    tz_write_options options = cog_options(TZ_RESAMPLE_NEAREST, TZ_INTERLEAVE_PIXEL);
+    tz_write_options options = cog_options(TZ_RESAMPLING_NEAREST, TZ_INTERLEAVE_PIXEL);
     options.compression = TZ_COMPRESSION_NONE;
     options.tile_width = options.tile_height = 128;
     check_sinks(&r, options);
@@ -316,7 +316,7 @@ static void without_overviews_it_is_the_same(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 3, 147, 205, true);
-    tz_write_options options = cog_options(TZ_RESAMPLE_NONE, TZ_INTERLEAVE_PIXEL);
+    tz_write_options options = cog_options(TZ_RESAMPLING_NONE, TZ_INTERLEAVE_PIXEL);
     options.overview_count = -1;
     raster_check_some_variants(&r, options, NAN);
     check_sinks(&r, options);

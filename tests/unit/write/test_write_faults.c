@@ -121,7 +121,7 @@ static tz_result count_call(failing_sink *s, tz_error *err)
 {
     if (++s->calls != s->fail_at)
         return TZ_OK;
-    return tz_source_fail(err, TZ_ERR_IO, TZ_CAUSE_IO, 77, "the sink is full");
+    return tz_error_set(err, TZ_ERR_IO, TZ_CAUSE_IO, 77, "the sink is full");
 }
 
 static tz_result sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *pieces, size_t count,
@@ -208,7 +208,7 @@ static bool write_to_failing(const raster *r, const layout *what, uint64_t fail_
     } else {
         assert_memory_equal(sink.bytes.data, expected->data, expected->size);
     }
-    tz_discard(writer);
+    tz_writer_close(writer);
     assert_int_equal(sink.closes, 1);
     free(sink.bytes.data);
     return result != TZ_OK;
@@ -259,7 +259,7 @@ static void lie_at(const raster *r, const layout *what, uint64_t offset)
     if (tz_commit(writer, NULL, &err) != TZ_ERR_IO || !strstr(err.message, "differently"))
         fail_msg("%s, byte %llu: %s", what->title, (unsigned long long)offset, err.message);
     assert_false(sink.committed);
-    tz_discard(writer);
+    tz_writer_close(writer);
     free(sink.bytes.data);
 }
 
@@ -272,12 +272,12 @@ static void lie_everywhere(const raster *r, const layout *what)
     tz_file *file = NULL;
     tz_error err = {0};
     assert_int_equal(tz_open_memory(&file, memory.data, memory.size, NULL, &err), TZ_OK);
-    const tz_info *info = tz_file_info(file);
+    const tz_info *info = tz_file_get_info(file);
     assert_true((info->level_count > 1) == what->cog);
     for (uint32_t level = 0; level < info->level_count; level++)
         for (uint64_t tile = 0; tile < info->levels[level].tile_count; tile++) {
             tz_tile_span where;
-            assert_int_equal(tz_tile_locate(file, level, tile, &where, &err), TZ_OK);
+            assert_int_equal(tz_tile_locate(&where, file, level, tile, &err), TZ_OK);
             lie_at(r, what, where.offset);
             lie_at(r, what, where.offset + 9);
         }
@@ -303,7 +303,7 @@ static tz_result bad_read(void *user, const tz_window *window, const tz_buffer *
     memset(pixels->data, 0, (size_t)pixels->row_stride * pixels->height);
     if (window->row < *(const int64_t *)user)
         return TZ_OK;
-    return tz_source_fail(err, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, TZ_NONE, "no more rows");
+    return tz_error_set(err, TZ_ERR_CHANGED, TZ_CAUSE_CHANGED, TZ_NO_VALUE, "no more rows");
 }
 
 static void fail_at_row(const raster *r, const layout *what, int64_t row)
@@ -317,7 +317,7 @@ static void fail_at_row(const raster *r, const layout *what, int64_t row)
     assert_int_equal(tz_create_memory(&writer, &out, &r->spec, &options, &err), TZ_OK);
     assert_int_equal(tz_write_from(writer, &source, &err), TZ_ERR_CHANGED);
     assert_non_null(strstr(err.message, "no more rows"));
-    tz_discard(writer);
+    tz_writer_close(writer);
     assert_null(out.data);
 }
 
@@ -420,14 +420,14 @@ static void fork_while_writing(const raster *r, const layout *what)
     const pid_t child = fork();
     if (child == 0) {
         const tz_result result = tz_commit(writer, NULL, &err);
-        tz_discard(writer);
+        tz_writer_close(writer);
         _exit(result == TZ_ERR_ARG && strstr(err.message, "process") ? 0 : 1);
     }
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
-    tz_discard(writer);
+    tz_writer_close(writer);
     tz_memory_free(&out);
 }
 

@@ -50,7 +50,7 @@ static tz_result write_file(const raster *r, const tz_write_options *options, tz
         result = raster_give(writer, r, &way, err);
     if (result == TZ_OK)
         result = tz_commit(writer, NULL, err);
-    tz_discard(writer);
+    tz_writer_close(writer);
     return result;
 }
 
@@ -375,7 +375,7 @@ static void discarding_leaves_the_old_file(void **state)
     scratch_write("a.tif", "old", 3);
     assert_int_equal(tz_create(&writer, scratch_path("a.tif"), &r.spec, &options, &err), TZ_OK);
     assert_int_equal(raster_give(writer, &r, NULL, &err), TZ_OK);
-    tz_discard(writer);
+    tz_writer_close(writer);
     assert_true(scratch_holds("a.tif", "old", 3));
     assert_int_equal(scratch_count(), 1);
     raster_free(&r);

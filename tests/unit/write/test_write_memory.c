@@ -86,7 +86,7 @@ static void a_plan_says_the_same(void **state)
     options.threads = 2;
     options.buffer_bytes = 4 * MIB;
     tz_write_report planned = {0};
-    assert_int_equal(tz_plan_write(&spec, &options, NULL, &planned, NULL), TZ_OK);
+    assert_int_equal(tz_plan_write(&planned, &spec, &options, NULL, NULL), TZ_OK);
     const write_memory c = {.width = 3000,
                             .height = 700,
                             .bands = 1,

@@ -67,7 +67,7 @@ static void rows_are_taken_while_tiles_are_written(void **state)
     assert_int_equal(tz_create_sink(&writer, &s.sink, NULL, &spec, &options, &err), TZ_OK);
     assert_int_equal(tz_write_from(writer, &source, &err), TZ_OK);
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
-    tz_discard(writer);
+    tz_writer_close(writer);
     assert_false(s.waited_in_vain);
     assert_true(s.reads >= 3);
 }

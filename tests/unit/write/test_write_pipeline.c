@@ -19,7 +19,7 @@ typedef struct log {
     uint64_t next; /* to be delivered */
     uint64_t deliveries;
     uint64_t slots[SLOTS];
-    uint64_t fail_make;    /* numbers from this one on fail; TZ_NONE: none */
+    uint64_t fail_make;    /* numbers from this one on fail; TZ_NO_VALUE: none */
     uint64_t fail_deliver; /* the same */
     uint64_t cancel_at;
     uint64_t every; /* see needs; 0: nothing is needed */
@@ -36,7 +36,8 @@ static tz_result make(void *user, uint64_t number, unsigned worker, tz_error *er
     if (l->every > 0)
         assert_true(atomic_load(&l->delivered) >= number / l->every * l->every);
     if (number >= l->fail_make)
-        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(0, number, TZ_NONE), "bad");
+        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(0, number, TZ_NO_VALUE),
+                       "bad");
     return TZ_OK;
 }
 
@@ -74,7 +75,7 @@ static uint64_t needs(void *user, uint64_t number)
 
 static log new_log(void)
 {
-    return (log){.fail_make = TZ_NONE, .fail_deliver = TZ_NONE, .cancel_at = TZ_NONE};
+    return (log){.fail_make = TZ_NO_VALUE, .fail_deliver = TZ_NO_VALUE, .cancel_at = TZ_NO_VALUE};
 }
 
 static tz_pipeline *open_pipeline(log *l, unsigned threads)

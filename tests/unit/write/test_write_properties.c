@@ -46,7 +46,7 @@ static tz_write_options pick_options(void)
     tz_write_options o = TZ_WRITE_OPTIONS_INIT;
     o.compression = pick_codec();
     if (o.compression == TZ_COMPRESSION_DEFLATE)
-        o.level = maybe() ? TZ_LEVEL_FAST : (int32_t)(1 + pick(12));
+        o.level = maybe() ? TZ_EFFORT_FAST : (int32_t)(1 + pick(12));
     o.predictor = (uint16_t)pick(2);
     o.strips = pick(3) == 0;
     o.tile_width = o.strips ? 0 : 16 * (1 + pick(4));
