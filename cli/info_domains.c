@@ -55,6 +55,8 @@ static void write_tag_item(json *j, info_file *f, const tag_item *item, const tz
     tz_error err;
     double value;
     if (item->kind == ITEM_TEXT) {
+        if (tag->size != tag->count) /* of a wide or unknown type: not text */
+            return;
         if (tag_write_text(j, item->name, f->file, tag, &err) != TZ_OK)
             info_problem(f, &err, false);
         return;

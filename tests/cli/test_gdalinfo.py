@@ -146,3 +146,11 @@ def test_like_gdalinfo(gdalinfo, info, save, features, name, big):
     assert ours.keys() == theirs.keys()
     for key in theirs:
         assert alike(ours[key], theirs[key]), f"{key}\nours   {ours[key]}\ntheirs {theirs[key]}"
+
+
+@pytest.mark.parametrize("kind", [514, DOUBLE])
+def test_a_text_tag_of_another_type_is_not_text(run, save, kind):
+    """Its values are not bytes of text: those of an unknown type are not even read."""
+    path = save([Image(4, 4, tags=[(269, kind, b"secretly" * 8)])])
+    done = run("info", "--json", path)
+    assert done.returncode == 0 and "TIFFTAG_DOCUMENTNAME" not in done.stdout
