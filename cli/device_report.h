@@ -17,7 +17,7 @@ typedef struct device_summary {
 } device_summary;
 
 /* Both print nothing, or null, if no device was asked for. */
-void device_report_print(const char *heading, const device_summary *told);
-void device_report_write(json *j, const char *key, const device_summary *told);
+void device_report_print(const char *heading, const device_summary *summary);
+void device_report_write(json *j, const char *key, const device_summary *summary);
 
 #endif

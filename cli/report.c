@@ -145,8 +145,8 @@ void report_print(const report *p)
     print_what(p);
     print_read_tiles(p);
     print_read_cost(p);
-    const device_summary told = device_of(p);
-    device_report_print("Device", &told);
+    const device_summary summary = device_of(p);
+    device_report_print("Device", &summary);
 }
 
 /* As JSON -------------------------------------------------------------------------------------- */
@@ -261,8 +261,8 @@ void report_write(const report *p)
     write_what(&j, p);
     write_stretch(&j, p);
     write_read_cost(&j, p);
-    const device_summary told = device_of(p);
-    device_report_write(&j, "device", &told);
+    const device_summary summary = device_of(p);
+    device_report_write(&j, "device", &summary);
     write_damaged(&j, p->result);
     json_array(&j, "warnings");
     problem_write_each(&j, p->r->info->warnings, p->r->info->warning_count);

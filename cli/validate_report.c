@@ -45,7 +45,7 @@ static const char *without_name(const char *message, const char *path)
 
 static void print_findings(const tz_check *check, const char *path)
 {
-    uint64_t told = 0;
+    uint64_t printed = 0;
     for (uint32_t i = 0; i < check->finding_count; i++) {
         const tz_error *found = &check->findings[i];
         char count[TEXT_NUMBER];
@@ -54,10 +54,10 @@ static void print_findings(const tz_check *check, const char *path)
         if (found->count > 1)
             printf(" (%s times)", text_count(count, found->count));
         putchar('\n');
-        told += found->count;
+        printed += found->count;
     }
-    if (check->count > told)
-        printf("    and %" PRIu64 " more\n", check->count - told);
+    if (check->count > printed)
+        printf("    and %" PRIu64 " more\n", check->count - printed);
 }
 
 static void print_check(const tz_check *check, const char *path)

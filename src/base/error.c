@@ -325,8 +325,8 @@ tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_locatio
                            "too many %s", what);
 }
 
-tz_result tz_copy_options(void *out, size_t size, const void *given, const char *init,
-                          const tz_context *ctx)
+tz_result tz_copy_struct(void *out, size_t size, const void *given, const char *argument,
+                         const char *init, const tz_context *ctx)
 {
     size_t given_size;
     if (!given)
@@ -335,8 +335,9 @@ tz_result tz_copy_options(void *out, size_t size, const void *given, const char 
     if (given_size < sizeof given_size || given_size > size)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                        tz_expecting(tz_no_location(), size, given_size),
-                       "options->struct_size is wrong; use %s", init);
+                       "%s->struct_size is wrong; use %s", argument, init);
     memcpy(out, given, given_size);
+    memcpy(out, &size, sizeof size); /* it is ours from here on */
     return TZ_OK;
 }
 

@@ -95,11 +95,11 @@ tz_result tz_warn_from_error(const tz_context *ctx, const tz_error *failed, cons
 tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_location location,
                          uint64_t value, const char *what);
 
-/* Copies the caller's options over the defaults in *out, which has size bytes. The caller's struct
- * begins with its own size and may be an older, shorter one; NULL leaves the defaults. init: the
- * macro that the message recommends. */
-tz_result tz_copy_options(void *out, size_t size, const void *given, const char *init,
-                          const tz_context *ctx);
+/* Copies a struct of the caller over the defaults in *out, which has size bytes. The caller's
+ * struct begins with its own size and may be an older, shorter one; NULL leaves the defaults. The
+ * message names the argument and the macro that initialises it. */
+tz_result tz_copy_struct(void *out, size_t size, const void *given, const char *argument,
+                         const char *init, const tz_context *ctx);
 
 /* Calls the progress callback, if there is one; fails with TZ_ERR_CANCELLED if it says to stop. */
 tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, uint64_t done,

@@ -36,15 +36,7 @@ tz_result tz_device_copy_options(tz_device_options *out, const tz_device_options
                                  const tz_context *ctx)
 {
     *out = (tz_device_options)TZ_DEVICE_OPTIONS_INIT;
-    if (!given)
-        return TZ_OK;
-    if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
-                       "options->struct_size is wrong; use TZ_DEVICE_OPTIONS_INIT");
-    memcpy(out, given, given->struct_size);
-    out->struct_size = sizeof *out;
-    return TZ_OK;
+    return tz_copy_struct(out, sizeof *out, given, "options", "TZ_DEVICE_OPTIONS_INIT", ctx);
 }
 
 tz_device_info *tz_found_devices_add(tz_found_devices *found)

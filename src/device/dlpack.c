@@ -52,13 +52,7 @@ static tz_result copy_options(tz_dlpack_options *out, const tz_dlpack_options *g
                               const tz_context *ctx)
 {
     *out = (tz_dlpack_options)TZ_DLPACK_OPTIONS_INIT;
-    if (!given)
-        return TZ_OK;
-    if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
-                       "options->struct_size is wrong; use TZ_DLPACK_OPTIONS_INIT");
-    memcpy(out, given, given->struct_size);
+    TZ_TRY(tz_copy_struct(out, sizeof *out, given, "options", "TZ_DLPACK_OPTIONS_INIT", ctx));
     if ((unsigned)out->axes > TZ_DL_ONE_BAND)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                        tz_expecting(tz_no_location(), TZ_DL_ONE_BAND, (uint64_t)out->axes),

@@ -147,12 +147,7 @@ static tz_result read_items(const tz_item *items, size_t count, const tz_read_op
                             bool dry, tz_read_report *report, tz_error *err)
 {
     read_call r = {.ctx = {.err = err, .ifd = -1}, .how = TZ_READ_OPTIONS_INIT, .dry = dry};
-    if (how && (how->struct_size < sizeof how->struct_size || how->struct_size > sizeof *how))
-        return tz_fail(&r.ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), sizeof *how, how->struct_size),
-                       "options->struct_size is wrong; use TZ_READ_OPTIONS_INIT");
-    if (how)
-        memcpy(&r.how, how, how->struct_size);
+    TZ_TRY(tz_copy_struct(&r.how, sizeof r.how, how, "options", "TZ_READ_OPTIONS_INIT", &r.ctx));
     if (r.how.max_memory == 0)
         r.how.max_memory = DEFAULT_MEMORY;
     if (!items && count > 0)

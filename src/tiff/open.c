@@ -303,8 +303,7 @@ static tz_result copy_open_options(tz_open_options *out, const tz_open_options *
                                    const tz_context *ctx)
 {
     *out = (tz_open_options)TZ_OPEN_OPTIONS_INIT;
-    return given ? tz_copy_struct(out, given, sizeof *given, "options", "TZ_OPEN_OPTIONS_INIT", ctx)
-                 : TZ_OK;
+    return tz_copy_struct(out, sizeof *out, given, "options", "TZ_OPEN_OPTIONS_INIT", ctx);
 }
 
 tz_result tz_open(tz_file **out, const char *path, const tz_open_options *options, tz_error *err)

@@ -277,15 +277,3 @@ tz_result tz_check_soft_limit(const tz_context *ctx, size_t member_offset, tz_lo
     *allowed = false;
     return tz_warn_from_error(ctx, &failed, kind);
 }
-
-tz_result tz_copy_struct(void *out, const void *given, size_t known, const char *name,
-                         const char *initializer, const tz_context *ctx)
-{
-    size_t size;
-    memcpy(&size, given, sizeof size);
-    if (size < sizeof size || size > known)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), known, size),
-                       "%s->struct_size is wrong; use %s", name, initializer);
-    memcpy(out, given, size);
-    return TZ_OK;
-}

@@ -235,12 +235,6 @@ static inline tz_context tz_quiet_context(const tz_context *ctx, tz_error *faile
 tz_result tz_check_soft_limit(const tz_context *ctx, size_t member_offset, tz_location location,
                               uint64_t value, const char *what, const char *kind, bool *allowed);
 
-/* Copies a struct of the caller's over the defaults in *out. It may be of an older version and
- * shorter than known bytes: its first member is its size. The error names it and its initialiser.
- */
-tz_result tz_copy_struct(void *out, const void *given, size_t known, const char *name,
-                         const char *initializer, const tz_context *ctx);
-
 /* Fail with the error of a wrong argument; the second one names the tag it is about. */
 #define TZ_FAIL_ARG(ctx, ...) tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), __VA_ARGS__)
 #define TZ_FAIL_ARG_TAG(ctx, tag, ...)                                                             \

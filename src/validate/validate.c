@@ -146,14 +146,7 @@ static tz_result copy_validate_options(tz_validate_options *out, const tz_valida
                                        const tz_context *ctx)
 {
     *out = (tz_validate_options)TZ_VALIDATE_OPTIONS_INIT;
-    if (!given)
-        return TZ_OK;
-    if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof *given)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), sizeof *given, given->struct_size),
-                       "options->struct_size is wrong; use TZ_VALIDATE_OPTIONS_INIT");
-    memcpy(out, given, given->struct_size);
-    return TZ_OK;
+    return tz_copy_struct(out, sizeof *out, given, "options", "TZ_VALIDATE_OPTIONS_INIT", ctx);
 }
 
 /* sidecar_error is an error of NAME.ovr, or NULL. */

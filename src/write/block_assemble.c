@@ -392,7 +392,7 @@ tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_b
 {
     const tz_context ctx = {.name = path, .err = err, .ifd = -1};
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
-    TZ_TRY(tz_copy_options(&how, sizeof how, options, "TZ_WRITE_OPTIONS_INIT", &ctx));
+    TZ_TRY(tz_copy_struct(&how, sizeof how, options, "options", "TZ_WRITE_OPTIONS_INIT", &ctx));
     const char *wrong = !path                    ? "the path is NULL"
                         : !plan                  ? "the plan is NULL"
                         : !blobs || !blobs->read ? "blobs has no function to read"

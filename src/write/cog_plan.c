@@ -210,9 +210,8 @@ tz_result tz_cog_plan_create(tz_cog_plan **out, const tz_image_spec *spec,
     tz_cog_plan_params params = {.spec = TZ_IMAGE_SPEC_INIT,
                                  .options = TZ_WRITE_OPTIONS_INIT,
                                  .block_tiles = block_tiles ? block_tiles : DEFAULT_BLOCK_TILES};
-    TZ_TRY(tz_copy_options(&params.options, sizeof params.options, options, "TZ_WRITE_OPTIONS_INIT",
-                           &ctx));
-    params.options.struct_size = sizeof params.options;
+    TZ_TRY(tz_copy_struct(&params.options, sizeof params.options, options, "options",
+                          "TZ_WRITE_OPTIONS_INIT", &ctx));
     params.options.cog = true;
     params.wants_statistics = params.options.statistics || params.options.statistics_items;
     tz_output_pyramid *pyramid = tz_alloc_zeroed(1, sizeof *pyramid);

@@ -234,10 +234,9 @@ tz_result tz_image_init(tz_image *out, const tz_image_spec *spec, const tz_write
     *out = (tz_image){.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
     if (!spec)
         return TZ_FAIL_ARG(ctx, "there is no specification of the image");
-    TZ_TRY(tz_copy_struct(&out->spec, spec, sizeof *spec, "spec", "TZ_IMAGE_SPEC_INIT", ctx));
-    if (options)
-        TZ_TRY(tz_copy_struct(&out->options, options, sizeof *options, "options",
-                              "TZ_WRITE_OPTIONS_INIT", ctx));
+    TZ_TRY(tz_copy_struct(&out->spec, sizeof out->spec, spec, "spec", "TZ_IMAGE_SPEC_INIT", ctx));
+    TZ_TRY(tz_copy_struct(&out->options, sizeof out->options, options, "options",
+                          "TZ_WRITE_OPTIONS_INIT", ctx));
     if (out->options.compression == TZ_COMPRESSION_DEFAULT)
         out->options.compression = TZ_COMPRESSION_DEFLATE;
     const tz_limits limits = out->options.limits;
