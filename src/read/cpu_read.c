@@ -53,7 +53,12 @@ static void read_ahead(cpu_run *r, uint64_t index)
 {
     const tz_wave *wave = &r->plan->wave;
     const uint64_t end = tz_min(index + READ_AHEAD, wave->fetch_count);
-    const uint64_t known = atomic_exchange_explicit(&r->expected, end, memory_order_relaxed);
+    uint64_t known = atomic_load_explicit(&r->expected, memory_order_relaxed);
+    /* Only upwards: a slower worker must not make the others ask again. */
+    while (known < end &&
+           !atomic_compare_exchange_weak_explicit(&r->expected, &known, end, memory_order_relaxed,
+                                                  memory_order_relaxed))
+        continue;
     for (uint64_t i = tz_max(known, index + 1); i < end; i++) {
         const tz_span *fetch = &wave->fetches[i];
         const tz_tile_read *tile_read = tz_fetch_tile_read(wave, fetch, 0);

@@ -446,8 +446,10 @@ static void slow_reads_ask_ahead_for_the_next(void **state)
         TZ_OK);
     tz_source_set_syscalls(NULL);
     assert_true(report.requests > 2);
-    assert_int_equal(expected.calls, report.requests - 1); /* all but the first, */
-    assert_false(expected.again);                          /* each once */
+    /* each once, and all but the first ones that the workers begin with */
+    assert_false(expected.again);
+    assert_true(expected.calls < report.requests);
+    assert_true(expected.calls + report.threads >= report.requests);
     for (size_t i = 0; i < size; i++)
         assert_int_equal(pixels[i], tf_pixel(stream, 0, (uint32_t)(i / (SIDE * TILE) % TILE),
                                              (uint32_t)(i % TILE)));
