@@ -109,9 +109,7 @@ typedef struct tz_dlpack_options {
                         device is released by tz_device_memory_free, and host memory is not */
     void *user;
 } tz_dlpack_options;
-/* clang-format off */
-#define TZ_DLPACK_OPTIONS_INIT {sizeof(tz_dlpack_options), TZ_DL_BANDS_FIRST, false, 0, false, 0, 0}
-/* clang-format on */
+#define TZ_DLPACK_OPTIONS_INIT TZ_INIT(tz_dlpack_options)
 
 /* The pixels of a tensor as a buffer: nothing is copied, and the tensor must live as long as the
  * buffer is used. It has two or three dimensions, none of them 0, any strides, one lane, and a type

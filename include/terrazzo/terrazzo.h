@@ -50,6 +50,28 @@ extern "C" {
 #define TZ_NODISCARD
 #endif
 
+/* Structs that a program allocates begin with their size, so that later versions can append members
+ * and still know which ones the program has. TZ_INIT, or the function of each that ends in _init,
+ * sets it, and every other member to 0. A struct that is larger than the library knows is accepted
+ * if all members beyond are 0. The elements of an array lie as far apart as the size of the first
+ * one says. Structs that the comment calls fixed have no size and never change. */
+#ifdef __cplusplus
+extern "C++" {
+template <class T> inline T tz_make_sized()
+{
+    T value = T();
+    value.struct_size = sizeof(T);
+    return value;
+}
+}
+#define TZ_INIT(type) tz_make_sized<type>()
+#else
+#define TZ_INIT(type)                                                                              \
+    {                                                                                              \
+        .struct_size = sizeof(type)                                                                \
+    }
+#endif
+
 /* The version of the library that runs, for example "0.2.0". */
 TZ_API const char *tz_version(void);
 
@@ -263,9 +285,7 @@ typedef struct tz_open_options {
     tz_limits limits;
     tz_progress progress;
 } tz_open_options;
-/* clang-format off */
-#define TZ_OPEN_OPTIONS_INIT {sizeof(tz_open_options), 0, 0, false, false, {0}, {0}}
-/* clang-format on */
+#define TZ_OPEN_OPTIONS_INIT TZ_INIT(tz_open_options)
 
 /* Open a file for reading. Reads its directories, not its tile tables and not its pixels. A defect
  * that leaves the first image's size and type in doubt is an error; any other is a warning in
@@ -713,9 +733,7 @@ typedef struct tz_read_options {
        file declares no nodata. Their mask is 0. */
     bool has_fill;
 } tz_read_options;
-/* clang-format off */
-#define TZ_READ_OPTIONS_INIT {sizeof(tz_read_options), false, false, false, false, 0.0, 0, 0, {0}, TZ_RESAMPLING_NONE, 0, false, 0, false, false, false}
-/* clang-format on */
+#define TZ_READ_OPTIONS_INIT TZ_INIT(tz_read_options)
 
 #define TZ_REPORT_WARNINGS 4
 
@@ -884,9 +902,7 @@ typedef struct tz_image_spec {
                                */
     uint32_t tag_count;
 } tz_image_spec;
-/* clang-format off */
-#define TZ_IMAGE_SPEC_INIT {sizeof(tz_image_spec), 0, 0, 0, TZ_DTYPE_NONE, 0, 0, TZ_PHOTOMETRIC_AUTO, 0, 0, 0, 0, false, {TZ_NODATA_NONE, {0}}, 0, 0, 0, 0, 0, 0}
-/* clang-format on */
+#define TZ_IMAGE_SPEC_INIT TZ_INIT(tz_image_spec)
 
 /* A specification that says of an image all that a file says of its own, but for tags that point
  * into the file and a nodata value that no pixel can have. It is a copy that needs the file no
@@ -1017,9 +1033,7 @@ typedef struct tz_write_options {
     tz_verify verify;
     tz_progress progress; /* in rows */
 } tz_write_options;
-/* clang-format off */
-#define TZ_WRITE_OPTIONS_INIT {sizeof(tz_write_options), TZ_COMPRESSION_DEFAULT, 0, false, false, false, 0, 0, 0, TZ_INTERLEAVE_PIXEL, TZ_BIGTIFF_IF_NEEDED, 0, 0, TZ_CHOICE_AUTO, 0.0, 0.0, 0.0, 0, TZ_JPEG_TABLES_DEFAULT, {0, 0}, 0, 0, false, 0, TZ_RESAMPLING_NONE, TZ_COMPRESSION_DEFAULT, 0, 0, TZ_CHOICE_AUTO, 0.0, 0, false, false, 0, 0, 0, 0, false, 0, false, {0}, false, false, TZ_VERIFY_SAMPLE, {0}}
-/* clang-format on */
+#define TZ_WRITE_OPTIONS_INIT TZ_INIT(tz_write_options)
 
 /* What a write costs, or cost. */
 typedef struct tz_write_report {
@@ -1392,9 +1406,7 @@ typedef struct tz_validate_options {
     uint64_t max_memory;  /* for decoding; 0: 256 MiB, or what one tile takes */
     tz_progress progress; /* in tiles */
 } tz_validate_options;
-/* clang-format off */
-#define TZ_VALIDATE_OPTIONS_INIT {sizeof(tz_validate_options), false, false, 0, {0}, 0, 0, {0}}
-/* clang-format on */
+#define TZ_VALIDATE_OPTIONS_INIT TZ_INIT(tz_validate_options)
 
 typedef struct tz_validation {
     /* No check of TZ_CHECK_CLASS_TIFF and TZ_CHECK_CLASS_GDAL fails, which is the sense of GDAL's
@@ -1517,9 +1529,7 @@ typedef struct tz_device_options {
        themselves; what is beyond that is given back when none of them is under way. 0: 256 MiB. */
     uint64_t pool_bytes;
 } tz_device_options;
-/* clang-format off */
-#define TZ_DEVICE_OPTIONS_INIT {sizeof(tz_device_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
-/* clang-format on */
+#define TZ_DEVICE_OPTIONS_INIT TZ_INIT(tz_device_options)
 
 /* Open a device by its name: "cpu", "cuda:N", "opencl:N", or "auto": of the GPUs that
  * can be opened the one with most memory, by CUDA rather than by OpenCL, and the CPU where none

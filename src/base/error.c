@@ -325,6 +325,9 @@ tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_locatio
                            "too many %s", what);
 }
 
+/* A larger struct_size is not one of any version, but memory that nobody has set. */
+#define MAX_STRUCT_SIZE 4096
+
 tz_result tz_copy_struct(void *out, size_t size, const void *given, const char *argument,
                          const char *init, const tz_context *ctx)
 {
@@ -332,13 +335,39 @@ tz_result tz_copy_struct(void *out, size_t size, const void *given, const char *
     if (!given)
         return TZ_OK;
     memcpy(&given_size, given, sizeof given_size);
-    if (given_size < sizeof given_size || given_size > size)
+    if (given_size < sizeof given_size || given_size > MAX_STRUCT_SIZE)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                        tz_expecting(tz_no_location(), size, given_size),
                        "%s->struct_size is wrong; use %s", argument, init);
-    memcpy(out, given, given_size);
+    for (size_t i = size; i < given_size; i++) {
+        if (((const unsigned char *)given)[i] != 0)
+            return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                           tz_expecting(tz_no_location(), size, given_size),
+                           "%s sets a member that this version of the library does not have, at "
+                           "byte %zu",
+                           argument, i);
+    }
+    memcpy(out, given, tz_min(size, given_size));
     memcpy(out, &size, sizeof size); /* it is ours from here on */
     return TZ_OK;
+}
+
+tz_result tz_copy_element(void *out, size_t size, const void *array, size_t index,
+                          const char *argument, const char *init, const tz_context *ctx)
+{
+    size_t stride;
+    size_t given_size;
+    memcpy(&stride, array, sizeof stride);
+    if (stride < sizeof stride || stride > MAX_STRUCT_SIZE)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), size, stride),
+                       "%s[0].struct_size is wrong; use %s", argument, init);
+    const void *element = (const unsigned char *)array + index * stride;
+    memcpy(&given_size, element, sizeof given_size);
+    if (given_size != stride)
+        return tz_fail(
+            ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), stride, given_size),
+            "%s[%zu].struct_size is not that of the first element; use %s", argument, index, init);
+    return tz_copy_struct(out, size, element, argument, init, ctx);
 }
 
 tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, uint64_t done,

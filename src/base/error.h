@@ -96,10 +96,16 @@ tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_locatio
                          uint64_t value, const char *what);
 
 /* Copies a struct of the caller over the defaults in *out, which has size bytes. The caller's
- * struct begins with its own size and may be an older, shorter one; NULL leaves the defaults. The
- * message names the argument and the macro that initialises it. */
+ * struct begins with its own size. It may be an older, shorter one, or a newer, longer one whose
+ * further members are all 0; NULL leaves the defaults. The message names the argument and the macro
+ * that initialises it. */
 tz_result tz_copy_struct(void *out, size_t size, const void *given, const char *argument,
                          const char *init, const tz_context *ctx);
+
+/* The same for an element of an array of the caller, which lie as far apart as the first one's
+ * struct_size says. */
+tz_result tz_copy_element(void *out, size_t size, const void *array, size_t index,
+                          const char *argument, const char *init, const tz_context *ctx);
 
 /* Calls the progress callback, if there is one; fails with TZ_ERR_CANCELLED if it says to stop. */
 tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, uint64_t done,

@@ -265,7 +265,7 @@ static void test_what_is_refused(void **state)
         else if (type != TZ_DL_CPU && type != TZ_DL_CUDA_HOST)
             refused(&t, &how, TZ_ERR_UNSUPPORTED, "on a device of type");
     }
-    how.struct_size++;
+    how.struct_size = (size_t)1 << 20;
     refused(&t, &how, TZ_ERR_ARG, "struct_size");
     refused(NULL, NULL, TZ_ERR_ARG, "NULL");
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
@@ -514,6 +515,70 @@ static void no_progress_never_cancels(void **state)
     assert_int_equal(tz_check_progress(&ctx, &none, 9, 9), TZ_OK);
 }
 
+/* ---------------------------------------------------------------------------------------------
+ * Structs of callers
+ * ------------------------------------------------------------------------------------------ */
+
+/* The struct of three versions of a library. */
+typedef struct sized {
+    size_t struct_size;
+    uint32_t first;
+    uint32_t second;
+} sized;
+typedef struct sized_before {
+    size_t struct_size;
+    uint32_t first;
+    uint32_t padding;
+} sized_before;
+typedef struct sized_after {
+    size_t struct_size;
+    uint32_t first;
+    uint32_t second;
+    uint64_t third;
+} sized_after;
+
+static void a_struct_may_be_of_another_version(void **state)
+{
+    (void)state;
+    tz_error err;
+    const tz_context ctx = context_for(&err);
+    sized out = {.struct_size = sizeof out, .first = 1, .second = 2};
+    const sized_before older = {.struct_size = offsetof(sized_before, padding), .first = 7};
+    assert_int_equal(tz_copy_struct(&out, sizeof out, &older, "x", "X_INIT", &ctx), TZ_OK);
+    assert_int_equal(out.struct_size, sizeof out);
+    assert_int_equal(out.first, 7);
+    assert_int_equal(out.second, 2);
+    sized_after newer = {.struct_size = sizeof newer, .first = 8, .second = 9};
+    assert_int_equal(tz_copy_struct(&out, sizeof out, &newer, "x", "X_INIT", &ctx), TZ_OK);
+    assert_int_equal(out.struct_size, sizeof out);
+    assert_int_equal(out.second, 9);
+    newer.third = (uint64_t)1 << 56;
+    assert_int_equal(tz_copy_struct(&out, sizeof out, &newer, "x", "X_INIT", &ctx), TZ_ERR_ARG);
+    assert_int_equal(err.expected, sizeof out);
+    assert_int_equal(err.found, sizeof newer);
+    assert_int_equal(tz_copy_struct(&out, sizeof out, NULL, "x", "X_INIT", &ctx), TZ_OK);
+    assert_int_equal(out.second, 9);
+}
+
+static void elements_lie_as_far_apart_as_the_first_one_says(void **state)
+{
+    (void)state;
+    tz_error err;
+    const tz_context ctx = context_for(&err);
+    sized out = TZ_INIT(sized);
+    sized_after list[3] = {{.struct_size = sizeof list[0], .first = 1},
+                           {.struct_size = sizeof list[0], .first = 2},
+                           {.struct_size = sizeof(sized), .first = 3}};
+    assert_int_equal(tz_copy_element(&out, sizeof out, list, 1, "x", "X_INIT", &ctx), TZ_OK);
+    assert_int_equal(out.first, 2);
+    assert_int_equal(tz_copy_element(&out, sizeof out, list, 2, "x", "X_INIT", &ctx), TZ_ERR_ARG);
+    assert_int_equal(err.expected, sizeof list[0]);
+    list[0].struct_size = 0;
+    assert_int_equal(tz_copy_element(&out, sizeof out, list, 0, "x", "X_INIT", &ctx), TZ_ERR_ARG);
+    list[0].struct_size = SIZE_MAX;
+    assert_int_equal(tz_copy_element(&out, sizeof out, list, 1, "x", "X_INIT", &ctx), TZ_ERR_ARG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -544,6 +609,8 @@ int main(void)
         cmocka_unit_test(random_bytes_never_make_a_dirty_message),
         cmocka_unit_test(progress_that_says_stop_is_cancelled),
         cmocka_unit_test(no_progress_never_cancels),
+        cmocka_unit_test(a_struct_may_be_of_another_version),
+        cmocka_unit_test(elements_lie_as_far_apart_as_the_first_one_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -322,7 +322,7 @@ static void wrong_arguments_are_errors(void **state)
         tz_open_source(NULL, check_source_memory(b->data, b->size, &reads), NULL, NULL, &err),
         TZ_ERR_ARG);
     assert_int_equal(reads.closes, 1); /* it owns the source all the same */
-    static const size_t sizes[] = {0, 1, sizeof(tz_open_options) + 1, SIZE_MAX};
+    static const size_t sizes[] = {0, 1, (size_t)1 << 20, SIZE_MAX};
     for (size_t i = 0; i < 4; i++) {
         tz_open_options options = TZ_OPEN_OPTIONS_INIT;
         options.struct_size = sizes[i];

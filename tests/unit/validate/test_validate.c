@@ -70,7 +70,7 @@ static void wrong_arguments(void **state)
     assert_int_equal(tz_validate(NULL, "a", NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_validate(&out, NULL, NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_validate_file(&out, NULL, NULL, &err), TZ_ERR_ARG);
-    options.struct_size = sizeof options + 1;
+    options.struct_size = (size_t)1 << 20;
     assert_int_equal(tz_validate(&out, "a", &options, &err), TZ_ERR_ARG);
     options.struct_size = 1;
     assert_int_equal(tz_validate(&out, "a", &options, NULL), TZ_ERR_ARG);
