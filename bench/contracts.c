@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "device/cost.h"
-#include "device/device.h"
 #include "device/device_codestreams.h"
+#include "device/device_state.h"
 #include "support/device/bad_tiles.h"
 #include "support/device/contract.h"
+#include "support/device/library_text.h"
 
 /* Bytes that devices keep pinned, as by default. */
 #define PINNED_BUDGET ((uint64_t)64 << 20)
@@ -47,17 +48,18 @@ static void must(tz_result result, const by_tile *t)
 /* Memory for each tile; the steps of this are kept. */
 static void open_tiles(by_tile *t, const char *nvjpeg2k, uint64_t count, uint64_t size)
 {
-    const tz_device_options how = {.struct_size = sizeof how,
-                                   .cuda_library = CUDA_FAKE,
-                                   .nvcomp_library = "",
-                                   .cufile_library = "",
-                                   .nvjpeg2k_library = nvjpeg2k,
-                                   .nvjpeg_library = ""};
-    tz_device_info info = {0};
+    tz_device_options how = {.struct_size = sizeof how,
+                             .libraries = "cuda=" CUDA_FAKE ";nvcomp=;cufile=;nvjpeg="};
+    tz_device_setup setup;
+    tz_found_device found;
     *t = (by_tile){.ctx = {.ifd = -1}, .count = count};
     t->ctx.err = &t->err;
     t->tiles = calloc(count, sizeof *t->tiles);
-    must(tz_driver_cuda.open(&t->state, &how, 0, &info, &t->ctx), t);
+    library_set(&how, "nvjpeg2k", nvjpeg2k);
+    tz_device_info_init(&found.info, &found.texts);
+    must(tz_device_setup_init(&setup, &how, &t->ctx), t);
+    must(tz_driver_cuda.open(&t->state, &setup, 0, &found.info, &found.texts, &t->ctx), t);
+    tz_device_setup_deinit(&setup);
     steps_keep(contract_cuda);
     for (uint64_t i = 0; i < count; i++) {
         t->tiles[i].size = size;
@@ -226,8 +228,8 @@ static void decode_tiles(by_tile *t)
 /* All calls of a read, those that bring bytes up and pixels down as well. */
 static void bench_codestreams(void)
 {
-    tz_device *device = contract_open(
-        (tz_device_options){.nvjpeg2k_library = NVJPEG2K_FAKE, .pinned_bytes = PINNED_BUDGET});
+    tz_device *device = contract_open((tz_device_options){
+        .libraries = library_text("nvjpeg2k", NVJPEG2K_FAKE), .max_pinned_bytes = PINNED_BUDGET});
     contract_file f = contract_file_of(&codestreams, TZ_COMPRESSION_JPEG2000);
     by_tile single;
     (void)contract_read(&f, device, 0); /* what is made once */
@@ -249,7 +251,7 @@ enum { SIDE = 2048, TILE_SIDE = 64, TILES = 1024, TILE_BYTES = 16384 };
 /* The second write: the device has kept what it pinned for the first. */
 static void bench_compression(void)
 {
-    tz_device *device = contract_open((tz_device_options){.pinned_bytes = PINNED_BUDGET});
+    tz_device *device = contract_open((tz_device_options){.max_pinned_bytes = PINNED_BUDGET});
     raster r = raster_make(TZ_DTYPE_FLOAT32, 1, SIDE, SIDE, false);
     tz_write_options options = contract_options(TZ_COMPRESSION_PACKBITS);
     tz_write_report report;
@@ -285,11 +287,8 @@ typedef struct card {
 
 #define CARD(units, mhz, is_unified)                                                               \
     {                                                                                              \
-        .type = TZ_DEVICE_TYPE_GPU, .limits = {                                                    \
-            .unified_memory = is_unified,                                                          \
-            .compute_units = units,                                                                \
-            .clock_mhz = mhz                                                                       \
-        }                                                                                          \
+        .type = TZ_DEVICE_TYPE_GPU, .unified_memory = is_unified, .compute_units = units,          \
+        .clock_mhz = mhz                                                                           \
     }
 
 static const card cards[] = {{"A100", CARD(108, 1410, false)},

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * --device and the options that need it. The paths of libraries are members of tz_device_options,
- * which a table finds by the id of the option. */
+ * --device and the options that need it. The paths of libraries are kept by the id of the option,
+ * and joined to one text for the library. */
 #include "device_option.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "parse.h"
+#include "problem.h"
 #include "terminal.h"
 #include "text.h"
 #include "value.h"
@@ -29,25 +31,43 @@ static bool is_name(const char *text)
 /* By id, from DEVICE_CUDA on. */
 static const struct {
     const char *needs;
-    size_t member; /* of tz_device_options */
-} device_libraries[] = {
-    {"--cuda-library needs --device", offsetof(tz_device_options, cuda_library)},
-    {"--opencl-library needs --device", offsetof(tz_device_options, opencl_library)},
-    {"--nvcomp-library needs --device", offsetof(tz_device_options, nvcomp_library)},
-    {"--cufile-library needs --device", offsetof(tz_device_options, cufile_library)},
-    {"--nvjpeg2k-library needs --device", offsetof(tz_device_options, nvjpeg2k_library)},
-    {"--nvjpeg-library needs --device", offsetof(tz_device_options, nvjpeg_library)},
+    const char *name; /* in tz_device_options.libraries */
+} library_options[DEVICE_LIBRARY_COUNT] = {
+    {"--cuda-library needs --device", "cuda"},
+    {"--opencl-library needs --device", "opencl"},
+    {"--nvcomp-library needs --device", "nvcomp"},
+    {"--cufile-library needs --device", "cufile"},
+    {"--nvjpeg2k-library needs --device", "nvjpeg2k"},
+    {"--nvjpeg-library needs --device", "nvjpeg"},
 };
-enum { LIBRARY_COUNT = sizeof device_libraries / sizeof device_libraries[0] };
 
-static const char **library_at(tz_device_options *how, size_t index)
+void device_set_library(device_libraries *libraries, int id, const char *value)
 {
-    return (const char **)((char *)how + device_libraries[index].member);
+    libraries->paths[id - DEVICE_CUDA] = value;
 }
 
-void device_set_library(tz_device_options *how, int id, const char *value)
+tz_result device_join_libraries(char **out, const device_libraries *libraries, tz_error *err)
 {
-    *library_at(how, (size_t)(id - DEVICE_CUDA)) = value;
+    size_t size = 1, used = 0;
+    for (size_t i = 0; i < DEVICE_LIBRARY_COUNT; i++) {
+        const char *path = libraries->paths[i];
+        if (path != NULL && strchr(path, ';') != NULL)
+            return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                                "the path of a library has a semicolon: %s", path);
+        if (path != NULL)
+            size += strlen(library_options[i].name) + strlen(path) + 2;
+    }
+    char *text = malloc(size);
+    if (text == NULL)
+        return problem_nomem(err, "the paths of libraries");
+    text[0] = '\0';
+    for (size_t i = 0; i < DEVICE_LIBRARY_COUNT; i++) {
+        if (libraries->paths[i] != NULL)
+            used += (size_t)snprintf(text + used, size - used, "%s=%s;", library_options[i].name,
+                                     libraries->paths[i]);
+    }
+    *out = text;
+    return TZ_OK;
 }
 
 bool device_apply(device_settings *s, int id, const char *value)
@@ -77,7 +97,6 @@ bool device_apply(device_settings *s, int id, const char *value)
 bool device_check(const device_settings *s)
 {
     const char *problem = NULL;
-    tz_device_options libraries = s->libraries;
     if (s->name != NULL)
         return true;
     if (s->strict)
@@ -86,9 +105,9 @@ bool device_check(const device_settings *s)
         problem = "--lossy-on-device needs --device";
     else if (s->memory > 0)
         problem = "--device-memory needs --device";
-    for (size_t i = 0; i < LIBRARY_COUNT && problem == NULL; i++) {
-        if (*library_at(&libraries, i) != NULL)
-            problem = device_libraries[i].needs;
+    for (size_t i = 0; i < DEVICE_LIBRARY_COUNT && problem == NULL; i++) {
+        if (s->libraries.paths[i] != NULL)
+            problem = library_options[i].needs;
     }
     if (problem != NULL)
         term_usage(problem, NULL, "");
@@ -97,12 +116,17 @@ bool device_check(const device_settings *s)
 
 tz_result device_open(tz_device **out, const device_settings *s, tz_error *err)
 {
-    tz_device_options how = s->libraries;
+    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
+    char *text = NULL;
     *out = NULL;
     if (s->name == NULL)
         return TZ_OK;
-    how.struct_size = sizeof how;
-    return tz_device_open(out, s->name, &how, err);
+    tz_result result = device_join_libraries(&text, &s->libraries, err);
+    how.libraries = text;
+    if (result == TZ_OK)
+        result = tz_device_open(out, s->name, &how, err);
+    free(text);
+    return result;
 }
 
 bool device_has_memory(const tz_device *device)

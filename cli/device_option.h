@@ -9,10 +9,16 @@
 
 #include "options.h"
 
+/* Values of DEVICE_LIBRARIES by id, from DEVICE_CUDA on; NULL: not given. */
+enum { DEVICE_LIBRARY_COUNT = 6 };
+typedef struct device_libraries {
+    const char *paths[DEVICE_LIBRARY_COUNT];
+} device_libraries;
+
 /* As typed. */
 typedef struct device_settings {
-    const char *name;            /* NULL: no device was asked for, and the CPU works */
-    tz_device_options libraries; /* only the members that name libraries are set */
+    const char *name; /* NULL: no device was asked for, and the CPU works */
+    device_libraries libraries;
     bool strict;
     bool lossy;      /* the vendor's libraries may decode lossy codecs */
     uint64_t memory; /* 0: the library's choice */
@@ -23,7 +29,7 @@ enum {
     DEVICE_STRICT,
     DEVICE_LOSSY,
     DEVICE_MEMORY,
-    DEVICE_CUDA, /* from here on libraries, as in device_libraries */
+    DEVICE_CUDA, /* from here on libraries, in the order of library_options */
     DEVICE_OPENCL,
     DEVICE_NVCOMP,
     DEVICE_CUFILE,
@@ -56,7 +62,10 @@ enum {
 /* clang-format on */
 
 /* Applies one of DEVICE_LIBRARIES. */
-void device_set_library(tz_device_options *how, int id, const char *value);
+void device_set_library(device_libraries *libraries, int id, const char *value);
+/* Joins them to a text for tz_device_options.libraries, which the caller frees. A path with a
+ * semicolon cannot be written there: TZ_ERR_ARG. */
+tz_result device_join_libraries(char **out, const device_libraries *libraries, tz_error *err);
 /* Applies one of DEVICE_OPTIONS. false when the value is wrong; then a message was printed. */
 bool device_apply(device_settings *settings, int id, const char *value);
 /* Returns true if the options go together; otherwise a message was printed. */

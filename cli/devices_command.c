@@ -4,6 +4,7 @@
 #include "devices_command.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <terrazzo/terrazzo.h>
 
 #include "common.h"
@@ -35,13 +36,13 @@ const cli_command devices_command = {
 
 typedef struct devices_settings {
     common_settings common;
-    tz_device_options how;
+    device_libraries libraries;
 } devices_settings;
 
 static bool apply_devices_option(void *user, int id, const char *value)
 {
     devices_settings *settings = user;
-    device_set_library(&settings->how, id, value);
+    device_set_library(&settings->libraries, id, value);
     return true;
 }
 
@@ -64,12 +65,12 @@ static void bytes_line(const char *name, uint64_t bytes)
 }
 
 /* Prints the names of the bits; bits of a newer library without a name are left out. */
-static void print_work(uint32_t work)
+static void print_caps(uint32_t caps)
 {
     const char *separator = "";
     page_label("work");
-    for (uint32_t bit = 1; bit != 0 && bit <= work; bit <<= 1) {
-        const char *name = (work & bit) != 0 ? tz_device_cap_name(bit) : NULL;
+    for (uint32_t bit = 1; bit != 0 && bit <= caps; bit <<= 1) {
+        const char *name = (caps & bit) != 0 ? tz_device_cap_name(bit) : NULL;
         if (name == NULL)
             continue;
         printf("%s%s", separator, name);
@@ -80,15 +81,14 @@ static void print_work(uint32_t work)
 
 static void print_device_limits(const tz_device_info *device)
 {
-    const tz_device_limits *limits = &device->limits;
-    bytes_line("local memory", limits->local_memory);
-    bytes_line("alignment", limits->alignment);
-    if (limits->max_group > 0) {
+    bytes_line("local memory", device->local_memory_bytes);
+    bytes_line("alignment", device->alignment);
+    if (device->max_work_group > 0) {
         page_label("largest group");
-        printf("%u\n", (unsigned)limits->max_group);
+        printf("%u\n", (unsigned)device->max_work_group);
     }
-    page_line("fp64", limits->fp64 ? "yes" : "no");
-    page_line("unified", limits->unified_memory ? "yes" : "no");
+    page_line("fp64", device->fp64 ? "yes" : "no");
+    page_line("unified", device->unified_memory ? "yes" : "no");
 }
 
 static void print_device(const tz_device_info *device, bool verbose)
@@ -100,28 +100,28 @@ static void print_device(const tz_device_info *device, bool verbose)
     text_line("platform", device->platform);
     text_line("version", device->api_version);
     text_line("driver", device->driver_version);
-    if (device->limits.compute_units > 0) {
+    if (device->compute_units > 0) {
         page_label("units");
-        printf("%u", (unsigned)device->limits.compute_units);
-        if (device->limits.clock_mhz > 0)
-            printf(" at %u MHz", (unsigned)device->limits.clock_mhz);
+        printf("%u", (unsigned)device->compute_units);
+        if (device->clock_mhz > 0)
+            printf(" at %u MHz", (unsigned)device->clock_mhz);
         putchar('\n');
     }
-    bytes_line("memory", device->limits.memory);
-    bytes_line("allocation", device->limits.max_allocation);
+    bytes_line("memory", device->memory_bytes);
+    bytes_line("allocation", device->max_allocation_bytes);
     if (verbose)
         print_device_limits(device);
     if (device->usable)
-        print_work(device->work);
+        print_caps(device->caps);
     else
         text_line("not usable", device->reason);
 }
 
 static void print_drivers(const tz_device_list *list)
 {
+    const tz_driver_info *driver;
     page_heading("Drivers");
-    for (size_t i = 0; i < list->driver_count; i++) {
-        const tz_driver_info *driver = &list->drivers[i];
+    for (size_t i = 0; (driver = tz_device_list_get_driver(list, i)) != NULL; i++) {
         page_label(driver->name);
         text_put_string(stdout, driver->library, 0);
         if (!driver->loaded)
@@ -154,22 +154,30 @@ static void print_vendor_library(const tz_library_info *library)
 
 static void print_list(const tz_device_list *list, bool verbose)
 {
+    const tz_device_info *device;
+    const tz_library_info *library;
     term_put(TERM_TITLE, "Devices");
     putchar('\n');
-    for (size_t i = 0; i < list->device_count; i++)
-        print_device(&list->devices[i], verbose);
+    for (size_t i = 0; (device = tz_device_list_get_device(list, i)) != NULL; i++)
+        print_device(device, verbose);
     print_drivers(list);
-    if (list->library_count > 0)
+    if (tz_device_list_get_library(list, 0) != NULL)
         page_heading("Libraries");
-    for (size_t i = 0; i < list->library_count; i++)
-        print_vendor_library(&list->libraries[i]);
+    for (size_t i = 0; (library = tz_device_list_get_library(list, i)) != NULL; i++)
+        print_vendor_library(library);
 }
 
 static int list_devices(const devices_settings *settings)
 {
+    tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_device_list *list = NULL;
     tz_error err;
-    const tz_result result = tz_device_list_create(&list, &settings->how, &err);
+    char *text = NULL;
+    tz_result result = device_join_libraries(&text, &settings->libraries, &err);
+    how.libraries = text;
+    if (result == TZ_OK)
+        result = tz_device_list_create(&list, &how, &err);
+    free(text);
     if (settings->common.json)
         devices_write(list, &err);
     else if (result == TZ_OK)
@@ -182,8 +190,7 @@ static int list_devices(const devices_settings *settings)
 
 static int run_devices(int argc, char **argv)
 {
-    devices_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT},
-                                 .how = TZ_DEVICE_OPTIONS_INIT};
+    devices_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT}};
     int status;
     int count = common_parse(&devices_command, argc, argv, &settings.common, apply_devices_option,
                              &settings, &status);

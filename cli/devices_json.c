@@ -18,26 +18,26 @@ static void write_number(json *j, const char *key, uint64_t value)
     json_uint_or_null(j, key, value, value > 0);
 }
 
-static void write_limits(json *j, const tz_device_limits *limits)
+static void write_limits(json *j, const tz_device_info *device)
 {
     json_object(j, "limits");
-    write_number(j, "memory", limits->memory);
-    write_number(j, "max_allocation", limits->max_allocation);
-    write_number(j, "alignment", limits->alignment);
-    write_number(j, "local_memory", limits->local_memory);
-    write_number(j, "max_group", limits->max_group);
-    write_number(j, "compute_units", limits->compute_units);
-    write_number(j, "clock_mhz", limits->clock_mhz);
-    json_bool(j, "fp64", limits->fp64);
-    json_bool(j, "unified_memory", limits->unified_memory);
+    write_number(j, "memory", device->memory_bytes);
+    write_number(j, "max_allocation", device->max_allocation_bytes);
+    write_number(j, "alignment", device->alignment);
+    write_number(j, "local_memory", device->local_memory_bytes);
+    write_number(j, "max_group", device->max_work_group);
+    write_number(j, "compute_units", device->compute_units);
+    write_number(j, "clock_mhz", device->clock_mhz);
+    json_bool(j, "fp64", device->fp64);
+    json_bool(j, "unified_memory", device->unified_memory);
     json_object_end(j);
 }
 
-static void write_work(json *j, uint32_t work)
+static void write_caps(json *j, uint32_t caps)
 {
     json_array_row(j, "work");
-    for (uint32_t bit = 1; bit != 0 && bit <= work; bit <<= 1) {
-        const char *name = (work & bit) != 0 ? tz_device_cap_name(bit) : NULL;
+    for (uint32_t bit = 1; bit != 0 && bit <= caps; bit <<= 1) {
+        const char *name = (caps & bit) != 0 ? tz_device_cap_name(bit) : NULL;
         if (name != NULL)
             json_text(j, NULL, name);
     }
@@ -55,8 +55,8 @@ static void write_device(json *j, const tz_device_info *device)
     write_text(j, "platform", device->platform);
     write_text(j, "api_version", device->api_version);
     write_text(j, "driver_version", device->driver_version);
-    write_limits(j, &device->limits);
-    write_work(j, device->work);
+    write_limits(j, device);
+    write_caps(j, device->caps);
     json_bool(j, "usable", device->usable);
     write_text(j, "reason", device->reason);
     json_object_end(j);
@@ -95,19 +95,22 @@ static void write_error(json *j, const tz_error *err)
 void devices_write(const tz_device_list *list, const tz_error *err)
 {
     json j;
+    const tz_device_info *device;
+    const tz_driver_info *driver;
+    const tz_library_info *library;
     json_open(&j, stdout);
     json_object(&j, NULL);
     json_array(&j, "devices");
-    for (size_t i = 0; list != NULL && i < list->device_count; i++)
-        write_device(&j, &list->devices[i]);
+    for (size_t i = 0; list && (device = tz_device_list_get_device(list, i)); i++)
+        write_device(&j, device);
     json_array_end(&j);
     json_array(&j, "drivers");
-    for (size_t i = 0; list != NULL && i < list->driver_count; i++)
-        write_driver(&j, &list->drivers[i]);
+    for (size_t i = 0; list && (driver = tz_device_list_get_driver(list, i)); i++)
+        write_driver(&j, driver);
     json_array_end(&j);
     json_array(&j, "libraries");
-    for (size_t i = 0; list != NULL && i < list->library_count; i++)
-        write_library(&j, &list->libraries[i]);
+    for (size_t i = 0; list && (library = tz_device_list_get_library(list, i)); i++)
+        write_library(&j, library);
     json_array_end(&j);
     if (list != NULL)
         json_null(&j, "error");

@@ -1452,7 +1452,7 @@ typedef enum tz_device_type {
 } tz_device_type;
 TZ_API const char *tz_device_type_name(tz_device_type type); /* "cpu", "gpu", "other" */
 
-/* Work that a device can do: bits of tz_device_info.work. */
+/* Work that a device can do: bits of tz_device_info.caps. */
 #define TZ_DEVICE_CAP_STORE           (1u << 0) /* rows of tiles into a raster */
 #define TZ_DEVICE_CAP_PREDICTOR2      (1u << 1) /* undo horizontal differences */
 #define TZ_DEVICE_CAP_PREDICTOR3      (1u << 2) /* and those of floating-point numbers */
@@ -1466,68 +1466,70 @@ TZ_API const char *tz_device_type_name(tz_device_type type); /* "cpu", "gpu", "o
 #define TZ_DEVICE_CAP_ENCODE_DEFLATE  (1u << 10) /* at TZ_EFFORT_FAST */
 #define TZ_DEVICE_CAP_ENCODE_PACKBITS (1u << 11)
 #define TZ_DEVICE_CAP_OVERVIEW        (1u << 12) /* overviews */
-/* One of the bits in a word; NULL for a bit that means nothing. */
-TZ_API const char *tz_device_cap_name(uint32_t work);
+/* Returns the name of one bit; NULL for a bit that means nothing. */
+TZ_API const char *tz_device_cap_name(uint32_t cap);
 
-/* 0: not known. */
-typedef struct tz_device_limits {
-    uint64_t memory;         /* bytes the device has */
-    uint64_t max_allocation; /* bytes of one piece of its memory */
-    uint64_t alignment;      /* bytes, of where a piece begins */
-    uint64_t local_memory;   /* bytes that one group of threads shares */
-    uint32_t max_group;      /* threads of one group */
-    uint32_t compute_units;
+/* The description of a device. Texts are one line without control characters, and never NULL; a
+ * long text is cut. */
+typedef struct tz_device_info {
+    const char *id;     /* the name for tz_device_open: "cpu", "cuda:0", "opencl:0" */
+    const char *driver; /* "cpu", "cuda", "opencl" */
+    const char *name;
+    const char *vendor;         /* empty: not known */
+    const char *platform;       /* of OpenCL; else empty */
+    const char *api_version;    /* such as "OpenCL 3.0", "CUDA 13.0, compute capability 7.5" */
+    const char *driver_version; /* the vendor's own number; empty: not known */
+    tz_device_type type;
+    uint32_t caps;       /* TZ_DEVICE_CAP_STORE, ... */
+    bool usable;         /* false: reason says why */
     bool fp64;           /* it has double precision */
     bool unified_memory; /* its memory is the host's */
-    uint32_t clock_mhz;  /* of its compute units, at most */
-} tz_device_limits;
-
-/* Texts are one line without control characters; a longer one is cut. */
-typedef struct tz_device_info {
-    char id[32];     /* what tz_device_open takes: "cpu", "cuda:0", "opencl:0" */
-    char driver[16]; /* "cpu", "cuda", "opencl" */
-    char name[128];
-    char vendor[128];
-    char platform[128];       /* of OpenCL; else empty */
-    char api_version[128];    /* such as "OpenCL 3.0", "CUDA 13.0, compute capability 7.5" */
-    char driver_version[128]; /* the vendor's own number */
-    tz_device_type type;
-    tz_device_limits limits;
-    uint32_t work;    /* TZ_DEVICE_CAP_STORE, ... */
-    bool usable;      /* false: reason says why */
-    char reason[256]; /* of a device that "auto" chose: why it is not the GPU with most memory, or
-                         not a GPU; else empty if usable */
+    /* For a device that "auto" chose: why it is not the GPU with most memory, or not a GPU. Empty
+       for any other usable device. */
+    const char *reason;
+    /* In these, 0 means not known. */
+    uint64_t memory_bytes;
+    uint64_t max_allocation_bytes; /* of one allocation */
+    uint64_t alignment;            /* bytes, of the address of an allocation */
+    uint64_t local_memory_bytes;   /* that one work-group shares */
+    uint32_t max_work_group;       /* threads of one work-group */
+    uint32_t compute_units;
+    uint32_t clock_mhz; /* of the compute units, at most */
 } tz_device_info;
 
 /* Zero in any member means the default. Set struct_size with TZ_DEVICE_OPTIONS_INIT. */
 typedef struct tz_device_options {
     size_t struct_size;
-    uint64_t memory_bytes;      /* most device memory to hold at once; 0: what the device has */
-    const char *opencl_library; /* the ICD loader; NULL: libOpenCL.so.1 */
-    void *opencl_context;     /* a cl_context of that loader's to open the device in, so that memory
-                                 of the caller's can be wrapped; NULL: one of its own. It is
-                                 retained until the device is closed */
-    const char *cuda_library; /* NULL: libcuda.so.1 */
-    void *cuda_context;       /* a CUcontext of the device to work in, which outlives it here; NULL:
-                                 its primary context, which the runtime and most libraries use */
-    void *cuda_stream; /* a CUstream of the caller's: see tz_device_native_stream; NULL: none */
-    /* Libraries of NVIDIA's, each by its path or a name that the loader knows; empty: it is not
-       used. NULL: what the environment says in the same way, in TERRAZZO_NVCOMP_LIBRARY and so on;
-       and else the newest of those that are known here, where the loader looks or in a Python
-       environment. */
-    const char *nvcomp_library; /* decodes tiles in deflate and Zstandard */
-    /* reads files into device memory. Where it is used and the environment has no
-       CUFILE_LOGFILE_PATH, that is set: see doc/devices.md for what it means to threads */
-    const char *cufile_library;
-    const char *nvjpeg2k_library;
-    const char *nvjpeg_library;
+    /* Libraries to load, as "nvcomp=/path/libnvcomp.so;cufile=;opencl=libOpenCL.so.1": names with a
+       path, or with a name that the loader knows. Nothing after the =: the library is not used. An
+       unknown name, and one that is given twice, is TZ_ERR_ARG. NULL names none.
+         cuda      the driver of CUDA; by default libcuda.so.1
+         opencl    the ICD loader; by default libOpenCL.so.1
+         nvcomp    NVIDIA's nvCOMP, which decodes and encodes Deflate, Zstandard and LZ4
+         cufile    NVIDIA's cuFile, which reads files into device memory. Where it is used and the
+                   environment has no CUFILE_LOGFILE_PATH, that is set: see doc/devices.md for what
+                   it means to threads
+         nvjpeg2k  NVIDIA's nvJPEG2000
+         nvjpeg    NVIDIA's nvJPEG
+       The default of the last four is the value of TERRAZZO_NVCOMP_LIBRARY and so on in the
+       environment, in the same way; and else the newest release that is known here, where the
+       loader looks or in a Python environment. */
+    const char *libraries;
+    uint64_t max_device_bytes; /* device memory to hold at once; 0: all the device has */
     /* Pinned host memory that the device keeps for later reads and writes, and as much device
        memory that is registered with cuFile; 0: 64 MiB of each, 1: none. Plans and reports do not
        count what is kept. */
-    uint64_t pinned_bytes;
+    uint64_t max_pinned_bytes;
     /* Device memory that a CUDA device keeps for later reads and writes, of what they took for
-       themselves; what is beyond that is given back when none of them is under way. 0: 256 MiB. */
-    uint64_t pool_bytes;
+       themselves; what is beyond that is given back when none of them is under way. 0: 256 MiB,
+       1: none. */
+    uint64_t max_pool_bytes;
+    void *opencl_context; /* a cl_context of that loader's to open the device in, so that memory of
+                             the caller's can be wrapped; NULL: one of its own. It is retained until
+                             the device is closed */
+    void *cuda_context;   /* a CUcontext of the device to work in, which outlives it here; NULL: its
+                             primary context, which the runtime and most libraries use */
+    void *cuda_stream;    /* a CUstream of the caller's: see tz_device_native_stream; NULL: none */
 } tz_device_options;
 #define TZ_DEVICE_OPTIONS_INIT TZ_INIT(tz_device_options)
 
@@ -1561,7 +1563,7 @@ TZ_API TZ_NODISCARD tz_result tz_device_memory_alloc(tz_device_memory **out, tz_
  * caller's: the wrapper has one of its own until tz_device_memory_free; memory of CUDA has no
  * references, and must outlive the wrapper. Work of the caller's queues on it must be finished
  * before it is used here, or be on tz_device_native_stream. It counts neither as memory held nor
- * against memory_bytes. */
+ * against max_device_bytes. */
 TZ_API TZ_NODISCARD tz_result tz_device_wrap(tz_device_memory **out, tz_device *device,
                                              void *handle, uint64_t size, tz_error *err);
 /* NULL is fine. Nothing that uses it may be under way. */
@@ -1577,39 +1579,37 @@ TZ_API TZ_NODISCARD tz_result tz_device_copy_in(tz_device_memory *to, uint64_t o
 TZ_API TZ_NODISCARD tz_result tz_device_copy_out(void *to, const tz_device_memory *from,
                                                  uint64_t offset, uint64_t size, tz_error *err);
 
-/* A driver, and what became of it. */
+/* A driver, and what became of it. Texts are never NULL. */
 typedef struct tz_driver_info {
-    char name[16];
-    char library[256]; /* what was looked for, or loaded */
+    const char *name;    /* "cuda", "opencl" */
+    const char *library; /* the library that was looked for, or loaded */
     bool loaded;
     uint32_t device_count;
-    char reason[256]; /* why there is none of its devices, or not all; empty: all is well */
+    const char *reason; /* why there is none of its devices, or not all; empty: all is well */
 } tz_driver_info;
 
-/* A library that drivers can do without, and what became of it. */
+/* A library that drivers can do without, and what became of it. Texts are never NULL. */
 typedef struct tz_library_info {
-    char name[16];     /* "nvCOMP", "cuFile", "nvJPEG2000", "nvJPEG" */
-    char library[256]; /* where it is, or what was looked for */
+    const char *name;    /* "nvCOMP", "cuFile", "nvJPEG2000", "nvJPEG" */
+    const char *library; /* the path of the library, or the name that was looked for */
     bool loaded;
-    char version[32]; /* such as "6.0.0"; empty: it does not tell */
-    char codecs[128]; /* what is given to it, such as "decodes Deflate"; empty: nothing */
-    char reason[256]; /* why it is not loaded; empty: it is */
+    const char *version; /* such as "6.0.0"; empty: not known */
+    const char *codecs;  /* the work that is given to it, such as "decodes Deflate"; empty: none */
+    const char *reason;  /* why it is not loaded; empty: it is */
 } tz_library_info;
 
-/* All that can be found; the CPU is the first device. Nothing that is missing is an error. A
- * CUDA device is opened, and closed, to learn whether its driver takes the kernels. */
-typedef struct tz_device_list {
-    size_t driver_count;
-    const tz_driver_info *drivers;
-    size_t device_count;
-    const tz_device_info *devices;
-    size_t library_count; /* 0 where there is no CUDA device: they are not looked for then */
-    const tz_library_info *libraries;
-} tz_device_list;
+/* All devices, drivers and libraries that can be found. Nothing that is missing is an error. A CUDA
+ * device is opened, and closed, to learn whether its driver takes the kernels. */
+typedef struct tz_device_list tz_device_list;
 TZ_API TZ_NODISCARD tz_result tz_device_list_create(tz_device_list **out,
                                                     const tz_device_options *options,
                                                     tz_error *err);
 TZ_API void tz_device_list_free(tz_device_list *list); /* NULL is fine */
+/* Elements from index 0 on; NULL after the last. They live as long as the list. The CPU is the
+ * first device. Libraries are looked for, and listed, only where there is a CUDA device. */
+TZ_API const tz_device_info *tz_device_list_get_device(const tz_device_list *list, size_t index);
+TZ_API const tz_driver_info *tz_device_list_get_driver(const tz_device_list *list, size_t index);
+TZ_API const tz_library_info *tz_device_list_get_library(const tz_device_list *list, size_t index);
 
 /* ---------------------------------------------------------------------------------------------
  * Coordinate reference systems, by PROJ

@@ -86,7 +86,7 @@ static const codec_rates *decoding_rates(uint16_t compression)
 
 static double ghz_of(const tz_device_info *info)
 {
-    return info->limits.clock_mhz > 0 ? info->limits.clock_mhz / 1e3 : USUAL_GHZ;
+    return info->clock_mhz > 0 ? info->clock_mhz / 1e3 : USUAL_GHZ;
 }
 
 /* ---- jobs ---- */
@@ -104,7 +104,7 @@ tz_device_times tz_device_estimate(const tz_device_info *info, const tz_device_j
     const double compressed = (double)job->bytes_compressed * share;
     const double all_pixels = (double)job->bytes_pixels;
     const double threads = job->threads > 0 ? job->threads : 1;
-    const double bus = info->limits.unified_memory ? UNIFIED_RATE : BUS_RATE;
+    const double bus = info->unified_memory ? UNIFIED_RATE : BUS_RATE;
     const bool on_device = job->from_device || job->to_device; /* pixels are in device memory */
     tz_device_times times = {0, 0};
 
@@ -114,7 +114,7 @@ tz_device_times tz_device_estimate(const tz_device_info *info, const tz_device_j
         times.cpu += COPY_TIME + all_pixels / (bus * PAGEABLE);
 
     const double ghz = ghz_of(info);
-    const double units = info->limits.compute_units > 0 ? info->limits.compute_units : USUAL_UNITS;
+    const double units = info->compute_units > 0 ? info->compute_units : USUAL_UNITS;
     const double all_rate = (job->by_library ? rates->library_unit : rates->unit) * units * ghz;
     const double tile_rate = (job->by_library ? rates->library_tile : rates->tile) * ghz;
     const double batches = fmax(1, all_pixels / (on_device ? DEVICE_BATCH : HOST_BATCH));

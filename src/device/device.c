@@ -51,8 +51,10 @@ static tz_result make_device(tz_device **out, const tz_device_options *options,
         return tz_fail_nomem(ctx, sizeof device->lock);
     }
     device->process = getpid();
-    device->memory_bytes = options->memory_bytes ? options->memory_bytes : UINT64_MAX;
-    device->cache.limit = options->pinned_bytes ? options->pinned_bytes : TZ_DEVICE_CACHE_BYTES;
+    tz_device_info_init(&device->info, &device->texts);
+    device->max_bytes = options->max_device_bytes ? options->max_device_bytes : UINT64_MAX;
+    device->cache.limit =
+        options->max_pinned_bytes ? options->max_pinned_bytes : TZ_DEVICE_CACHE_BYTES;
     *out = device;
     return TZ_OK;
 }
@@ -69,8 +71,8 @@ static tz_result open_cpu(tz_device **out, const tz_device_options *options, con
 {
     tz_device *device = NULL;
     TZ_TRY(make_device(&device, options, ctx));
-    tz_cpu_describe(&device->info);
-    tz_device_text(device->info.reason, sizeof device->info.reason, reason);
+    tz_cpu_describe(&device->info, &device->texts);
+    tz_device_text(device->texts.reason, sizeof device->texts.reason, reason);
     *out = device;
     return TZ_OK;
 }
@@ -99,15 +101,16 @@ static bool names_device(const char *name, const tz_driver *driver, uint32_t *in
 static const tz_device_info *next_gpu(const tz_device_list *list, const tz_device_info *last)
 {
     const tz_device_info *best = NULL;
-    for (size_t i = 0; i < list->device_count; i++) {
-        const tz_device_info *info = &list->devices[i];
-        const uint64_t memory = info->limits.memory;
-        if (info->type != TZ_DEVICE_TYPE_GPU || !info->usable)
+    bool is_after = false; /* info comes after last in the list */
+    const tz_device_info *info;
+    for (size_t i = 0; (info = tz_device_list_get_device(list, i)); i++) {
+        const uint64_t memory = info->memory_bytes;
+        const bool is_next =
+            !last || memory < last->memory_bytes || (memory == last->memory_bytes && is_after);
+        is_after = is_after || info == last;
+        if (info->type != TZ_DEVICE_TYPE_GPU || !info->usable || !is_next)
             continue;
-        if (last &&
-            (memory > last->limits.memory || (memory == last->limits.memory && info <= last)))
-            continue;
-        if (!best || memory > best->limits.memory)
+        if (!best || memory > best->memory_bytes)
             best = info;
     }
     return best;
@@ -118,16 +121,16 @@ static const tz_device_info *next_gpu(const tz_device_list *list, const tz_devic
 static void why_no_gpu(char *reason, size_t size, const tz_device_list *list)
 {
     size_t used = 0;
-    for (size_t i = 0; i < list->device_count; i++) {
-        const tz_device_info *info = &list->devices[i];
+    const tz_device_info *info;
+    const tz_driver_info *driver;
+    for (size_t i = 0; (info = tz_device_list_get_device(list, i)); i++) {
         if (info->type == TZ_DEVICE_TYPE_GPU && !info->usable) {
             tz_device_textf(reason, size, "%s: %s", info->id, info->reason);
             return;
         }
     }
     for (int loaded = 1; loaded >= 0; loaded--) {
-        for (size_t i = 0; i < list->driver_count; i++) {
-            const tz_driver_info *driver = &list->drivers[i];
+        for (size_t i = 0; (driver = tz_device_list_get_driver(list, i)); i++) {
             if (driver->loaded != (loaded != 0))
                 continue;
             tz_device_textf(reason + used, size - used, "%s%s: %s", used > 0 ? "; " : "",
@@ -137,7 +140,7 @@ static void why_no_gpu(char *reason, size_t size, const tz_device_list *list)
     }
 }
 
-static tz_result open_named(tz_device **out, const char *name, const tz_device_options *options,
+static tz_result open_named(tz_device **out, const char *name, const tz_device_setup *setup,
                             const tz_context *ctx)
 {
     for (const tz_driver *const *driver = tz_drivers; *driver; driver++) {
@@ -145,15 +148,15 @@ static tz_result open_named(tz_device **out, const char *name, const tz_device_o
         tz_device *device = NULL;
         if (!names_device(name, *driver, &index))
             continue;
-        TZ_TRY(make_device(&device, options, ctx));
+        TZ_TRY(make_device(&device, &setup->options, ctx));
         device->driver = *driver;
         const tz_result result =
-            device->driver->open(&device->state, options, index, &device->info, ctx);
+            device->driver->open(&device->state, setup, index, &device->info, &device->texts, ctx);
         if (result != TZ_OK) {
             destroy_device(device);
             return result;
         }
-        device->info.work = tz_device_caps(device->driver, &device->info);
+        device->info.caps = tz_device_caps(device->driver, &device->info);
         *out = device;
         return TZ_OK;
     }
@@ -163,27 +166,27 @@ static tz_result open_named(tz_device **out, const char *name, const tz_device_o
 
 /* For "auto": opens the first GPU that can be opened, or the CPU. A GPU is opened by its id,
  * because its position in the list is not its number. */
-static tz_result open_best(tz_device **out, const tz_device_options *options, const tz_context *ctx)
+static tz_result open_best(tz_device **out, const tz_device_setup *setup, const tz_context *ctx)
 {
-    char reason[sizeof((tz_device_info *)0)->reason] = "";
+    char reason[sizeof((tz_device_texts *)0)->reason] = "";
     tz_result result = TZ_ERR_DEVICE;
     tz_device_list *list = NULL;
-    TZ_TRY(tz_device_list_unprobed(&list, options, ctx->err));
+    TZ_TRY(tz_device_list_unprobed(&list, setup, ctx));
     const tz_device_info *gpu = next_gpu(list, NULL);
     if (!gpu)
         why_no_gpu(reason, sizeof reason, list);
     for (; gpu && result != TZ_OK; gpu = next_gpu(list, gpu)) {
         tz_error failed;
         const tz_context attempt = {.name = gpu->id, .err = &failed, .ifd = -1};
-        result = open_named(out, gpu->id, options, &attempt);
+        result = open_named(out, gpu->id, setup, &attempt);
         if (result == TZ_OK)
-            tz_device_text((*out)->info.reason, sizeof reason, reason);
+            tz_device_text((*out)->texts.reason, sizeof reason, reason);
         else if (reason[0] == '\0')
             tz_device_text(reason, sizeof reason, failed.message);
     }
     tz_device_list_free(list);
     if (result != TZ_OK)
-        TZ_TRY(open_cpu(out, options, reason, ctx));
+        TZ_TRY(open_cpu(out, &setup->options, reason, ctx));
     (*out)->is_auto = true;
     return TZ_OK;
 }
@@ -191,15 +194,16 @@ static tz_result open_best(tz_device **out, const tz_device_options *options, co
 tz_result tz_device_open(tz_device **out, const char *name, const tz_device_options *options,
                          tz_error *err)
 {
-    tz_device_options how;
+    tz_device_setup setup;
     const tz_context ctx = {.name = name, .err = err, .ifd = -1};
     if (!out || !name)
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "out or name is NULL");
-    TZ_TRY(tz_device_copy_options(&how, options, &ctx));
-    if (strcmp(name, "cpu") == 0)
-        return open_cpu(out, &how, "", &ctx);
-    return strcmp(name, "auto") == 0 ? open_best(out, &how, &ctx)
-                                     : open_named(out, name, &how, &ctx);
+    TZ_TRY(tz_device_setup_init(&setup, options, &ctx));
+    const tz_result result = strcmp(name, "cpu") == 0    ? open_cpu(out, &setup.options, "", &ctx)
+                             : strcmp(name, "auto") == 0 ? open_best(out, &setup, &ctx)
+                                                         : open_named(out, name, &setup, &ctx);
+    tz_device_setup_deinit(&setup);
+    return result;
 }
 
 /* ---- closing ---- */

@@ -2,9 +2,9 @@
  * Memory that a device keeps between calls. Pinning host memory and registering device memory for
  * files take 0.2 to 0.35 ms for each MiB, more than many reads take. Pinned memory, and device
  * memory that is shared with files, therefore go to this cache when they are freed, and the next
- * call that needs no more takes them again. The cache holds up to tz_device_options.pinned_bytes of
- * each kind, and evicts the allocation that was unused for longest. It keeps nothing of a device
- * that failed, or in a child after fork. */
+ * call that needs no more takes them again. The cache holds up to
+ * tz_device_options.max_pinned_bytes of each kind, and evicts the allocation that was unused for
+ * longest. It keeps nothing of a device that failed, or in a child after fork. */
 #include "device/device_state.h"
 
 static tz_device_cache_kind kind_of(const tz_device_memory *memory)

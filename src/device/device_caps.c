@@ -8,7 +8,7 @@
 #include "device/ops/extract.h"
 #include "device/ops/overview.h"
 
-/* By bit of tz_device_info.work. */
+/* By bit of tz_device_info.caps. */
 static const char *const cap_names[] = {
     "store-pixels",   "predictor2",      "predictor3",      "convert",     "decode-deflate",
     "decode-lzw",     "decode-lz4",      "decode-packbits", "decode-zstd", "extract",

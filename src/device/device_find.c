@@ -19,144 +19,170 @@
 #define DRIVER_COUNT 2u
 const tz_driver *const tz_drivers[DRIVER_COUNT + 1] = {&tz_driver_cuda, &tz_driver_opencl, NULL};
 
-/* A list with the arrays that it points to. */
-typedef struct device_list_owner {
-    tz_device_list shown; /* the first member: tz_device_list_free gets a pointer to it */
-    tz_driver_info drivers[DRIVER_COUNT];
-    tz_library_info libraries[TZ_NVIDIA_LIBRARY_COUNT];
+struct tz_device_list {
+    tz_found_driver drivers[DRIVER_COUNT];
+    tz_found_library libraries[TZ_NVIDIA_LIBRARY_COUNT];
+    size_t library_count;
     tz_found_devices found;
-} device_list_owner;
+};
 
 const char *tz_device_type_name(tz_device_type type)
 {
     return type == TZ_DEVICE_TYPE_CPU ? "cpu" : type == TZ_DEVICE_TYPE_GPU ? "gpu" : "other";
 }
 
-tz_result tz_device_copy_options(tz_device_options *out, const tz_device_options *given,
-                                 const tz_context *ctx)
+void tz_device_info_init(tz_device_info *info, tz_device_texts *texts)
 {
-    *out = (tz_device_options)TZ_DEVICE_OPTIONS_INIT;
-    return tz_copy_struct(out, sizeof *out, given, "options", "TZ_DEVICE_OPTIONS_INIT", ctx);
+    memset(texts, 0, sizeof *texts);
+    *info = (tz_device_info){.id = texts->id,
+                             .driver = texts->driver,
+                             .name = texts->name,
+                             .vendor = texts->vendor,
+                             .platform = texts->platform,
+                             .api_version = texts->api_version,
+                             .driver_version = texts->driver_version,
+                             .reason = texts->reason};
 }
 
-tz_device_info *tz_found_devices_add(tz_found_devices *found)
+/* Each device has memory of its own: the array may move, and the texts must not. */
+tz_found_device *tz_found_devices_add(tz_found_devices *found)
 {
-    tz_device_info *devices =
+    tz_found_device **devices =
         tz_realloc_array(found->devices, found->count + 1, sizeof *found->devices);
     if (!devices)
         return NULL;
     found->devices = devices;
-    memset(&devices[found->count], 0, sizeof *devices);
-    return &devices[found->count++];
+    tz_found_device *device = tz_alloc(sizeof *device);
+    if (!device)
+        return NULL;
+    tz_device_info_init(&device->info, &device->texts);
+    devices[found->count++] = device;
+    return device;
 }
 
-void tz_cpu_describe(tz_device_info *info)
+void tz_cpu_describe(tz_device_info *info, tz_device_texts *texts)
 {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);
-    *info = (tz_device_info){.id = "cpu",
-                             .driver = "cpu",
-                             .name = "the CPU of this machine",
-                             .type = TZ_DEVICE_TYPE_CPU,
-                             .work = tz_device_all_caps(),
-                             .usable = true};
-    info->limits.compute_units = tz_available_cpus();
-    info->limits.fp64 = true;
-    info->limits.unified_memory = true;
+    tz_device_text(texts->id, sizeof texts->id, "cpu");
+    tz_device_text(texts->driver, sizeof texts->driver, "cpu");
+    tz_device_text(texts->name, sizeof texts->name, "the CPU of this machine");
+    info->type = TZ_DEVICE_TYPE_CPU;
+    info->caps = tz_device_all_caps();
+    info->usable = true;
+    info->fp64 = true;
+    info->unified_memory = true;
+    info->compute_units = tz_available_cpus();
     if (pages > 0 && page > 0)
-        info->limits.memory = (uint64_t)pages * (uint64_t)page;
+        info->memory_bytes = (uint64_t)pages * (uint64_t)page;
 }
 
 /* Opens and closes a device, in a context of its own: one of the caller's belongs to one device. If
  * that fails, *info becomes unusable, with the reason. */
-static void probe_device(const tz_driver *driver, const tz_device_options *options, uint32_t index,
-                         tz_device_info *info)
+static void probe_device(const tz_driver *driver, const tz_device_setup *setup, uint32_t index,
+                         tz_found_device *device)
 {
-    tz_device_options how = *options;
-    tz_device_info opened = {.usable = false};
+    tz_device_setup how = *setup;
+    tz_found_device opened;
     tz_error failed;
     void *state = NULL;
     const tz_context probe = {.err = &failed, .ifd = -1};
-    how.cuda_context = how.cuda_stream = how.opencl_context = NULL;
-    if (driver->open(&state, &how, index, &opened, &probe) == TZ_OK) {
+    how.options.cuda_context = how.options.cuda_stream = how.options.opencl_context = NULL;
+    tz_device_info_init(&opened.info, &opened.texts);
+    if (driver->open(&state, &how, index, &opened.info, &opened.texts, &probe) == TZ_OK) {
         driver->close(state);
         return;
     }
-    info->usable = false;
-    tz_device_text(info->reason, sizeof info->reason, failed.message);
+    device->info.usable = false;
+    tz_device_text(device->texts.reason, sizeof device->texts.reason, failed.message);
 }
 
 /* Fills a list that is zeroed. After an error the caller frees it. */
-static tz_result fill_list(device_list_owner *list, const tz_device_options *options, bool probes,
+static tz_result fill_list(tz_device_list *list, const tz_device_setup *setup, bool probes,
                            const tz_context *ctx)
 {
-    tz_device_info *cpu = tz_found_devices_add(&list->found);
+    tz_found_device *cpu = tz_found_devices_add(&list->found);
     bool has_cuda = false;
     if (!cpu)
         return tz_fail_nomem(ctx, sizeof *cpu);
-    tz_cpu_describe(cpu);
+    tz_cpu_describe(&cpu->info, &cpu->texts);
     for (size_t i = 0; i < DRIVER_COUNT; i++) {
-        tz_driver_info *about = &list->drivers[i];
+        tz_found_driver *about = &list->drivers[i];
         const size_t before = list->found.count;
-        tz_device_text(about->name, sizeof about->name, tz_drivers[i]->name);
-        TZ_TRY(tz_drivers[i]->find(options, &list->found, about, ctx));
+        about->info = (tz_driver_info){
+            .name = tz_drivers[i]->name, .library = about->library, .reason = about->reason};
+        TZ_TRY(tz_drivers[i]->find(setup, &list->found, about, ctx));
         for (size_t k = before; k < list->found.count; k++) {
-            tz_device_info *info = &list->found.devices[k];
-            if (probes && info->usable && tz_drivers[i]->probes_when_listed)
-                probe_device(tz_drivers[i], options, (uint32_t)(k - before), info);
-            info->work = tz_device_caps(tz_drivers[i], info);
+            tz_found_device *device = list->found.devices[k];
+            if (probes && device->info.usable && tz_drivers[i]->probes_when_listed)
+                probe_device(tz_drivers[i], setup, (uint32_t)(k - before), device);
+            device->info.caps = tz_device_caps(tz_drivers[i], &device->info);
             has_cuda = has_cuda || tz_drivers[i] == &tz_driver_cuda;
         }
-        about->device_count = (uint32_t)(list->found.count - before);
+        about->info.device_count = (uint32_t)(list->found.count - before);
     }
-    list->shown = (tz_device_list){.driver_count = DRIVER_COUNT,
-                                   .drivers = list->drivers,
-                                   .device_count = list->found.count,
-                                   .devices = list->found.devices};
     if (has_cuda) {
-        tz_nvidia_libraries_find(list->libraries, options);
-        list->shown.library_count = TZ_NVIDIA_LIBRARY_COUNT;
-        list->shown.libraries = list->libraries;
+        tz_nvidia_libraries_find(list->libraries, setup);
+        list->library_count = TZ_NVIDIA_LIBRARY_COUNT;
     }
     return TZ_OK;
 }
 
-static tz_result make_list(tz_device_list **out, const tz_device_options *options, bool probes,
-                           tz_error *err)
+static tz_result make_list(tz_device_list **out, const tz_device_setup *setup, bool probes,
+                           const tz_context *ctx)
 {
-    tz_device_options how;
-    const tz_context ctx = {.err = err, .ifd = -1};
-    if (!out)
-        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "out is NULL");
-    TZ_TRY(tz_device_copy_options(&how, options, &ctx));
-    device_list_owner *list = tz_alloc_zeroed(1, sizeof *list);
+    tz_device_list *list = tz_alloc_zeroed(1, sizeof *list);
     if (!list)
-        return tz_fail_nomem(&ctx, sizeof *list);
-    const tz_result result = fill_list(list, &how, probes, &ctx);
+        return tz_fail_nomem(ctx, sizeof *list);
+    const tz_result result = fill_list(list, setup, probes, ctx);
     if (result == TZ_OK)
-        *out = &list->shown;
+        *out = list;
     else
-        tz_device_list_free(&list->shown);
+        tz_device_list_free(list);
     return result;
 }
 
 tz_result tz_device_list_create(tz_device_list **out, const tz_device_options *options,
                                 tz_error *err)
 {
-    return make_list(out, options, true, err);
+    tz_device_setup setup;
+    const tz_context ctx = {.err = err, .ifd = -1};
+    if (!out)
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "out is NULL");
+    TZ_TRY(tz_device_setup_init(&setup, options, &ctx));
+    const tz_result result = make_list(out, &setup, true, &ctx);
+    tz_device_setup_deinit(&setup);
+    return result;
 }
 
-tz_result tz_device_list_unprobed(tz_device_list **out, const tz_device_options *options,
-                                  tz_error *err)
+tz_result tz_device_list_unprobed(tz_device_list **out, const tz_device_setup *setup,
+                                  const tz_context *ctx)
 {
-    return make_list(out, options, false, err);
+    const tz_context unnamed = {.err = ctx->err, .ifd = -1};
+    return make_list(out, setup, false, &unnamed);
 }
 
 void tz_device_list_free(tz_device_list *list)
 {
     if (!list)
         return;
-    device_list_owner *whole = (device_list_owner *)list;
-    tz_free(whole->found.devices);
-    tz_free(whole);
+    for (size_t i = 0; i < list->found.count; i++)
+        tz_free(list->found.devices[i]);
+    tz_free(list->found.devices);
+    tz_free(list);
+}
+
+const tz_device_info *tz_device_list_get_device(const tz_device_list *list, size_t index)
+{
+    return index < list->found.count ? &list->found.devices[index]->info : NULL;
+}
+
+const tz_driver_info *tz_device_list_get_driver(const tz_device_list *list, size_t index)
+{
+    return index < DRIVER_COUNT ? &list->drivers[index].info : NULL;
+}
+
+const tz_library_info *tz_device_list_get_library(const tz_device_list *list, size_t index)
+{
+    return index < list->library_count ? &list->libraries[index].info : NULL;
 }

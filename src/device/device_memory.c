@@ -2,7 +2,7 @@
  * Memory of a device: the guard of a plan, allocations, and the list of allocations in use.
  *
  * A plan asks once, before its first allocation, if all of it fits (tz_device_admit). The limit of
- * the options (memory_bytes) holds at any time, also when several threads allocate: bytes are
+ * the options (max_device_bytes) holds at any time, also when several threads allocate: bytes are
  * reserved under the lock before the driver is called, and given back if the driver fails.
  *
  * Freed memory may stay in the cache (device_cache.c). Cached bytes count as free, because they are
@@ -36,9 +36,9 @@ tz_result tz_device_free_memory(tz_device *device, uint64_t *bytes, tz_error *er
     const uint64_t used = bytes_now(device);
     if (free_bytes != UINT64_MAX)
         free_bytes = tz_add_capped(free_bytes, tz_device_cache_device_bytes(device));
-    else if (device->info.limits.memory > 0)
-        free_bytes = left_of(device->info.limits.memory, used);
-    const uint64_t allowed = left_of(device->memory_bytes, used);
+    else if (device->info.memory_bytes > 0)
+        free_bytes = left_of(device->info.memory_bytes, used);
+    const uint64_t allowed = left_of(device->max_bytes, used);
     *bytes = tz_min(free_bytes, allowed);
     return TZ_OK;
 }
@@ -50,7 +50,7 @@ bool tz_device_is_full(tz_result result, const tz_error *err)
 
 static tz_result check_allocation(const tz_device *device, uint64_t size, tz_error *err)
 {
-    const uint64_t max_bytes = device->info.limits.max_allocation;
+    const uint64_t max_bytes = device->info.max_allocation_bytes;
     if (size == 0)
         return tz_call_fail_argument(device, tz_no_location(), "an allocation of 0 bytes", err);
     if (max_bytes == 0 || size <= max_bytes)
@@ -98,11 +98,10 @@ static void link_memory(tz_device *device, tz_device_memory *memory)
 static tz_result reserve_budget(tz_device *device, uint64_t size, tz_error *err)
 {
     const uint64_t cached = tz_device_cache_device_bytes(device);
-    if (cached > 0 &&
-        tz_add_capped(bytes_now(device), size) > left_of(device->memory_bytes, cached))
+    if (cached > 0 && tz_add_capped(bytes_now(device), size) > left_of(device->max_bytes, cached))
         (void)tz_device_cache_release(device);
     tz_device_lock(device);
-    const uint64_t available = left_of(device->memory_bytes, device->all.bytes_now);
+    const uint64_t available = left_of(device->max_bytes, device->all.bytes_now);
     if (size <= available)
         tz_count_memory(device, size, true);
     tz_device_unlock(device);
@@ -110,7 +109,7 @@ static tz_result reserve_budget(tz_device *device, uint64_t size, tz_error *err)
         return TZ_OK;
     return tz_call_fail(device, err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
                         tz_expecting(tz_no_location(), available, size),
-                        "more device memory than memory_bytes allows");
+                        "more device memory than max_device_bytes allows");
 }
 
 static tz_result make_memory(const tz_device_memory *wanted, tz_device_memory **out, tz_error *err)
@@ -249,7 +248,7 @@ void tz_device_memory_free(tz_device_memory *memory)
     if (!memory)
         return;
     tz_device *device = memory->device;
-    /* Cached before its bytes are subtracted: the limit of memory_bytes holds at any time. */
+    /* Cached before its bytes are subtracted: the limit of max_device_bytes holds at any time. */
     const bool is_cached = tz_device_cache_put(device, memory);
     tz_device_lock(device);
     if (memory->before)

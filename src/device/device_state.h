@@ -30,10 +30,11 @@ typedef struct tz_device_cache {
 struct tz_device {
     const tz_driver *driver; /* NULL: the CPU */
     void *state;             /* the driver's */
-    tz_device_info info;
-    bool is_auto;          /* opened as "auto" */
-    pid_t process;         /* the process that opened it */
-    uint64_t memory_bytes; /* limit of the options; UINT64_MAX: none */
+    tz_device_info info;     /* its texts are the next member */
+    tz_device_texts texts;
+    bool is_auto;       /* opened as "auto" */
+    pid_t process;      /* the process that opened it */
+    uint64_t max_bytes; /* limit of the options; UINT64_MAX: none */
     /* Guards all members below. Never held during a call of the driver. */
     pthread_mutex_t lock;
     bool failed;
@@ -92,22 +93,26 @@ bool tz_device_cache_release(tz_device *device);
 /* Bytes of device memory in the cache. */
 uint64_t tz_device_cache_device_bytes(tz_device *device);
 
+/* ---- options: device_setup.c ---- */
+
+/* Copies the caller's options; members that the caller's version does not have get defaults. An
+ * unknown library is TZ_ERR_ARG. After TZ_OK the caller deinitialises it. */
+tz_result tz_device_setup_init(tz_device_setup *setup, const tz_device_options *given,
+                               const tz_context *ctx);
+void tz_device_setup_deinit(tz_device_setup *setup);
+
 /* ---- drivers and devices: device_find.c, device_caps.c ---- */
 
 extern const tz_driver *const tz_drivers[]; /* ended by NULL */
 
-/* Copies the caller's options; members that the caller's version does not have get defaults. */
-tz_result tz_device_copy_options(tz_device_options *out, const tz_device_options *given,
-                                 const tz_context *ctx);
-
 /* tz_device_list_create without opening any device: one that is listed as usable may turn out not
  * to be. */
-tz_result tz_device_list_unprobed(tz_device_list **out, const tz_device_options *options,
-                                  tz_error *err);
+tz_result tz_device_list_unprobed(tz_device_list **out, const tz_device_setup *setup,
+                                  const tz_context *ctx);
 
-void tz_cpu_describe(tz_device_info *info);
+void tz_cpu_describe(tz_device_info *info, tz_device_texts *texts);
 
-/* The capabilities of a device of the driver: bits of tz_device_info.work. */
+/* The capabilities of a device of the driver: bits of tz_device_info.caps. */
 uint32_t tz_device_caps(const tz_driver *driver, const tz_device_info *info);
 /* All capabilities that have a name; the CPU has them all. */
 uint32_t tz_device_all_caps(void);

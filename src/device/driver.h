@@ -169,13 +169,58 @@ typedef struct tz_direct_read {
 
 /* ---- the driver ---- */
 
+/* Libraries by the names of tz_device_options.libraries; those of NVIDIA in the order of
+ * TZ_NVIDIA_*. */
+typedef enum tz_library {
+    TZ_LIBRARY_CUDA,
+    TZ_LIBRARY_OPENCL,
+    TZ_LIBRARY_NVCOMP,
+    TZ_LIBRARY_CUFILE,
+    TZ_LIBRARY_NVJPEG2K,
+    TZ_LIBRARY_NVJPEG,
+    TZ_LIBRARY_COUNT
+} tz_library;
+
+/* The caller's options for the time of a call. */
+typedef struct tz_device_setup {
+    tz_device_options options;
+    const char *libraries[TZ_LIBRARY_COUNT]; /* path or name; empty: not used; NULL: not given */
+    char *text;                              /* the libraries are in it; tz_alloc, or NULL */
+} tz_device_setup;
+
+/* Memory of the texts of a tz_device_info. */
+typedef struct tz_device_texts {
+    char id[32];
+    char driver[16];
+    char name[128];
+    char vendor[128];
+    char platform[128];
+    char api_version[128];
+    char driver_version[128];
+    char reason[256];
+} tz_device_texts;
+/* Sets all to 0 and empty. The texts must not move as long as *info is used. */
+void tz_device_info_init(tz_device_info *info, tz_device_texts *texts);
+
+typedef struct tz_found_device {
+    tz_device_info info;
+    tz_device_texts texts;
+} tz_found_device;
+
 /* The devices that find has found. */
 typedef struct tz_found_devices {
-    tz_device_info *devices; /* tz_alloc */
+    tz_found_device **devices; /* tz_alloc, the array and each device */
     size_t count;
 } tz_found_devices;
-/* Appends a zeroed device; NULL: no memory. */
-tz_device_info *tz_found_devices_add(tz_found_devices *found);
+/* Appends a device without a description; NULL: no memory. */
+tz_found_device *tz_found_devices_add(tz_found_devices *found);
+
+/* The description of a driver with the memory of its texts, which must not move. */
+typedef struct tz_found_driver {
+    tz_driver_info info;
+    char library[256];
+    char reason[256];
+} tz_found_driver;
 
 typedef struct tz_driver {
     const char *name;
@@ -185,13 +230,13 @@ typedef struct tz_driver {
     bool probes_when_listed;
 
     /* Adds all devices in the order of their numbers, and describes the driver in *about. A missing
-     * driver is not an error. The caller sets the capabilities (work), which find leaves 0. */
-    tz_result (*find)(const tz_device_options *options, tz_found_devices *found,
-                      tz_driver_info *about, const tz_context *ctx);
+     * driver is not an error. The caller sets the capabilities (caps), which find leaves 0. */
+    tz_result (*find)(const tz_device_setup *setup, tz_found_devices *found, tz_found_driver *about,
+                      const tz_context *ctx);
 
-    /* Opens device number index; *info becomes what find says of it. */
-    tz_result (*open)(void **state, const tz_device_options *options, uint32_t index,
-                      tz_device_info *info, const tz_context *ctx);
+    /* Opens device number index; *info and its texts become what find says of it. */
+    tz_result (*open)(void **state, const tz_device_setup *setup, uint32_t index,
+                      tz_device_info *info, tz_device_texts *texts, const tz_context *ctx);
     void (*close)(void *state);
 
     /* Allocate memory->size bytes and set memory->handle; of pinned memory also memory->host. */

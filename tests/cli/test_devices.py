@@ -142,7 +142,7 @@ def test_every_allocation_may_fail():
         failures += 1
         assert done.returncode == 1 and "memory" in done.stderr and "Sanitizer" not in done.stderr
         assert answer["error"]["cause"] == "NOMEM" and answer["devices"] == []
-    assert failures == 2  # the list, and the CPU in it
+    assert failures == 5  # the names of libraries, twice; the list, its array, and the CPU in it
 
 
 def test_schema_is_valid():

@@ -7,6 +7,7 @@
 #include "device/device_codestreams.h"
 #include "support/device/codestream_case.h"
 #include "support/device/contract.h"
+#include "support/device/library_text.h"
 
 enum { STATES = 8, JPEG2000 = 34712 };
 #define STEP_DECODE "nvjpeg2kDecodeImage"
@@ -28,7 +29,7 @@ static int end(void **state)
 
 static tz_device *open_device(void)
 {
-    return contract_open((tz_device_options){.nvjpeg2k_library = NVJPEG2K_FAKE});
+    return contract_open((tz_device_options){.libraries = library_text("nvjpeg2k", NVJPEG2K_FAKE)});
 }
 
 static const cuda_fake_step *step_at(size_t index)

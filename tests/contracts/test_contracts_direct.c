@@ -7,6 +7,7 @@
 
 #include "support/device/bad_tiles.h"
 #include "support/device/contract.h"
+#include "support/device/library_text.h"
 
 /* ---- files with bad tiles ---- */
 
@@ -323,10 +324,12 @@ static void kept_memory_is_given_up_for_the_cap(void **state)
     tz_read_report report;
     tz_error err;
     uint64_t before, after;
-    how.cuda_library = CUDA_FAKE;
-    how.cufile_library = CUFILE_FAKE;
-    how.nvcomp_library = how.nvjpeg2k_library = how.nvjpeg_library = "";
-    how.memory_bytes = 1 << 20;
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "cufile", CUFILE_FAKE);
+    library_set(&how, "nvcomp", "");
+    library_set(&how, "nvjpeg2k", "");
+    library_set(&how, "nvjpeg", "");
+    how.max_device_bytes = 1 << 20;
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
     assert_int_equal(tz_device_free_memory(device, &before, &err), TZ_OK);
     assert_int_equal(direct_pixels(&image, &(direct_read){0}, device, &pixels, &report, &err),
@@ -336,7 +339,7 @@ static void kept_memory_is_given_up_for_the_cap(void **state)
     assert_int_equal(direct_control->buffers, 1);
     assert_int_equal(tz_device_free_memory(device, &after, &err), TZ_OK);
     assert_int_equal(after, before);
-    assert_int_equal(tz_device_memory_alloc(&all, device, how.memory_bytes, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&all, device, how.max_device_bytes, &err), TZ_OK);
     assert_int_equal(direct_control->buffers, 0);
     tz_device_memory_free(all);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);

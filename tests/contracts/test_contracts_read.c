@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Contracts of reads: tiles go up to the device together, and libraries decode them there. */
 #include "support/device/contract.h"
+#include "support/device/library_text.h"
 
 /* Who decodes what. */
 typedef struct decoding {
@@ -22,7 +23,7 @@ static const decoding *const by_library = &decodings[DECODINGS - 1];
 
 static tz_device *open_for(const decoding *d)
 {
-    return contract_open((tz_device_options){.nvcomp_library = d->nvcomp});
+    return contract_open((tz_device_options){.libraries = library_text("nvcomp", d->nvcomp)});
 }
 
 /* Modules and questions to libraries happen once for a process or device, and are not counted. */
@@ -125,8 +126,8 @@ static void the_codec_is_checked_before_allocation(void **state)
 {
     (void)state;
     for (size_t k = 1; k < CONTRACT_SIZES; k++) {
-        tz_device *device =
-            contract_open_untried((tz_device_options){.nvcomp_library = by_library->nvcomp});
+        tz_device *device = contract_open_untried(
+            (tz_device_options){.libraries = library_text("nvcomp", by_library->nvcomp)});
         contract_file f = contract_file_of(&contract_sizes[k], by_library->compression);
         (void)contract_read(&f, device, 0);
         const size_t asked =
@@ -241,8 +242,8 @@ static void the_second_read_pins_nothing(void **state)
 {
     (void)state;
     const uint64_t kept = (uint64_t)64 << 20;
-    tz_device *device = contract_open(
-        (tz_device_options){.nvcomp_library = by_library->nvcomp, .pinned_bytes = kept});
+    tz_device *device = contract_open((tz_device_options){
+        .libraries = library_text("nvcomp", by_library->nvcomp), .max_pinned_bytes = kept});
     for (size_t k = 1; k < CONTRACT_SIZES; k++) {
         const contract_size *size = &contract_sizes[k];
         contract_file f = contract_file_of(size, by_library->compression);

@@ -9,6 +9,7 @@
 #include "kernels/adler32.h"
 #include "support/device/contract.h"
 #include "support/device/device_rows.h"
+#include "support/device/library_text.h"
 #include "support/raster_variants.h"
 
 /* Who encodes what, and how many tiles at most: PTX is interpreted, and a thousand take seconds,
@@ -35,7 +36,7 @@ static bool is_left_out(const contract_size *size, uint32_t most)
 
 static tz_device *open_for(const encoding *e)
 {
-    return contract_open((tz_device_options){.nvcomp_library = e->nvcomp});
+    return contract_open((tz_device_options){.libraries = library_text("nvcomp", e->nvcomp)});
 }
 
 static tz_write_options options_of(const encoding *e, tz_device *device)

@@ -32,10 +32,10 @@ static void test_what_it_is(void **state)
     assert_string_equal(info->driver, test_device_is_cuda() ? "cuda" : "opencl");
     assert_int_equal(strncmp(info->id, info->driver, strlen(info->driver)), 0);
     assert_true(info->usable && info->reason[0] == '\0');
-    assert_true(info->limits.memory >= info->limits.max_allocation);
-    assert_true(info->limits.max_allocation > 1 << 20);
-    assert_true(info->limits.alignment >= 16 && info->limits.max_group >= TZ_WORK_GROUP_ITEMS);
-    assert_int_equal(info->work, 2 * TZ_DEVICE_CAP_OVERVIEW - 1); /* all that has a name */
+    assert_true(info->memory_bytes >= info->max_allocation_bytes);
+    assert_true(info->max_allocation_bytes > 1 << 20);
+    assert_true(info->alignment >= 16 && info->max_work_group >= TZ_WORK_GROUP_ITEMS);
+    assert_int_equal(info->caps, 2 * TZ_DEVICE_CAP_OVERVIEW - 1); /* all that has a name */
     assert_true(info->api_version[0] != '\0' && info->name[0] != '\0');
 }
 
@@ -191,7 +191,7 @@ static void test_guard(void **state)
     (void)state;
     tz_error err;
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
-    how.memory_bytes = 8000;
+    how.max_device_bytes = 8000;
     tz_device *small = test_device_open(&how);
     tz_device_memory *memory = NULL, *none = NULL;
     uint64_t room = 0;

@@ -162,10 +162,10 @@ static void without_doubles(void **state)
     (void)state;
     const tz_row_format bytes = convert_row_of(1, 8, 1), reals = convert_row_of(3, 32, 3);
     tz_conversion how = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_INT16};
-    tz_device device = {.info.limits.fp64 = true};
+    tz_device device = {.info.fp64 = true};
     tz_convert_format format = tz_convert_format_make(&bytes, &how);
     assert_true(tz_device_converts(&device, &format));
-    device.info.limits.fp64 = false;
+    device.info.fp64 = false;
     assert_true(tz_device_converts(&device, &format));
     how.nodata = (tz_nodata){.kind = TZ_NODATA_INT, .value.i = 3};
     format = tz_convert_format_make(&bytes, &how);

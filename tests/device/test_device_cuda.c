@@ -9,11 +9,11 @@
 #include "fakes/cuda/cuda_calls.h"
 #include "fakes/opencl/opencl_fake.h"
 #include "support/check.h"
+#include "support/device/library_text.h"
 
 static cuda_fake_control *control;
-static const tz_device_options with_fake = {.struct_size = sizeof with_fake,
-                                            .cuda_library = CUDA_FAKE,
-                                            .opencl_library = "libno-opencl.so.1"};
+static const tz_device_options with_fake = {
+    .struct_size = sizeof with_fake, .libraries = "cuda=" CUDA_FAKE ";opencl=libno-opencl.so.1"};
 
 static int begin(void **state)
 {
@@ -109,13 +109,13 @@ static void test_description(void **state)
     assert_true(info->name[0] != '\0' && info->vendor[0] != '\0');
     assert_string_equal(info->platform, "");
     assert_int_equal(info->type, TZ_DEVICE_TYPE_GPU);
-    assert_true(info->usable && info->limits.fp64);
-    assert_int_equal(info->limits.memory, (uint64_t)4 << 30);
-    assert_int_equal(info->limits.max_allocation, (uint64_t)4 << 30);
-    assert_int_equal(info->limits.alignment, 256);
-    assert_true(info->limits.compute_units > 0 && info->limits.local_memory >= 48 << 10);
-    assert_true(info->limits.max_group >= TZ_WORK_GROUP_ITEMS);
-    assert_int_equal(info->work, 2 * TZ_DEVICE_CAP_OVERVIEW - 1);
+    assert_true(info->usable && info->fp64);
+    assert_int_equal(info->memory_bytes, (uint64_t)4 << 30);
+    assert_int_equal(info->max_allocation_bytes, (uint64_t)4 << 30);
+    assert_int_equal(info->alignment, 256);
+    assert_true(info->compute_units > 0 && info->local_memory_bytes >= 48 << 10);
+    assert_true(info->max_work_group >= TZ_WORK_GROUP_ITEMS);
+    assert_int_equal(info->caps, 2 * TZ_DEVICE_CAP_OVERVIEW - 1);
     close_checked(device);
 }
 
@@ -126,13 +126,14 @@ static void test_list(void **state)
     tz_error err;
     control->devices = 3;
     assert_int_equal(tz_device_list_create(&list, &with_fake, &err), TZ_OK);
-    assert_int_equal(list->device_count, 4);
-    assert_string_equal(list->devices[1].id, "cuda:0");
-    assert_string_equal(list->devices[3].id, "cuda:2");
-    assert_string_equal(list->drivers[0].name, "cuda");
-    assert_true(list->drivers[0].loaded);
-    assert_int_equal(list->drivers[0].device_count, 3);
-    assert_string_equal(list->drivers[0].reason, "");
+    assert_non_null(tz_device_list_get_device(list, 3));
+    assert_null(tz_device_list_get_device(list, 4));
+    assert_string_equal(tz_device_list_get_device(list, 1)->id, "cuda:0");
+    assert_string_equal(tz_device_list_get_device(list, 3)->id, "cuda:2");
+    assert_string_equal(tz_device_list_get_driver(list, 0)->name, "cuda");
+    assert_true(tz_device_list_get_driver(list, 0)->loaded);
+    assert_int_equal(tz_device_list_get_driver(list, 0)->device_count, 3);
+    assert_string_equal(tz_device_list_get_driver(list, 0)->reason, "");
     tz_device_list_free(list);
     assert_int_equal(control->live, 0);
     tz_device *device = open_with("auto", &with_fake);
@@ -145,8 +146,9 @@ static void check_nothing(const tz_device_options *how, const char *text)
     tz_device_list *list = NULL;
     tz_error err;
     assert_int_equal(tz_device_list_create(&list, how, &err), TZ_OK);
-    assert_int_equal(list->device_count, 1);
-    check_text(list->drivers[0].reason, text);
+    assert_non_null(tz_device_list_get_device(list, 0));
+    assert_null(tz_device_list_get_device(list, 1));
+    check_text(tz_device_list_get_driver(list, 0)->reason, text);
     tz_device_list_free(list);
     check_open_fails(how, TZ_ERR_DEVICE, text);
     tz_device *device = open_with("auto", how);
@@ -177,9 +179,9 @@ static void test_nothing_there(void **state)
     control->devices = 0;
     check_nothing(&with_fake, "no GPU was found");
     tz_device_options how = with_fake;
-    how.cuda_library = "libno-cuda.so.1";
+    library_set(&how, "cuda", "libno-cuda.so.1");
     check_nothing(&how, "libno-cuda.so.1");
-    how.cuda_library = CUDA_FAKE_BROKEN;
+    library_set(&how, "cuda", CUDA_FAKE_BROKEN);
     check_nothing(&how, "lacks cuLaunchKernel: the driver is too old");
 }
 
@@ -331,17 +333,19 @@ static void test_usable_is_what_was_opened(void **state)
     control->load_code = 222;
     control->version = 12040;
     assert_int_equal(tz_device_list_create(&list, &with_fake, &err), TZ_OK);
-    assert_int_equal(list->device_count, 2);
-    assert_false(list->devices[1].usable);
-    assert_int_equal(list->devices[1].work, 0);
-    check_text(list->devices[1].reason, "CUDA 12.4");
-    check_text(list->devices[1].reason, "11.0 or later");
+    assert_non_null(tz_device_list_get_device(list, 1));
+    assert_null(tz_device_list_get_device(list, 2));
+    assert_false(tz_device_list_get_device(list, 1)->usable);
+    assert_int_equal(tz_device_list_get_device(list, 1)->caps, 0);
+    check_text(tz_device_list_get_device(list, 1)->reason, "CUDA 12.4");
+    check_text(tz_device_list_get_device(list, 1)->reason, "11.0 or later");
     tz_device_list_free(list);
     assert_int_equal(control->live, 0);
     control->load_code = 0;
     assert_int_equal(tz_device_list_create(&list, &with_fake, &err), TZ_OK);
-    assert_true(list->devices[1].usable && list->devices[1].work != 0);
-    assert_string_equal(list->devices[1].reason, "");
+    assert_true(tz_device_list_get_device(list, 1)->usable &&
+                tz_device_list_get_device(list, 1)->caps != 0);
+    assert_string_equal(tz_device_list_get_device(list, 1)->reason, "");
     tz_device_list_free(list);
     assert_int_equal(control->live, 0);
 }
@@ -363,7 +367,7 @@ static void test_auto_tries_the_next(void **state)
 
     opencl_fake_control *opencl = opencl_fake_load();
     opencl->gpus = 2;
-    how.opencl_library = OPENCL_FAKE;
+    library_set(&how, "opencl", OPENCL_FAKE);
     cuda_fake_reset(control);
     control->load_code = 222;
     control->keep_steps = true;
@@ -732,7 +736,7 @@ static void test_no_functions_of_pools(void **state)
 {
     (void)state;
     tz_device_options how = with_fake;
-    how.cuda_library = CUDA_FAKE_OLD;
+    library_set(&how, "cuda", CUDA_FAKE_OLD);
     check_without_pools(&how);
 }
 
@@ -820,7 +824,7 @@ static void test_the_pool_gives_memory_back(void **state)
     tz_device_memory *first = NULL, *second = NULL;
     size_t before, after, all;
     tz_error err;
-    how.pool_bytes = kept;
+    how.max_pool_bytes = kept;
     tz_device *device = open_with("cuda:0", &how);
     CUcontext context = tz_device_get_context(device);
     assert_int_equal(cu.cuCtxPushCurrent(context), 0);
@@ -836,6 +840,26 @@ static void test_the_pool_gives_memory_back(void **state)
     assert_int_equal(tz_device_alloc_own(device, kept / 2, &first, &err), TZ_OK);
     tz_device_memory_free(first);
     assert_int_equal(count_steps("cuMemPoolTrimTo"), 1); /* so little is kept */
+    assert_int_equal(cu.cuCtxPopCurrent(&context), 0);
+    close_checked(device);
+}
+
+static void test_a_pool_that_keeps_nothing(void **state)
+{
+    (void)state;
+    tz_device_options how = with_fake;
+    tz_device_memory *memory = NULL;
+    size_t before, after, all;
+    tz_error err;
+    how.max_pool_bytes = 1;
+    tz_device *device = open_with("cuda:0", &how);
+    CUcontext context = tz_device_get_context(device);
+    assert_int_equal(cu.cuCtxPushCurrent(context), 0);
+    assert_int_equal(cu.cuMemGetInfo(&before, &all), 0);
+    assert_int_equal(tz_device_alloc_own(device, 1000, &memory, &err), TZ_OK);
+    tz_device_memory_free(memory);
+    assert_int_equal(cu.cuMemGetInfo(&after, &all), 0);
+    assert_int_equal(before, after);
     assert_int_equal(cu.cuCtxPopCurrent(&context), 0);
     close_checked(device);
 }
@@ -896,6 +920,7 @@ int main(void)
         CUDA(test_free_memory),
         CUDA(test_the_pool_gives_way),
         CUDA(test_the_pool_gives_memory_back),
+        CUDA(test_a_pool_that_keeps_nothing),
         CUDA(test_a_context_that_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "fakes/cuda/cuda_calls.h"
 #include "support/check.h"
+#include "support/device/library_text.h"
 
 enum { WIDE = 70, HIGH = 50, SAMPLES = WIDE * HIGH * 3, FRONT = 6 };
 
@@ -26,7 +27,7 @@ static int begin(void **state)
     assert_int_equal(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
     assert_int_equal(cu.cuCtxPushCurrent(context), 0);
     assert_int_equal(cu.cuStreamCreate(&stream, 1), 0);
-    how.cuda_library = CUDA_FAKE;
+    library_set(&how, "cuda", CUDA_FAKE);
     how.cuda_stream = stream;
     const tz_result result = tz_device_open(&device, "cuda:0", &how, &err);
     if (result != TZ_OK)

@@ -12,6 +12,7 @@
 #include "device/cuda/cu_api.h"
 #include "device/cuda/cu_errors.h"
 #include "support/check.h"
+#include "support/device/library_text.h"
 
 #ifndef CUDA_TOOLKIT
 static void skip_all(void)
@@ -94,7 +95,7 @@ static void test_the_stub(void **state)
     TZ_CU_FUNCTIONS(CHECK)
     TZ_CU_POOL_FUNCTIONS(CHECK)
 #undef CHECK
-    how.cuda_library = CUDA_TOOLKIT "/lib64/stubs/libcuda.so";
+    library_set(&how, "cuda", CUDA_TOOLKIT "/lib64/stubs/libcuda.so");
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_ERR_DEVICE);
     assert_non_null(strstr(err.message, "the stub of the CUDA toolkit"));
 #else

@@ -11,6 +11,7 @@
 #include "fakes/nvidia/codestream.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/check.h"
+#include "support/device/library_text.h"
 
 enum {
     SIDE = 24,
@@ -90,9 +91,9 @@ static tz_device *open_both(void)
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_device *device = NULL;
     tz_error err;
-    how.cuda_library = CUDA_FAKE;
-    how.nvjpeg_library = NVJPEG_FAKE;
-    how.nvjpeg2k_library = NVJPEG2K_FAKE;
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "nvjpeg", NVJPEG_FAKE);
+    library_set(&how, "nvjpeg2k", NVJPEG2K_FAKE);
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
     return device;
 }
@@ -370,8 +371,9 @@ static void test_none(void **state)
     tz_device *device = NULL;
     tz_codestream_codec codec;
     tz_error err;
-    how.cuda_library = CUDA_FAKE;
-    how.nvjpeg_library = how.nvjpeg2k_library = "";
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "nvjpeg", "");
+    library_set(&how, "nvjpeg2k", "");
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
     assert_false(tz_device_find_codestream_codec(device, 7, true, 1, &codec));
     assert_memory_equal(codec.reason, "nvJPEG: ", 8);

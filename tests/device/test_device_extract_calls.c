@@ -149,11 +149,11 @@ static void test_what_devices_lack(void **state)
     tz_error err;
     simple_case(&c, 1);
     assert_true(tz_device_extracts(test_device, &c.batch));
-    test_device->info.limits.fp64 = false;
+    test_device->info.fp64 = false;
     assert_false(tz_device_extracts(test_device, &c.batch));
     c.batch.wants_stats = false;
     assert_true(tz_device_extracts(test_device, &c.batch));
-    test_device->info.limits.fp64 = true;
+    test_device->info.fp64 = true;
     assert_int_equal(tz_device_open(&cpu, "cpu", NULL, &err), TZ_OK);
     assert_false(tz_device_extracts(cpu, &c.batch));
     tz_device_close(cpu);

@@ -12,6 +12,7 @@
 #include "fakes/nvidia/codestream.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/check.h"
+#include "support/device/library_text.h"
 
 enum {
     SIDE = 32,
@@ -107,8 +108,8 @@ static tz_device *open_with(const char *library)
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_device *device = NULL;
     tz_error err;
-    how.cuda_library = CUDA_FAKE;
-    how.nvjpeg_library = library;
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "nvjpeg", library);
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
     return device;
 }

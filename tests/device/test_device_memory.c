@@ -148,7 +148,7 @@ static void test_wrapped_memory_is_not_in_the_cap(void **state)
     tz_error err;
     tz_device_memory *wrapped = NULL, *ours = NULL;
     tz_device_options how = own.options;
-    how.memory_bytes = 1000;
+    how.max_device_bytes = 1000;
     tz_device *small = test_device_open(&how);
     void *buffer = caller_alloc(&own, 5000);
     assert_int_equal(tz_device_wrap(&wrapped, small, buffer, 0, &err), TZ_OK);

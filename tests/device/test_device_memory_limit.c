@@ -14,7 +14,7 @@ static bool is_small;
 static void what_does_not_fit_is_refused_and_what_is_freed_is_free(void **state)
 {
     tz_device_memory *held[64];
-    const uint64_t all = tz_device_get_info(test_device)->limits.memory, piece = all / 8;
+    const uint64_t all = tz_device_get_info(test_device)->memory_bytes, piece = all / 8;
     size_t count = 0;
     tz_error err = {0};
     tz_result result = TZ_OK;
@@ -44,7 +44,7 @@ static void reads_go_on_beside_memory_that_is_held(void **state)
     tz_device_memory *held = NULL;
     tz_memory file = {0};
     tz_error err = {0};
-    const uint64_t much = tz_device_get_info(test_device)->limits.memory / 4;
+    const uint64_t much = tz_device_get_info(test_device)->memory_bytes / 4;
     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
     tz_writer *writer = NULL;
     tz_file *opened = NULL;

@@ -33,7 +33,7 @@ static tz_device *open_keeping(uint64_t bytes)
     tz_device_options how = fault_options;
     tz_device *device = NULL;
     tz_error err;
-    how.pinned_bytes = bytes;
+    how.max_pinned_bytes = bytes;
     if (tz_device_open(&device, fault_device_id(), &how, &err) != TZ_OK)
         fail_msg("%s", err.message);
     return device;

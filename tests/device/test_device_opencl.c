@@ -9,13 +9,13 @@
 #include "fakes/opencl/opencl_fake.h"
 #include "support/check.h"
 #include "support/device/caller_device.h"
+#include "support/device/library_text.h"
 #include "support/device/test_device.h"
 
 static opencl_fake_control *control;
 static const char *const fake_name = OPENCL_FAKE;
-static const tz_device_options with_fake = {.struct_size = sizeof with_fake,
-                                            .opencl_library = OPENCL_FAKE,
-                                            .cuda_library = "libno-cuda.so.1"};
+static const tz_device_options with_fake = {
+    .struct_size = sizeof with_fake, .libraries = "opencl=" OPENCL_FAKE ";cuda=libno-cuda.so.1"};
 
 static int begin(void **state)
 {
@@ -77,14 +77,14 @@ static void test_work(void **state)
     assert_null(tz_device_cap_name(1u << 31));
     assert_int_equal(tz_device_list_create(&list, &with_fake, &err), TZ_OK);
     /* the CPU can do all that has a name; the fake has no double precision */
-    assert_int_equal(list->devices[0].work, 2 * TZ_DEVICE_CAP_OVERVIEW - 1);
-    assert_true(list->devices[1].work & TZ_DEVICE_CAP_STORE);
-    assert_false(list->devices[1].work & TZ_DEVICE_CAP_CONVERT);
+    assert_int_equal(tz_device_list_get_device(list, 0)->caps, 2 * TZ_DEVICE_CAP_OVERVIEW - 1);
+    assert_true(tz_device_list_get_device(list, 1)->caps & TZ_DEVICE_CAP_STORE);
+    assert_false(tz_device_list_get_device(list, 1)->caps & TZ_DEVICE_CAP_CONVERT);
     tz_device_list_free(list);
     control->big_endian = true;
     assert_int_equal(tz_device_list_create(&list, &with_fake, &err), TZ_OK);
-    assert_false(list->devices[1].usable);
-    assert_int_equal(list->devices[1].work, 0);
+    assert_false(tz_device_list_get_device(list, 1)->usable);
+    assert_int_equal(tz_device_list_get_device(list, 1)->caps, 0);
     tz_device_list_free(list);
 }
 
@@ -128,14 +128,15 @@ static void check_reason(const tz_device_options *how, const char *text)
     tz_device *device = NULL;
     tz_error err;
     assert_int_equal(tz_device_list_create(&list, how, &err), TZ_OK);
-    assert_int_equal(list->device_count, 1);
-    assert_string_equal(list->devices[0].id, "cpu");
-    assert_int_equal(list->driver_count, 2);
-    assert_string_equal(list->drivers[0].name, "cuda");
-    assert_false(list->drivers[0].loaded);
-    assert_non_null(strstr(list->drivers[0].reason, "libno-cuda.so.1"));
-    assert_string_equal(list->drivers[1].name, "opencl");
-    assert_non_null(strstr(list->drivers[1].reason, text));
+    assert_non_null(tz_device_list_get_device(list, 0));
+    assert_null(tz_device_list_get_device(list, 1));
+    assert_string_equal(tz_device_list_get_device(list, 0)->id, "cpu");
+    assert_null(tz_device_list_get_driver(list, 2));
+    assert_string_equal(tz_device_list_get_driver(list, 0)->name, "cuda");
+    assert_false(tz_device_list_get_driver(list, 0)->loaded);
+    assert_non_null(strstr(tz_device_list_get_driver(list, 0)->reason, "libno-cuda.so.1"));
+    assert_string_equal(tz_device_list_get_driver(list, 1)->name, "opencl");
+    assert_non_null(strstr(tz_device_list_get_driver(list, 1)->reason, text));
     tz_device_list_free(list);
     check_open_fails("opencl:0", how, text);
     assert_int_equal(tz_device_open(&device, "auto", how, &err), TZ_OK);
@@ -148,9 +149,9 @@ static void test_nothing_there(void **state)
 {
     (void)state;
     tz_device_options how = with_fake;
-    how.opencl_library = "libnothing-of-the-kind.so.1";
+    library_set(&how, "opencl", "libnothing-of-the-kind.so.1");
     check_reason(&how, "libnothing-of-the-kind.so.1");
-    how.opencl_library = OPENCL_FAKE_OLD;
+    library_set(&how, "opencl", OPENCL_FAKE_OLD);
     check_reason(&how, "clEnqueueMarkerWithWaitList");
     control->platforms = 0;
     check_reason(&with_fake, "no platform");

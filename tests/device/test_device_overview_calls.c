@@ -272,7 +272,7 @@ static void test_without_doubles(void **state)
 {
     (void)state;
     uint32_t count = 0;
-    test_device->info.limits.fp64 = false;
+    test_device->info.fp64 = false;
     for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         for (int dtype = TZ_DTYPE_UINT8; dtype <= TZ_DTYPE_COMPLEX_FLOAT64; dtype++) {
             const tz_overview_params how = plain((tz_resampling)method, (tz_dtype)dtype);
@@ -282,7 +282,7 @@ static void test_without_doubles(void **state)
     tz_overview_params odd = plain(TZ_RESAMPLING_AVERAGE, TZ_DTYPE_UINT8);
     odd.from_width--;
     assert_false(tz_device_makes_overviews(test_device, &odd));
-    test_device->info.limits.fp64 = true;
+    test_device->info.fp64 = true;
     assert_int_equal(count, TZ_DTYPE_COMPLEX_FLOAT64 + 3);
 }
 

@@ -201,7 +201,7 @@ static int begin(void **state)
     (void)state;
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_error err;
-    how.memory_bytes = MEMORY;
+    how.max_device_bytes = MEMORY;
     device = test_device_open(&how);
     for (uint32_t i = 0; i < HEIGHT * WIDTH; i++)
         pixels[i / WIDTH][i % WIDTH] = (uint16_t)(i / 7 + (i * 2654435761u >> 30));

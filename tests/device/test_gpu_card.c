@@ -10,6 +10,7 @@
 #include "device/device_codestreams.h"
 #include "device/device_state.h"
 #include "support/check.h"
+#include "support/device/library_text.h"
 #include "support/device/test_device.h"
 #include "support/raster_variants.h"
 
@@ -63,7 +64,7 @@ static void auto_is_a_gpu(void **state)
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_device *device = NULL;
     tz_error err;
-    how.cuda_library = test_device_cuda_library();
+    library_set(&how, "cuda", test_device_cuda_library());
     assert_int_equal(tz_device_open(&device, "auto", &how, &err), TZ_OK);
     const tz_device_info *info = tz_device_get_info(device);
     TOLD("auto: %s%s%s\n", info->id, info->reason[0] ? ", since " : "", info->reason);

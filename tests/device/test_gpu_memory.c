@@ -80,7 +80,7 @@ static void a_full_card_is_left_to_the_cpu(void **state)
     raster r = make_raster();
     tz_memory bytes = file_of(&r, false);
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
-    how.memory_bytes = 4096;
+    how.max_device_bytes = 4096;
     tz_device *full = test_device_open(&how);
     const tz_read_report report = read_by(full, &r, &bytes);
     TOLD("a card without memory: %s\n", report.device.reason);
@@ -120,8 +120,8 @@ static void memory_is_given_back(void **state)
     tz_memory bytes = file_of(&r, false);
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     uint64_t free_bytes[2];
-    how.pool_bytes = KEPT;
-    how.pinned_bytes = 1;
+    how.max_pool_bytes = KEPT;
+    how.max_pinned_bytes = 1;
     tz_device *device = test_device_open(&how);
     tz_cu_state *s = device->state;
     const tz_context ctx = {.ifd = -1};
@@ -154,10 +154,10 @@ static void what_auto_expects(void **state)
     TOLD(
         "auto: 4 GiB of Deflate are expected to take %.0f ms on %u units at %u MHz, and %.0f ms on "
         "8 threads\n",
-        times.device * 1e3, test_device->info.limits.compute_units,
-        test_device->info.limits.clock_mhz, times.cpu * 1e3);
-    assert_true(test_device->info.limits.compute_units > 0);
-    assert_true(test_device->info.limits.clock_mhz > 0);
+        times.device * 1e3, test_device->info.compute_units, test_device->info.clock_mhz,
+        times.cpu * 1e3);
+    assert_true(test_device->info.compute_units > 0);
+    assert_true(test_device->info.clock_mhz > 0);
 }
 
 int main(void)

@@ -244,10 +244,12 @@ int main(int argc, char **argv)
 {
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_error err;
-    char line[MAX_LINE];
+    char line[MAX_LINE], libraries[1024];
+    const char *cuda = getenv("TERRAZZO_GPU_LIBRARY");
     if (argc != 3)
         return 2;
-    how.cuda_library = getenv("TERRAZZO_GPU_LIBRARY");
+    snprintf(libraries, sizeof libraries, "cuda=%s", cuda ? cuda : "");
+    how.libraries = cuda ? libraries : NULL;
     with_libraries = strcmp(argv[2], "1") == 0;
     if (strcmp(argv[1], "cpu") != 0 && tz_device_open(&device, argv[1], &how, &err) != TZ_OK) {
         printf("failed %s\n", err.message);

@@ -18,21 +18,21 @@
 
 /* ---- finding ---- */
 
-static tz_result find_cuda_devices(const tz_device_options *options, tz_found_devices *found,
-                                   tz_driver_info *about, const tz_context *ctx)
+static tz_result find_cuda_devices(const tz_device_setup *setup, tz_found_devices *found,
+                                   tz_found_driver *about, const tz_context *ctx)
 {
     tz_cu_api api;
     uint32_t count;
-    const char *library = options->cuda_library;
+    const char *library = setup->libraries[TZ_LIBRARY_CUDA];
     tz_device_text(about->library, sizeof about->library, library ? library : TZ_CU_LIBRARY);
-    about->loaded = tz_cu_load(&api, library, about->reason, sizeof about->reason);
-    if (!about->loaded || !tz_cu_init(&api, &count, about->reason, sizeof about->reason))
+    about->info.loaded = tz_cu_load(&api, library, about->reason, sizeof about->reason);
+    if (!about->info.loaded || !tz_cu_init(&api, &count, about->reason, sizeof about->reason))
         return TZ_OK;
     for (uint32_t i = 0; i < count; i++) {
-        tz_device_info *info = tz_found_devices_add(found);
-        if (!info)
-            return tz_fail_nomem(ctx, sizeof *info);
-        tz_cu_describe(&api, i, info);
+        tz_found_device *device = tz_found_devices_add(found);
+        if (!device)
+            return tz_fail_nomem(ctx, sizeof *device);
+        tz_cu_describe(&api, i, &device->info, &device->texts);
     }
     return TZ_OK;
 }
@@ -262,7 +262,7 @@ static tz_result set_up_context(tz_cu_state *s, const tz_device_options *options
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
         TZ_TRY(tz_cu_check("cuEventCreate",
                            s->api.EventCreate(events[i], TZ_CU_EVENT_DISABLE_TIMING), ctx));
-    TZ_TRY(tz_cu_make_pool(s, options->pool_bytes, ctx));
+    TZ_TRY(tz_cu_make_pool(s, options->max_pool_bytes, ctx));
     return tz_cu_find_function(&s->api, &s->modules, 0, &first, ctx);
 }
 _Static_assert(TZ_QUEUES == 2, "each has a stream and an event");
@@ -298,24 +298,24 @@ static tz_result open_context(tz_cu_state *s, const tz_device_options *options,
     return tz_cu_leave(s, result, ctx);
 }
 
-static tz_result load_and_open(tz_cu_state *s, const tz_device_options *options,
-                               tz_device_info *info, const tz_context *ctx)
+static tz_result load_and_open(tz_cu_state *s, const tz_device_setup *setup, tz_device_info *info,
+                               tz_device_texts *texts, const tz_context *ctx)
 {
     uint32_t count;
     char reason[256] = "";
-    if (!tz_cu_load(&s->api, options->cuda_library, reason, sizeof reason))
+    if (!tz_cu_load(&s->api, setup->libraries[TZ_LIBRARY_CUDA], reason, sizeof reason))
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "CUDA is not there: %s", reason);
     (void)tz_cu_init(&s->api, &count, reason, sizeof reason);
     if (s->index >= count)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "no such device: CUDA has %u%s%s", count, reason[0] ? "; " : "", reason);
-    tz_cu_describe(&s->api, s->index, info);
+    tz_cu_describe(&s->api, s->index, info, texts);
     if (!info->usable)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "the device cannot be used: %s", info->reason);
     for (size_t i = 0; i < TZ_NVIDIA_LIBRARY_COUNT; i++) {
-        const char *name = tz_nvidia_library_given(options, i);
+        const char *name = tz_nvidia_library_given(setup, i);
         if (!name)
             continue;
         const size_t size = strlen(name) + 1;
@@ -324,11 +324,12 @@ static tz_result load_and_open(tz_cu_state *s, const tz_device_options *options,
             return tz_fail_nomem(ctx, size);
         memcpy(s->library_names[i], name, size);
     }
-    return open_context(s, options, ctx);
+    return open_context(s, &setup->options, ctx);
 }
 
-static tz_result open_cuda_device(void **state, const tz_device_options *options, uint32_t index,
-                                  tz_device_info *info, const tz_context *ctx)
+static tz_result open_cuda_device(void **state, const tz_device_setup *setup, uint32_t index,
+                                  tz_device_info *info, tz_device_texts *texts,
+                                  const tz_context *ctx)
 {
     tz_cu_state *s = tz_alloc_zeroed(1, sizeof *s);
     if (!s)
@@ -342,7 +343,7 @@ static tz_result open_cuda_device(void **state, const tz_device_options *options
         return tz_fail_nomem(ctx, sizeof s->order_lock);
     }
     s->index = index;
-    const tz_result result = load_and_open(s, options, info, ctx);
+    const tz_result result = load_and_open(s, setup, info, texts, ctx);
     if (result == TZ_OK)
         *state = s;
     else

@@ -133,10 +133,11 @@ int tz_cu_needed_version(void)
 
 /* Sets usable, or the reason why the kernels cannot run, as far as the numbers say. A version of 0
  * is not known. */
-static void check_usable(uint32_t major, uint32_t minor, int version, tz_device_info *info)
+static void check_usable(uint32_t major, uint32_t minor, int version, tz_device_info *info,
+                         tz_device_texts *texts)
 {
-    char *out = info->reason;
-    const size_t size = sizeof info->reason;
+    char *out = texts->reason;
+    const size_t size = sizeof texts->reason;
     const int needed = tz_cu_needed_version();
     const bool is_too_old = major < MIN_CAPABILITY_MAJOR ||
                             (major == MIN_CAPABILITY_MAJOR && minor < MIN_CAPABILITY_MINOR);
@@ -149,29 +150,30 @@ static void check_usable(uint32_t major, uint32_t minor, int version, tz_device_
     else if (version > 0 && version < needed)
         tz_device_textf(out, size, "its driver is of CUDA %d.%d, and %d.%d or later is needed",
                         version / 1000, version % 1000 / 10, needed / 1000, needed % 1000 / 10);
-    else if (info->limits.max_group < TZ_WORK_GROUP_ITEMS)
+    else if (info->max_work_group < TZ_WORK_GROUP_ITEMS)
         tz_device_textf(out, size, "its groups are smaller than %u", TZ_WORK_GROUP_ITEMS);
-    else if (info->limits.memory == 0)
+    else if (info->memory_bytes == 0)
         tz_device_text(out, size, "it does not report the size of its memory");
     info->usable = out[0] == '\0';
 }
 
-void tz_cu_describe(const tz_cu_api *api, uint32_t index, tz_device_info *info)
+void tz_cu_describe(const tz_cu_api *api, uint32_t index, tz_device_info *info,
+                    tz_device_texts *texts)
 {
     tz_cu_device device = 0;
     char name[256] = "";
-    (void)snprintf(info->id, sizeof info->id, "cuda:%u", index);
-    tz_device_text(info->driver, sizeof info->driver, "cuda");
-    tz_device_text(info->vendor, sizeof info->vendor, "NVIDIA Corporation");
+    (void)snprintf(texts->id, sizeof texts->id, "cuda:%u", index);
+    tz_device_text(texts->driver, sizeof texts->driver, "cuda");
+    tz_device_text(texts->vendor, sizeof texts->vendor, "NVIDIA Corporation");
     info->type = TZ_DEVICE_TYPE_GPU;
     const tz_cu_code code = api->DeviceGet(&device, (int)index);
     if (code != TZ_CU_SUCCESS) {
-        tz_device_textf(info->reason, sizeof info->reason, "cuDeviceGet: %s (%u)",
+        tz_device_textf(texts->reason, sizeof texts->reason, "cuDeviceGet: %s (%u)",
                         tz_cu_error_text(code), code);
         return;
     }
     if (api->DeviceGetName(name, (int)sizeof name - 1, device) == TZ_CU_SUCCESS)
-        tz_device_text(info->name, sizeof info->name, name);
+        tz_device_text(texts->name, sizeof texts->name, name);
     const uint32_t major =
         query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
     const uint32_t minor =
@@ -179,26 +181,25 @@ void tz_cu_describe(const tz_cu_api *api, uint32_t index, tz_device_info *info)
     int version = 0;
     if (api->DriverGetVersion(&version) != TZ_CU_SUCCESS)
         version = 0;
-    tz_device_textf(info->api_version, sizeof info->api_version,
+    tz_device_textf(texts->api_version, sizeof texts->api_version,
                     "CUDA %d.%d, compute capability %u.%u", version / 1000, version % 1000 / 10,
                     major, minor);
-    tz_device_textf(info->driver_version, sizeof info->driver_version, "%d", version);
+    tz_device_textf(texts->driver_version, sizeof texts->driver_version, "%d", version);
     /* CUDA has no limit for one allocation below the memory of the device. Every GPU that the
      * kernels are compiled for has 64-bit floating point. */
     size_t memory = 0;
     if (api->DeviceTotalMem(&memory, device) != TZ_CU_SUCCESS)
         memory = 0;
-    info->limits = (tz_device_limits){
-        .memory = memory,
-        .max_allocation = memory,
-        .alignment = ALIGNMENT,
-        .local_memory =
-            query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
-        .max_group = query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-        .compute_units = query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-        .clock_mhz =
-            query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000, /* kHz */
-        .fp64 = true,
-        .unified_memory = query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0};
-    check_usable(major, minor, version, info);
+    info->memory_bytes = info->max_allocation_bytes = memory;
+    info->alignment = ALIGNMENT;
+    info->local_memory_bytes =
+        query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    info->max_work_group =
+        query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    info->compute_units = query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    info->clock_mhz =
+        query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000; /* kHz */
+    info->fp64 = true;
+    info->unified_memory = query_attribute(api, device, TZ_CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
+    check_usable(major, minor, version, info, texts);
 }

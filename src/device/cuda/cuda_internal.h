@@ -40,7 +40,8 @@ typedef struct tz_cu_state tz_cu_state;
 bool tz_cu_load(tz_cu_api *api, const char *library, char *reason, size_t reason_size);
 /* Initialises a library. False, with the reason, if it has no device. */
 bool tz_cu_init(const tz_cu_api *api, uint32_t *device_count, char *reason, size_t reason_size);
-void tz_cu_describe(const tz_cu_api *api, uint32_t index, tz_device_info *info);
+void tz_cu_describe(const tz_cu_api *api, uint32_t index, tz_device_info *info,
+                    tz_device_texts *texts);
 /* Lowest version that a driver must have, for its functions and for the kernels. */
 int tz_cu_needed_version(void);
 
@@ -123,7 +124,9 @@ static inline tz_cu_address tz_cu_address_of(const tz_device_memory *memory)
 
 /* ---- cuda_memory.c ---- */
 
-/* Makes s->pool, if the device can have one. threshold: bytes that it keeps; 0: the default. */
+/* Makes s->pool, if the device can have one. threshold: bytes that it keeps; 0: the default, 1:
+ * none.
+ */
 tz_result tz_cu_make_pool(tz_cu_state *s, uint64_t threshold, const tz_context *ctx);
 /* Makes the queues wait for the work that is on another stream now. */
 tz_cu_code tz_cu_queues_wait(tz_cu_state *s, tz_cu_stream stream);

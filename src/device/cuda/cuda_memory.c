@@ -25,7 +25,7 @@ tz_result tz_cu_make_pool(tz_cu_state *s, uint64_t threshold, const tz_context *
         .allocType = TZ_CU_MEM_ALLOCATION_TYPE_PINNED,
         .location = {.type = TZ_CU_MEM_LOCATION_TYPE_DEVICE, .id = (int)s->index}};
     uint64_t all = UINT64_MAX; /* never by itself */
-    s->pool_threshold = threshold > 0 ? threshold : DEFAULT_POOL_THRESHOLD;
+    s->pool_threshold = threshold > 1 ? threshold : threshold > 0 ? 0 : DEFAULT_POOL_THRESHOLD;
     int has_pools = 0;
     if (!s->api.MemPoolCreate ||
         s->api.DeviceGetAttribute(&has_pools, TZ_CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,

@@ -116,21 +116,12 @@ const tz_dynlib tz_nvidia_libraries[TZ_NVIDIA_LIBRARY_COUNT] = {
 
 /* ---- the list ---- */
 
-const char *tz_nvidia_library_given(const tz_device_options *options, size_t library)
-{
-    const char *const given[TZ_NVIDIA_LIBRARY_COUNT] = {
-        [TZ_NVIDIA_NVCOMP] = options->nvcomp_library,
-        [TZ_NVIDIA_CUFILE] = options->cufile_library,
-        [TZ_NVIDIA_NVJPEG2K] = options->nvjpeg2k_library,
-        [TZ_NVIDIA_NVJPEG] = options->nvjpeg_library};
-    return given[library];
-}
-
-void tz_nvidia_libraries_find(tz_library_info out[TZ_NVIDIA_LIBRARY_COUNT],
-                              const tz_device_options *options)
+void tz_nvidia_libraries_find(tz_found_library out[TZ_NVIDIA_LIBRARY_COUNT],
+                              const tz_device_setup *setup)
 {
     for (size_t i = 0; i < TZ_NVIDIA_LIBRARY_COUNT; i++) {
         const tz_dynlib *library = &tz_nvidia_libraries[i];
+        tz_found_library *to = &out[i];
         tz_dynlib_info info;
         union {
             tz_nvcomp nvcomp;
@@ -138,14 +129,17 @@ void tz_nvidia_libraries_find(tz_library_info out[TZ_NVIDIA_LIBRARY_COUNT],
             tz_nvjpeg2k_api nvjpeg2k;
             tz_nvjpeg_api nvjpeg;
         } unused;
-        out[i].loaded = tz_dynlib_load(library, tz_nvidia_library_given(options, i), &unused, &info,
-                                       out[i].reason, sizeof out[i].reason);
-        tz_device_text(out[i].name, sizeof out[i].name, library->name);
-        tz_device_text(out[i].library, sizeof out[i].library, info.path);
+        const bool loaded = tz_dynlib_load(library, tz_nvidia_library_given(setup, i), &unused,
+                                           &info, to->reason, sizeof to->reason);
+        tz_device_text(to->library, sizeof to->library, info.path);
         const uint32_t *v = info.version;
         if (v[0] + v[1] + v[2] > 0)
-            tz_device_textf(out[i].version, sizeof out[i].version, "%u.%u.%u", v[0], v[1], v[2]);
-        if (out[i].loaded)
-            tz_device_text(out[i].codecs, sizeof out[i].codecs, library->task);
+            tz_device_textf(to->version, sizeof to->version, "%u.%u.%u", v[0], v[1], v[2]);
+        to->info = (tz_library_info){.name = library->name,
+                                     .library = to->library,
+                                     .loaded = loaded,
+                                     .version = to->version,
+                                     .codecs = loaded ? library->task : "",
+                                     .reason = to->reason};
     }
 }

@@ -15,8 +15,7 @@
 #ifndef TZ_DEVICE_NVIDIA_NVIDIA_LIBRARIES_H
 #define TZ_DEVICE_NVIDIA_NVIDIA_LIBRARIES_H
 
-#include <terrazzo/terrazzo.h>
-
+#include "device/driver.h"
 #include "device/dynlib.h"
 
 /* In the order of the list. The structure of functions of each is named after it. */
@@ -30,10 +29,21 @@ enum {
 extern const tz_dynlib tz_nvidia_libraries[TZ_NVIDIA_LIBRARY_COUNT];
 
 /* The caller's name of a library; NULL: look for it. */
-const char *tz_nvidia_library_given(const tz_device_options *options, size_t library);
+static inline const char *tz_nvidia_library_given(const tz_device_setup *setup, size_t library)
+{
+    return setup->libraries[TZ_LIBRARY_NVCOMP + library];
+}
+
+/* The description of a library with the memory of its texts, which must not move. */
+typedef struct tz_found_library {
+    tz_library_info info;
+    char library[256];
+    char version[32];
+    char reason[256];
+} tz_found_library;
 
 /* Loads each library, or says why that is not possible. *out is zeroed. */
-void tz_nvidia_libraries_find(tz_library_info out[TZ_NVIDIA_LIBRARY_COUNT],
-                              const tz_device_options *options);
+void tz_nvidia_libraries_find(tz_found_library out[TZ_NVIDIA_LIBRARY_COUNT],
+                              const tz_device_setup *setup);
 
 #endif

@@ -35,25 +35,25 @@ typedef struct cl_state {
 /* ---- finding ---- */
 
 /* A loader that is missing, or knows no platform, is not an error: about->reason says so. */
-static tz_result find_opencl_devices(const tz_device_options *options, tz_found_devices *found,
-                                     tz_driver_info *about, const tz_context *ctx)
+static tz_result find_opencl_devices(const tz_device_setup *setup, tz_found_devices *found,
+                                     tz_found_driver *about, const tz_context *ctx)
 {
     tz_cl_api api;
     tz_cl_candidates candidates;
-    const char *library = options->opencl_library;
+    const char *library = setup->libraries[TZ_LIBRARY_OPENCL];
     tz_device_text(about->library, sizeof about->library, library ? library : TZ_CL_LIBRARY);
-    about->loaded = tz_cl_load(&api, library, about->reason, sizeof about->reason);
-    if (!about->loaded)
+    about->info.loaded = tz_cl_load(&api, library, about->reason, sizeof about->reason);
+    if (!about->info.loaded)
         return TZ_OK;
     TZ_TRY(tz_cl_find_devices(&api, &candidates, ctx));
     tz_device_text(about->reason, sizeof about->reason, candidates.reason);
     tz_result result = TZ_OK;
     for (size_t i = 0; i < candidates.count && result == TZ_OK; i++) {
-        tz_device_info *info = tz_found_devices_add(found);
-        if (info)
-            tz_cl_describe(&api, &candidates.list[i], i, info);
+        tz_found_device *device = tz_found_devices_add(found);
+        if (device)
+            tz_cl_describe(&api, &candidates.list[i], i, &device->info, &device->texts);
         else
-            result = tz_fail_nomem(ctx, sizeof *info);
+            result = tz_fail_nomem(ctx, sizeof *device);
     }
     tz_free(candidates.list);
     return result;
@@ -61,7 +61,7 @@ static tz_result find_opencl_devices(const tz_device_options *options, tz_found_
 
 /* ---- programs ---- */
 
-static const tz_kernel_text *const texts[TZ_FAMILY_COUNT] = {
+static const tz_kernel_text *const kernel_texts[TZ_FAMILY_COUNT] = {
 #define TEXT(family, text) &tz_kernel_text_##text,
     TZ_FAMILY_LIST(TEXT)
 #undef TEXT
@@ -103,8 +103,9 @@ static void release_family(cl_state *s, uint32_t family)
 static tz_result build_family(cl_state *s, uint32_t family, const tz_context *ctx)
 {
     int32_t code = TZ_CL_SUCCESS;
-    const tz_cl_program program = s->api.CreateProgramWithSource(
-        s->context, (uint32_t)texts[family]->count, texts[family]->lines, NULL, &code);
+    const tz_cl_program program =
+        s->api.CreateProgramWithSource(s->context, (uint32_t)kernel_texts[family]->count,
+                                       kernel_texts[family]->lines, NULL, &code);
     s->programs[family] = program;
     if (!program)
         return tz_cl_fail("clCreateProgramWithSource", code, ctx);
@@ -184,14 +185,14 @@ static tz_result adopt_context(cl_state *s, tz_cl_context context, const tz_cont
  * family of kernels. */
 static tz_result open_candidate(cl_state *s, const tz_cl_candidates *candidates, uint32_t index,
                                 const tz_device_options *options, tz_device_info *info,
-                                const tz_context *ctx)
+                                tz_device_texts *texts, const tz_context *ctx)
 {
     int32_t code = TZ_CL_SUCCESS;
     if (index >= candidates->count)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "no such device: OpenCL has %zu%s%s", candidates->count,
                        candidates->reason[0] ? "; " : "", candidates->reason);
-    tz_cl_describe(&s->api, &candidates->list[index], index, info);
+    tz_cl_describe(&s->api, &candidates->list[index], index, info, texts);
     if (!info->usable)
         return tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                        "the device cannot be used: %s", info->reason);
@@ -210,8 +211,9 @@ static tz_result open_candidate(cl_state *s, const tz_cl_candidates *candidates,
     return ensure_family(s, 0, ctx);
 }
 
-static tz_result open_opencl_device(void **state, const tz_device_options *options, uint32_t index,
-                                    tz_device_info *info, const tz_context *ctx)
+static tz_result open_opencl_device(void **state, const tz_device_setup *setup, uint32_t index,
+                                    tz_device_info *info, tz_device_texts *texts,
+                                    const tz_context *ctx)
 {
     tz_cl_candidates candidates = {.list = NULL};
     char reason[256];
@@ -223,13 +225,13 @@ static tz_result open_opencl_device(void **state, const tz_device_options *optio
         return tz_fail_nomem(ctx, sizeof s->launch_lock);
     }
     tz_result result = TZ_OK;
-    if (!tz_cl_load(&s->api, options->opencl_library, reason, sizeof reason))
+    if (!tz_cl_load(&s->api, setup->libraries[TZ_LIBRARY_OPENCL], reason, sizeof reason))
         result = tz_fail(ctx, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, tz_no_location(),
                          "OpenCL is not there: %s", reason);
     if (result == TZ_OK)
         result = tz_cl_find_devices(&s->api, &candidates, ctx);
     if (result == TZ_OK) {
-        result = open_candidate(s, &candidates, index, options, info, ctx);
+        result = open_candidate(s, &candidates, index, &setup->options, info, texts, ctx);
         tz_free(candidates.list);
     }
     if (result == TZ_OK)

@@ -201,29 +201,29 @@ static const char *find_opencl_fault(const tz_cl_api *api, tz_cl_device device,
         return "its driver has no compiler";
     if (!query_u32(api, device, TZ_CL_DEVICE_ENDIAN_LITTLE))
         return "it is big-endian";
-    if (info->limits.max_group < TZ_WORK_GROUP_ITEMS)
+    if (info->max_work_group < TZ_WORK_GROUP_ITEMS)
         return "its groups are smaller than 64";
-    if (info->limits.memory == 0 || info->limits.max_allocation == 0)
+    if (info->memory_bytes == 0 || info->max_allocation_bytes == 0)
         return "it does not report the size of its memory";
     return NULL;
 }
 
 void tz_cl_describe(const tz_cl_api *api, const tz_cl_candidate *candidate, size_t index,
-                    tz_device_info *info)
+                    tz_device_info *info, tz_device_texts *texts)
 {
     const tz_cl_device device = candidate->device;
     char text[MAX_ANSWER];
     size_t length = 0;
-    snprintf(info->id, sizeof info->id, "opencl:%zu", index);
-    tz_device_text(info->driver, sizeof info->driver, "opencl");
+    snprintf(texts->id, sizeof texts->id, "opencl:%zu", index);
+    tz_device_text(texts->driver, sizeof texts->driver, "opencl");
     const int32_t code =
         api->GetPlatformInfo(candidate->platform, TZ_CL_PLATFORM_NAME, sizeof text, text, &length);
-    copy_answer(info->platform, sizeof info->platform, code, text, length);
-    query_text(api, device, TZ_CL_DEVICE_NAME, info->name, sizeof info->name);
-    query_text(api, device, TZ_CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
-    query_text(api, device, TZ_CL_DEVICE_VERSION, info->api_version, sizeof info->api_version);
-    query_text(api, device, TZ_CL_DRIVER_VERSION, info->driver_version,
-               sizeof info->driver_version);
+    copy_answer(texts->platform, sizeof texts->platform, code, text, length);
+    query_text(api, device, TZ_CL_DEVICE_NAME, texts->name, sizeof texts->name);
+    query_text(api, device, TZ_CL_DEVICE_VENDOR, texts->vendor, sizeof texts->vendor);
+    query_text(api, device, TZ_CL_DEVICE_VERSION, texts->api_version, sizeof texts->api_version);
+    query_text(api, device, TZ_CL_DRIVER_VERSION, texts->driver_version,
+               sizeof texts->driver_version);
     const uint64_t type = query_u64(api, device, TZ_CL_DEVICE_TYPE);
     info->type = type & TZ_CL_DEVICE_TYPE_GPU   ? TZ_DEVICE_TYPE_GPU
                  : type & TZ_CL_DEVICE_TYPE_CPU ? TZ_DEVICE_TYPE_CPU
@@ -234,17 +234,16 @@ void tz_cl_describe(const tz_cl_api *api, const tz_cl_candidate *candidate, size
     if (api->GetDeviceInfo(device, TZ_CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL) !=
         TZ_CL_SUCCESS)
         group = 0;
-    info->limits = (tz_device_limits){
-        .memory = query_u64(api, device, TZ_CL_DEVICE_GLOBAL_MEM_SIZE),
-        .max_allocation = query_u64(api, device, TZ_CL_DEVICE_MAX_MEM_ALLOC_SIZE),
-        .alignment = query_u32(api, device, TZ_CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8, /* bits */
-        .local_memory = query_u64(api, device, TZ_CL_DEVICE_LOCAL_MEM_SIZE),
-        .max_group = (uint32_t)tz_min(group, UINT32_MAX),
-        .compute_units = query_u32(api, device, TZ_CL_DEVICE_MAX_COMPUTE_UNITS),
-        .clock_mhz = query_u32(api, device, TZ_CL_DEVICE_MAX_CLOCK_FREQUENCY),
-        .fp64 = query_u64(api, device, TZ_CL_DEVICE_DOUBLE_FP_CONFIG) != 0,
-        .unified_memory = query_u32(api, device, TZ_CL_DEVICE_HOST_UNIFIED_MEMORY) != 0};
+    info->memory_bytes = query_u64(api, device, TZ_CL_DEVICE_GLOBAL_MEM_SIZE);
+    info->max_allocation_bytes = query_u64(api, device, TZ_CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    info->alignment = query_u32(api, device, TZ_CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8; /* bits */
+    info->local_memory_bytes = query_u64(api, device, TZ_CL_DEVICE_LOCAL_MEM_SIZE);
+    info->max_work_group = (uint32_t)tz_min(group, UINT32_MAX);
+    info->compute_units = query_u32(api, device, TZ_CL_DEVICE_MAX_COMPUTE_UNITS);
+    info->clock_mhz = query_u32(api, device, TZ_CL_DEVICE_MAX_CLOCK_FREQUENCY);
+    info->fp64 = query_u64(api, device, TZ_CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+    info->unified_memory = query_u32(api, device, TZ_CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
     const char *fault = find_opencl_fault(api, device, info);
     info->usable = !fault;
-    tz_device_text(info->reason, sizeof info->reason, fault ? fault : "");
+    tz_device_text(texts->reason, sizeof texts->reason, fault ? fault : "");
 }

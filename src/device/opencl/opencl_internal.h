@@ -43,9 +43,9 @@ typedef struct tz_cl_candidates {
 
 /* Lists all devices of all platforms, in the loader's order. Not TZ_OK: no memory. */
 tz_result tz_cl_find_devices(const tz_cl_api *api, tz_cl_candidates *out, const tz_context *ctx);
-/* Describes device number index; *info is zeroed. A device that cannot run the kernels is not
+/* Describes device number index; *info is initialised. A device that cannot run the kernels is not
  * usable, and has the reason. */
 void tz_cl_describe(const tz_cl_api *api, const tz_cl_candidate *candidate, size_t index,
-                    tz_device_info *info);
+                    tz_device_info *info, tz_device_texts *texts);
 
 #endif

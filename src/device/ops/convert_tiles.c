@@ -199,8 +199,7 @@ tz_convert_format tz_convert_format_copy(uint32_t width)
 
 bool tz_device_converts(const tz_device *device, const tz_convert_format *format)
 {
-    return tz_device_get_info(device)->limits.fp64 ||
-           !(format->words[TZ_RULE_STEPS] & TZ_STEP_DOUBLES);
+    return tz_device_get_info(device)->fp64 || !(format->words[TZ_RULE_STEPS] & TZ_STEP_DOUBLES);
 }
 
 /* ---- pixels ---- */

@@ -48,7 +48,7 @@ bool tz_device_encodes(const tz_device *device, const tz_tile_format *format,
     if (!device->driver || !has_encoder_kernels(format->compression) ||
         tz_tile_bytes(format) > TZ_ENCODE_MAX_TILE_BYTES)
         return false;
-    if (device->info.limits.local_memory < sizeof(tz_encode_deflate_group_scratch))
+    if (device->info.local_memory_bytes < sizeof(tz_encode_deflate_group_scratch))
         return false;
     return !is_deflate(format->compression) || choice->level == TZ_EFFORT_FAST;
 }

@@ -83,7 +83,7 @@ bool tz_device_extracts(const tz_device *device, const tz_extract_batch *batch)
         return false;
     if (batch->discard_bits && dtype > TZ_DTYPE_FLOAT64)
         return false;
-    return !batch->wants_stats || device->info.limits.fp64;
+    return !batch->wants_stats || device->info.fp64;
 }
 
 /* ---- checks ---- */

@@ -106,7 +106,7 @@ bool tz_device_makes_overviews(const tz_device *device, const tz_overview_params
                           how->to_height <= how->from_height;
     if (!device->driver || !is_valid || (sorts_values(how) && max_values(how) > MAX_VALUES))
         return false;
-    return device->info.limits.fp64 || how->method == TZ_RESAMPLING_NEAREST ||
+    return device->info.fp64 || how->method == TZ_RESAMPLING_NEAREST ||
            (tz_overview_is_average_2x2(how) && how->dtype != TZ_DTYPE_FLOAT32);
 }
 

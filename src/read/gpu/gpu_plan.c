@@ -270,8 +270,7 @@ static uint64_t or_unlimited(uint64_t value)
 static void set_batch_budget(tz_plan *plan)
 {
     tz_gpu_plan *gpu = plan->gpu;
-    const tz_device_limits *limits = &tz_device_get_info(gpu->device)->limits;
-    const uint64_t allocation = or_unlimited(limits->max_allocation);
+    const uint64_t allocation = or_unlimited(tz_device_get_info(gpu->device)->max_allocation_bytes);
     const uint64_t memory = plan->options.max_memory / 2;
     gpu->batch_budget =
         (tz_gpu_sizes){.device = tz_min(gpu->device_budget / gpu->slots, allocation),
@@ -472,7 +471,7 @@ static tz_result admit_memory(const tz_plan *plan)
     if (slot.device > 0)
         TZ_TRY(tz_device_admit(gpu->device, sizes + !has_library, gpu->slots + has_library,
                                plan->ctx.err));
-    if (slot.pinned > or_unlimited(tz_device_get_info(gpu->device)->limits.max_allocation))
+    if (slot.pinned > or_unlimited(tz_device_get_info(gpu->device)->max_allocation_bytes))
         return tz_device_admit(gpu->device, &slot.pinned, 1, plan->ctx.err);
     if (slot.pinned > gpu->batch_budget.pinned)
         return tz_fail_memory_limit(&plan->ctx, "a single tile", "max_memory",

@@ -234,7 +234,7 @@ tz_result tz_gpu_budget_allow(tz_budget *b, const tz_output_pyramid *pyramid,
 bool tz_gpu_budget_fits(tz_budget *b, const tz_output_pyramid *pyramid)
 {
     const tz_gpu_budget *plan = &b->device;
-    const uint64_t most = tz_device_get_info(plan->device)->limits.max_allocation;
+    const uint64_t most = tz_device_get_info(plan->device)->max_allocation_bytes;
     tz_gpu_budget_make(b, pyramid, plan->batch_capacity);
     for (int i = 0; i < TZ_ALLOCATIONS; i++)
         if (most > 0 && plan->sizes[i] > most)

@@ -531,7 +531,7 @@ static void memory_of_the_host_is_planned(void **state)
     tz_read_report report;
     tz_error err;
     tz_device_options keeps_nothing = TZ_DEVICE_OPTIONS_INIT;
-    keeps_nothing.pinned_bytes = 1;
+    keeps_nothing.max_pinned_bytes = 1;
     tz_device *device = test_device_open(&keeps_nothing);
     how.device = device;
     for (how.max_memory = (uint64_t)1 << 19; how.max_memory < (uint64_t)1 << 31;

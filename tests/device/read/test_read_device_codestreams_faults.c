@@ -8,6 +8,7 @@
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/alloc_hook.h"
 #include "support/device/codestream_case.h"
+#include "support/device/library_text.h"
 
 static codestreams_fake_control *of_jpeg;
 
@@ -38,10 +39,11 @@ static void drop(batch *b)
 static tz_result open_with(tz_device **out, const char *nvjpeg, tz_error *err)
 {
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
-    how.cuda_library = CUDA_FAKE;
-    how.nvcomp_library = how.cufile_library = "";
-    how.nvjpeg2k_library = NVJPEG2K_FAKE;
-    how.nvjpeg_library = nvjpeg;
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "nvcomp", "");
+    library_set(&how, "cufile", "");
+    library_set(&how, "nvjpeg2k", NVJPEG2K_FAKE);
+    library_set(&how, "nvjpeg", nvjpeg);
     return tz_device_open(out, "cuda:0", &how, err);
 }
 

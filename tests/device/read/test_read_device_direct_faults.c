@@ -13,6 +13,7 @@
 #include "io/source.h"
 #include "support/alloc_hook.h"
 #include "support/device/direct_case.h"
+#include "support/device/library_text.h"
 
 /* Six reads, in batches of four, or by threads. */
 static direct_image make_apart(tz_compression compression)
@@ -344,9 +345,9 @@ static tz_result whole_life(const direct_image *image, bool to_device, tz_read_r
     tz_device *device = NULL;
     uint8_t *expected, *found;
     const direct_read read = {.to_device = to_device};
-    how.cuda_library = CUDA_FAKE;
-    how.nvcomp_library = "";
-    how.cufile_library = CUFILE_FAKE;
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "nvcomp", "");
+    library_set(&how, "cufile", CUFILE_FAKE);
     const uint64_t nth = direct_cuda->fail_nth;
     direct_cuda->fail_nth = 0;
     assert_int_equal(direct_pixels(image, &read, NULL, &expected, NULL, err), TZ_OK);

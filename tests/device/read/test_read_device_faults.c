@@ -298,7 +298,7 @@ static void a_full_device_leaves_it_to_the_cpu(void **state)
     read_full_device(device, NULL);
     tz_device_close(device);
     fault_reset();
-    how.memory_bytes = PIXELS + 500;
+    how.max_device_bytes = PIXELS + 500;
     assert_int_equal(tz_device_open(&device, fault_device_id(), &how, NULL), TZ_OK);
     assert_int_equal(tz_device_memory_alloc(&memory, device, PIXELS, NULL), TZ_OK);
     read_full_device(device, NULL);
@@ -332,7 +332,7 @@ static void memory_that_is_gone_makes_batches_smaller(void **state)
     tz_read_report whole, report;
     tz_device *device = NULL;
     tz_error err;
-    keeps_nothing.pinned_bytes = 1;
+    keeps_nothing.max_pinned_bytes = 1;
     assert_int_equal(tz_device_open(&device, fault_device_id(), &keeps_nothing, &err), TZ_OK);
     assert_int_equal(read_file(device, &how, NULL, &whole, &err), TZ_OK);
     fault_set(FAULT_PINNED, 1, FAULT_NO_MEMORY);
@@ -365,7 +365,7 @@ static void no_memory_while_a_plan_is_measured_again(void **state)
         .file = strips,
         .into = {
             .data = rows, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = STRIPS, .width = WIDTH}};
-    keeps_nothing.pinned_bytes = 1;
+    keeps_nothing.max_pinned_bytes = 1;
     options.threads = 1;
     for (uint64_t n = 1, failures = 1; failures > 0; n++) {
         tz_read_report report;

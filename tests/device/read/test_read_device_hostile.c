@@ -270,7 +270,7 @@ static void tiles_larger_than_the_device(void **state)
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     static uint8_t pixels[16];
     tz_error err;
-    how.memory_bytes = 1 << 20;
+    how.max_device_bytes = 1 << 20;
     tb_image(b, &(tb_spec){.width = 2048,
                            .height = 2048,
                            .tile_width = 2048,

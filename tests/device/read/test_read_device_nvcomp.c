@@ -13,6 +13,7 @@
 #include "kernels/lz4_frame.h"
 #include "kernels/xxhash.h"
 #include "support/device/cuda_steps.h"
+#include "support/device/library_text.h"
 #include "support/tile_file.h"
 
 enum { PIXELS = TILE * TILE };
@@ -42,8 +43,8 @@ static tz_device *open_with(const char *library)
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_device *device = NULL;
     tz_error err;
-    how.cuda_library = CUDA_FAKE;
-    how.nvcomp_library = library;
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "nvcomp", library);
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
     return device;
 }

@@ -12,6 +12,7 @@
 #include "support/check.h"
 #include "support/device/device_rows.h"
 #include "support/device/library_report.h"
+#include "support/device/library_text.h"
 #include "support/raster_variants.h"
 
 #define JPEG_NAME "nvJPEG 13.2.3"
@@ -42,10 +43,10 @@ static tz_device *open_with(const char *jpeg, const char *j2k)
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_device *device = NULL;
     tz_error err;
-    how.cuda_library = CUDA_FAKE;
-    how.nvcomp_library = "";
-    how.nvjpeg_library = jpeg;
-    how.nvjpeg2k_library = j2k;
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "nvcomp", "");
+    library_set(&how, "nvjpeg", jpeg);
+    library_set(&how, "nvjpeg2k", j2k);
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
     return device;
 }

@@ -44,9 +44,8 @@ static bool begin(caller_device *own)
 {
     char reason[256];
     int32_t code = 0;
-    assert_true(tz_cl_load(&apis[own->is_faulty],
-                           own->is_faulty ? own->options.opencl_library : TZ_CL_LIBRARY, reason,
-                           sizeof reason));
+    assert_true(tz_cl_load(&apis[own->is_faulty], own->is_faulty ? OPENCL_FAKE : TZ_CL_LIBRARY,
+                           reason, sizeof reason));
     tz_cl_device device = own->is_faulty ? find_faulty() : find_pocl();
     own->native = device;
     own->context = device ? api_of(own)->CreateContext(NULL, 1, &device, NULL, NULL, &code) : NULL;

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/device/cuda_steps.h"
+#include "support/device/library_text.h"
 
 enum { WIDTH = 70, HEIGHT = 50, MOST_IMAGES = 8 };
 
@@ -44,9 +45,11 @@ tz_device *codestream_open_untried(const char *library)
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_device *device = NULL;
     tz_error err;
-    how.cuda_library = CUDA_FAKE;
-    how.nvcomp_library = how.nvjpeg_library = how.cufile_library = "";
-    how.nvjpeg2k_library = library;
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "nvcomp", "");
+    library_set(&how, "nvjpeg", "");
+    library_set(&how, "cufile", "");
+    library_set(&how, "nvjpeg2k", library);
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
     return device;
 }

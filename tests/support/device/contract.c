@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "io/spans.h"
+#include "support/device/library_text.h"
 #include "support/raster_variants.h"
 
 const contract_size contract_sizes[CONTRACT_SIZES] = {
@@ -39,22 +40,14 @@ void contract_expect(const contract_size *size, const char *what, uint64_t found
         fail_msg("%u tiles: %" PRIu64 " %s, not %" PRIu64, size->tiles, found, what, expected);
 }
 
-static const char *or_none(const char *library)
-{
-    return library ? library : "";
-}
-
 tz_device *contract_open_untried(tz_device_options how)
 {
     tz_device *device = NULL;
     tz_error err;
     how.struct_size = sizeof how;
-    how.cuda_library = CUDA_FAKE;
-    how.pinned_bytes = how.pinned_bytes ? how.pinned_bytes : 1;
-    how.nvcomp_library = or_none(how.nvcomp_library);
-    how.cufile_library = or_none(how.cufile_library);
-    how.nvjpeg2k_library = or_none(how.nvjpeg2k_library);
-    how.nvjpeg_library = or_none(how.nvjpeg_library);
+    library_set(&how, "cuda", CUDA_FAKE);
+    how.max_pinned_bytes = how.max_pinned_bytes ? how.max_pinned_bytes : 1;
+    library_set_others_unused(&how);
     if (tz_device_open(&device, "cuda:0", &how, &err) != TZ_OK)
         fail_msg("%s", err.message);
     return device;

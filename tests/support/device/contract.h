@@ -28,9 +28,9 @@ int contract_end(void **state);
 void contract_expect(const contract_size *size, const char *what, uint64_t found,
                      uint64_t expected);
 
-/* Libraries that are NULL are not there. They are tried, which is done once for a device; or that
- * is left to the first who wants them. Without pinned_bytes the device keeps no memory, so that
- * each read shows all that it asks for. */
+/* Libraries that are not named are not there. They are tried, which is done once for a device; or
+ * that is left to the first who wants them. Without max_pinned_bytes the device keeps no memory, so
+ * that each read shows all that it asks for. */
 tz_device *contract_open(tz_device_options how);
 tz_device *contract_open_untried(tz_device_options how);
 void contract_close(tz_device *device);

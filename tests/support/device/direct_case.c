@@ -9,6 +9,7 @@
 #include "device/nvidia/cufile.h"
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/device/cuda_steps.h"
+#include "support/device/library_text.h"
 #include "support/gated_file.h"
 #include "support/scratch.h"
 #include "support/tile_file.h"
@@ -55,10 +56,10 @@ void direct_open_keeping(const char *cufile, const char *nvcomp, uint64_t pinned
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_error err;
     direct_close();
-    how.cuda_library = CUDA_FAKE;
-    how.nvcomp_library = nvcomp;
-    how.cufile_library = cufile;
-    how.pinned_bytes = pinned_bytes;
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "nvcomp", nvcomp);
+    library_set(&how, "cufile", cufile);
+    how.max_pinned_bytes = pinned_bytes;
     assert_int_equal(tz_device_open(&direct_device, "cuda:0", &how, &err), TZ_OK);
     steps_try_libraries(direct_device);
 }

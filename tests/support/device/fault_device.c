@@ -45,11 +45,9 @@ static const fault_names *names(void)
 void fault_load(void)
 {
     fault_options = (tz_device_options){.struct_size = sizeof fault_options,
-                                        .opencl_library = OPENCL_FAKE,
-                                        .cuda_library = NO_LIBRARY};
+                                        .libraries = "opencl=" OPENCL_FAKE ";cuda=" NO_LIBRARY};
     if (test_device_is_cuda()) {
-        fault_options.opencl_library = NO_LIBRARY;
-        fault_options.cuda_library = CUDA_FAKE;
+        fault_options.libraries = "opencl=" NO_LIBRARY ";cuda=" CUDA_FAKE;
         test_device_choose_libraries(&fault_options);
         cu_control = cuda_fake_load();
     } else {

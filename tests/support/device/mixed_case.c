@@ -12,6 +12,7 @@
 #include "fakes/nvidia/cufile_fake.h"
 #include "fakes/nvidia/nvcomp_fake.h"
 #include "support/device/cuda_steps.h"
+#include "support/device/library_text.h"
 #include "support/gated_file.h"
 #include "support/raster_variants.h"
 #include "support/scratch.h"
@@ -82,11 +83,11 @@ tz_device *mixed_open(void)
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     tz_device *device = NULL;
     tz_error err;
-    how.cuda_library = CUDA_FAKE;
-    how.nvcomp_library = NVCOMP_FAKE_6;
-    how.cufile_library = CUFILE_FAKE;
-    how.nvjpeg2k_library = NVJPEG2K_FAKE;
-    how.nvjpeg_library = NVJPEG_FAKE;
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "nvcomp", NVCOMP_FAKE_6);
+    library_set(&how, "cufile", CUFILE_FAKE);
+    library_set(&how, "nvjpeg2k", NVJPEG2K_FAKE);
+    library_set(&how, "nvjpeg", NVJPEG_FAKE);
     assert_int_equal(tz_device_open(&device, "cuda:0", &how, &err), TZ_OK);
     steps_try_libraries(device);
     return device;

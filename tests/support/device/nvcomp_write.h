@@ -11,6 +11,7 @@
 #include "fakes/cuda/cuda_fake.h"
 #include "support/device/cuda_steps.h"
 #include "support/device/library_report.h"
+#include "support/device/library_text.h"
 #include "support/raster_variants.h"
 
 static const char *const libraries[] = {NVCOMP_FAKE_4, NVCOMP_FAKE_5, NVCOMP_FAKE_6};
@@ -41,8 +42,8 @@ static inline int end(void **state)
 static inline tz_result open_with(tz_device **out, const char *library, tz_error *err)
 {
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
-    how.cuda_library = CUDA_FAKE;
-    how.nvcomp_library = library;
+    library_set(&how, "cuda", CUDA_FAKE);
+    library_set(&how, "nvcomp", library);
     return tz_device_open(out, "cuda:0", &how, err);
 }
 

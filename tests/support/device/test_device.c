@@ -12,6 +12,7 @@
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/check.h"
 #include "support/device/cuda_steps.h"
+#include "support/device/library_text.h"
 #include "support/gated_file.h"
 
 /* Memory that PoCL and its compiler never release, for the leak sanitizer. */
@@ -79,12 +80,14 @@ static void find_pocl(char id[32])
     tz_error err;
     assert_int_equal(tz_device_list_create(&list, NULL, &err), TZ_OK);
     id[0] = '\0';
-    for (size_t i = 0; i < list->device_count && id[0] == '\0'; i++) {
-        if (strcmp(list->devices[i].platform, "Portable Computing Language") == 0)
-            strcpy(id, list->devices[i].id);
+    const tz_device_info *device;
+    const tz_driver_info *driver;
+    for (size_t i = 0; id[0] == '\0' && (device = tz_device_list_get_device(list, i)); i++) {
+        if (strcmp(device->platform, "Portable Computing Language") == 0)
+            strcpy(id, device->id);
     }
-    for (size_t i = 0; id[0] == '\0' && i < list->driver_count; i++)
-        print_message("PoCL is not there: %s\n", list->drivers[i].reason);
+    for (size_t i = 0; id[0] == '\0' && (driver = tz_device_list_get_driver(list, i)); i++)
+        print_message("PoCL is not there: %s\n", driver->reason);
     tz_device_list_free(list);
     assert_true(id[0] != '\0');
 }
@@ -122,19 +125,19 @@ static cuda_fake_control *cuda(void)
 }
 
 /* One that the test named, or the environment; else none, whatever is installed. */
-static void choose(const char **library, const char *variable)
+static void choose(tz_device_options *how, const char *library, const char *variable)
 {
     const char *named = getenv(variable);
-    if (!*library)
-        *library = named ? named : "";
+    if (!library_is_set(how, library))
+        library_set(how, library, named ? named : "");
 }
 
 void test_device_choose_libraries(tz_device_options *how)
 {
-    choose(&how->nvcomp_library, "TERRAZZO_TEST_NVCOMP");
-    choose(&how->cufile_library, "TERRAZZO_TEST_CUFILE");
-    choose(&how->nvjpeg2k_library, "TERRAZZO_TEST_NVJPEG2K");
-    choose(&how->nvjpeg_library, "TERRAZZO_TEST_NVJPEG");
+    choose(how, "nvcomp", "TERRAZZO_TEST_NVCOMP");
+    choose(how, "cufile", "TERRAZZO_TEST_CUFILE");
+    choose(how, "nvjpeg2k", "TERRAZZO_TEST_NVJPEG2K");
+    choose(how, "nvjpeg", "TERRAZZO_TEST_NVJPEG");
 }
 
 /* NULL: the environment names none, or the vendor's own. */
@@ -177,7 +180,7 @@ static tz_result open_cuda(tz_device **out, const tz_device_options *options, tz
     if (options)
         memcpy(&how, options, options->struct_size);
     how.struct_size = sizeof how;
-    how.cuda_library = test_device_cuda_library();
+    library_set(&how, "cuda", test_device_cuda_library());
     test_device_choose_libraries(&how);
     const tz_result result = tz_device_open(out, "cuda:0", &how, err);
     if (result == TZ_OK)
@@ -221,7 +224,7 @@ int test_device_begin_keeping_nothing(void **state)
 {
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     (void)state;
-    how.pinned_bytes = 1;
+    how.max_pinned_bytes = 1;
     test_device = test_device_open(&how);
     return 0;
 }

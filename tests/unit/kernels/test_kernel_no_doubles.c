@@ -27,7 +27,7 @@ static void run(const convert_job *j, uint8_t *raster, uint8_t *mask)
 static void integers_and_copies_need_none(void **state)
 {
     (void)state;
-    const tz_device device = {.info.limits.fp64 = false};
+    const tz_device device = {.info.fp64 = false};
     uint32_t placed = 0, left = 0;
     for (int round = 0; round < 20; round++) {
         convert_job j = convert_job_new(100);
