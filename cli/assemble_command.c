@@ -66,7 +66,6 @@ typedef struct assembling {
 
 static bool apply_assemble_option(void *user, int id, const char *value)
 {
-    static const char *const names[] = {"sample", "all", "none", NULL};
     assembling *a = user;
     switch (id) {
     case OVERWRITE:
@@ -82,8 +81,7 @@ static bool apply_assemble_option(void *user, int id, const char *value)
         a->files_from = value;
         return true;
     default: /* VERIFY */
-        a->verify = (tz_verify)value_choice(names, "--verify is sample, all or none, not", value);
-        return (int)a->verify >= 0;
+        return value_verify(&a->verify, value);
     }
 }
 

@@ -141,14 +141,6 @@ static bool apply_raw(raw_settings *raw, int id, const char *value)
 
 /* The rest ------------------------------------------------------------------------------------- */
 
-static bool set_verify(convert_settings *s, const char *text)
-{
-    static const char *const names[] = {"sample", "all", "none", NULL};
-    int chosen = value_choice(names, "--verify is sample, all or none, not", text);
-    s->verify = (tz_verify)chosen;
-    return chosen >= 0;
-}
-
 bool convert_apply(void *user, int id, const char *value)
 {
     convert_settings *s = user;
@@ -164,7 +156,7 @@ bool convert_apply(void *user, int id, const char *value)
         s->dry_run = true;
         return true;
     case CONVERT_VERIFY:
-        return set_verify(s, value);
+        return value_verify(&s->verify, value);
     case CONVERT_NO_SYNC:
         s->no_sync = true;
         return true;

@@ -27,12 +27,6 @@ static const char *codec_name(const conversion *c)
     return name != NULL ? name : "unknown";
 }
 
-static const char *interleave_name(const conversion *c)
-{
-    static const char *const names[] = {"pixel", "band", "tile"};
-    return names[c->options.interleave];
-}
-
 static double bytes_per_second(const conversion *c, const convert_result *result)
 {
     return result->seconds > 0 ? (double)conversion_bytes(c) / result->seconds : 0;
@@ -66,7 +60,8 @@ static void print_output_image(const conversion *c, const convert_result *result
     printf("%s pixels, %" PRIu32 " band%s of %s\n", text_pair(a, c->spec.width, c->spec.height),
            c->spec.bands, text_plural(c->spec.bands), tz_dtype_name(c->spec.dtype));
     page_label("Compression");
-    printf("%s, by %s%s\n", codec_name(c), interleave_name(c), c->spec.mask ? ", with a mask" : "");
+    printf("%s, by %s%s\n", codec_name(c), tz_interleave_name(c->options.interleave),
+           c->spec.mask ? ", with a mask" : "");
     if (c->options.cog) {
         page_label("Overviews");
         printf("%" PRIu32 ", in tiles of %s\n", w->levels > 0 ? w->levels - 1 : 0,
@@ -180,7 +175,7 @@ static void write_output_image(json *j, const conversion *c, const convert_resul
     json_uint(j, "bands", c->spec.bands);
     json_text(j, "dtype", tz_dtype_name(c->spec.dtype));
     json_text(j, "compression", codec_name(c));
-    json_text(j, "interleave", interleave_name(c));
+    json_text(j, "interleave", tz_interleave_name(c->options.interleave));
     json_bool(j, "tiled", !c->options.strips);
     json_bool(j, "cog", c->options.cog);
     json_uint(j, "levels", w->levels);

@@ -132,15 +132,6 @@ static void write_corners(json *j, const info_file *f)
 
 /* Bands ---------------------------------------------------------------------------------------- */
 
-static const char *gdal_type(tz_dtype dtype)
-{
-    static const char *const names[] = {"Unknown",  "Byte",    "Int8",   "UInt16", "Int16",
-                                        "UInt32",   "Int32",   "UInt64", "Int64",  "Float16",
-                                        "Float32",  "Float64", "CInt16", "CInt32", "CFloat16",
-                                        "CFloat32", "CFloat64"};
-    return (size_t)dtype < sizeof names / sizeof names[0] ? names[dtype] : "Unknown";
-}
-
 static void write_gdal_nodata(json *j, const tz_nodata *nodata)
 {
     if (nodata->kind == TZ_NODATA_INT)
@@ -243,7 +234,7 @@ static void write_band(json *j, const info_file *f, uint32_t index)
     json_object(j, NULL);
     json_uint(j, "band", (uint64_t)index + 1);
     json_pair(j, "block", info->levels[0].tile_width, info->levels[0].tile_height);
-    json_text(j, "type", gdal_type(info->dtype));
+    json_text(j, "type", tz_dtype_gdal_name(info->dtype));
     json_text(j, "colorInterpretation",
               band.color_text != NULL ? band.color_text : tz_color_name(band.color));
     if (band.description != NULL && band.description[0] != '\0')

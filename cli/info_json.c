@@ -60,7 +60,6 @@ static void write_pages(json *j, const tz_info *info)
 
 static void write_ghost(json *j, const tz_ghost *ghost)
 {
-    static const char *const interleaves[] = {"pixel", "band", "tile"};
     if (!ghost->present) {
         json_null(j, "ghost");
         return;
@@ -73,7 +72,7 @@ static void write_ghost(json *j, const tz_ghost *ghost)
     json_bool(j, "trailers", ghost->trailers);
     json_bool(j, "mask_interleaved", ghost->mask_interleaved);
     json_bool(j, "edited", ghost->edited);
-    json_text(j, "interleave", interleaves[ghost->interleave < 3 ? ghost->interleave : 0]);
+    json_text(j, "interleave", tz_interleave_name((tz_interleave)ghost->interleave));
     json_object_end(j);
 }
 
@@ -178,7 +177,6 @@ static void write_codec(json *j, const tz_level *level)
 
 static void write_level_info(json *j, info_file *f, uint32_t number, const tz_level *level)
 {
-    static const char *const sidecars[] = {"", "ovr", "msk"};
     json_object(j, NULL);
     json_uint(j, "level", number & ~TZ_MASK_OF(0u));
     json_pair(j, "size", level->width, level->height);
@@ -190,8 +188,7 @@ static void write_level_info(json *j, info_file *f, uint32_t number, const tz_le
     write_stored(j, f, number, level);
     json_bool(j, "has_mask", level->has_mask);
     json_bool(j, "readable", level->readable);
-    json_text_or_null(j, "sidecar",
-                      level->sidecar == 1 || level->sidecar == 2 ? sidecars[level->sidecar] : NULL);
+    json_text_or_null(j, "sidecar", level->sidecar != 0 ? tz_sidecar_name(level->sidecar) : NULL);
     json_int(j, "ifd", level->ifd);
     json_uint(j, "ifd_offset", level->ifd_offset);
     json_int(j, "tag_count", level->tag_count);
@@ -293,12 +290,11 @@ static void write_key(json *j, const tz_geo_key *key)
 
 static void write_geo(json *j, const info_file *f)
 {
-    static const char *const raster_types[] = {"undefined", "area", "point"};
     const tz_geo *geo = &f->info->geo;
     json_object(j, "geo");
     json_bool(j, "has_transform", geo->has_transform);
     json_bool(j, "has_crs", geo->has_crs);
-    json_text(j, "raster_type", raster_types[geo->raster_type < 3 ? geo->raster_type : 0]);
+    json_text(j, "raster_type", tz_raster_type_name(geo->raster_type));
     json_uint(j, "model_type", geo->model_type);
     json_uint(j, "epsg", geo->epsg);
     json_uint(j, "epsg_vertical", geo->epsg_vertical);

@@ -110,11 +110,10 @@ static bool set_bands(request_settings *s, const char *text)
 
 static bool set_resampling(request_settings *s, const char *text)
 {
-    for (int i = TZ_RESAMPLING_NEAREST; i <= TZ_RESAMPLING_MEDIAN; i++) {
-        if (strcmp(tz_resampling_name((tz_resampling)i), text) == 0) {
-            s->how.resampling = (tz_resampling)i;
-            return true;
-        }
+    tz_resampling method = TZ_RESAMPLING_NONE;
+    if (tz_resampling_from_name(&method, text) && method != TZ_RESAMPLING_NONE) {
+        s->how.resampling = method;
+        return true;
     }
     return value_wrong(
         "--resampling is nearest, average, bilinear, cubic, lanczos, gauss, rms, mode, "

@@ -15,22 +15,22 @@ bool value_wrong(const char *before, const char *text)
     return false;
 }
 
-int value_choice(const char *const *names, const char *before, const char *text)
-{
-    for (int i = 0; names[i] != NULL; i++) {
-        if (strcmp(names[i], text) == 0)
-            return i;
-    }
-    value_wrong(before, text);
-    return -1;
-}
-
 bool value_order(raw_order *out, const char *text)
 {
-    static const char *const names[] = {"pixel", "row", "band", NULL};
-    int chosen = value_choice(names, "--order is pixel, row or band, not", text);
-    *out = chosen >= 0 ? (raw_order)chosen : ORDER_PIXEL;
-    return chosen >= 0;
+    static const char *const names[] = {"pixel", "row", "band"};
+    for (int i = ORDER_PIXEL; i <= ORDER_BAND; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *out = (raw_order)i;
+            return true;
+        }
+    }
+    return value_wrong("--order is pixel, row or band, not", text);
+}
+
+bool value_verify(tz_verify *out, const char *text)
+{
+    return tz_verify_from_name(out, text) ||
+           value_wrong("--verify is sample, all or none, not", text);
 }
 
 bool value_number(uint32_t *out, uint64_t max, const char *before, const char *text)
@@ -51,15 +51,8 @@ static const char *dtype_name(const void *list, size_t index)
 
 bool value_dtype(tz_dtype *out, const char *text)
 {
-    const char *name = strcmp(text, "complex64") == 0    ? "complex_float32"
-                       : strcmp(text, "complex128") == 0 ? "complex_float64"
-                                                         : text;
-    for (size_t i = 0; dtype_name(NULL, i) != NULL; i++) {
-        if (strcmp(dtype_name(NULL, i), name) == 0) {
-            *out = (tz_dtype)(i + 1);
-            return true;
-        }
-    }
+    if (tz_dtype_from_name(out, text))
+        return true;
     usage_unknown("unknown type", text, "", suggest(text, dtype_name, NULL));
     return false;
 }

@@ -11,14 +11,12 @@
 /* Prints "BEFORE 'TEXT'". Returns false. */
 bool value_wrong(const char *before, const char *text);
 
-/* Returns the index of the text among names, up to NULL; -1 after a message. */
-int value_choice(const char *const *names, const char *before, const char *text);
-
 /* The samples that follow each other: those of a pixel, of a row of a band, or of a band. */
 typedef enum raw_order { ORDER_PIXEL, ORDER_ROW, ORDER_BAND } raw_order;
 bool value_order(raw_order *out, const char *text);
 
 bool value_number(uint32_t *out, uint64_t max, const char *before, const char *text);
+bool value_verify(tz_verify *out, const char *text);
 bool value_dtype(tz_dtype *out, const char *text);
 bool value_threads(uint32_t *out, const char *text);
 bool value_memory(uint64_t *out, const char *text);

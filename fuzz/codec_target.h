@@ -101,7 +101,7 @@ static inline uint16_t target_compression(const tz_decoder *decoder)
     const tz_codec *codec = tz_codecs;
     while (codec->decoder != decoder)
         codec++;
-    return codec->numbers[0].number;
+    return codec->infos[0].compression;
 }
 
 /* The tile that the first bytes ask for, 8 bits a pixel unless the target says otherwise. */

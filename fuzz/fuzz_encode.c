@@ -177,7 +177,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             continue;
         index++;
         e.encoder = tz_codecs[i].encoder;
-        e.format.compression = tz_codecs[i].numbers[0].number;
+        e.format.compression = tz_codecs[i].infos[0].compression;
         if ((which == 0 || which == index) && !e.encoder->lossy && choose(&e, data[3]))
             check_encoder(&e);
     }

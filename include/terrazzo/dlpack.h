@@ -110,6 +110,7 @@ typedef struct tz_dlpack_options {
     void *user;
 } tz_dlpack_options;
 #define TZ_DLPACK_OPTIONS_INIT TZ_INIT(tz_dlpack_options)
+TZ_API void tz_dlpack_options_init(tz_dlpack_options *options, size_t size);
 
 /* The pixels of a tensor as a buffer: nothing is copied, and the tensor must live as long as the
  * buffer is used. It has two or three dimensions, none of them 0, any strides, one lane, and a type

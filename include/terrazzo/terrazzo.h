@@ -51,10 +51,11 @@ extern "C" {
 #endif
 
 /* Structs that a program allocates begin with their size, so that later versions can append members
- * and still know which ones the program has. TZ_INIT, or the function of each that ends in _init,
- * sets it, and every other member to 0. A struct that is larger than the library knows is accepted
- * if all members beyond are 0. The elements of an array lie as far apart as the size of the first
- * one says. Structs that the comment calls fixed have no size and never change. */
+ * and still know which ones the program has. TZ_INIT sets it, and every other member to 0; so does
+ * the function of each that ends in _init, for languages without macros: its second argument is the
+ * size of the struct as the caller has it. A struct that is larger than the library knows is
+ * accepted if all members beyond are 0. The elements of an array lie as far apart as the size of
+ * the first one says. Structs that the comment calls fixed have no size and never change. */
 #ifdef __cplusplus
 extern "C++" {
 template <class T> inline T tz_make_sized()
@@ -72,11 +73,11 @@ template <class T> inline T tz_make_sized()
     }
 #endif
 
-/* The version of the library that runs, for example "0.2.0". */
+/* Returns the version of the library that runs, for example "0.2.0". */
 TZ_API const char *tz_version(void);
 
-/* What the library was built with: a name such as "expat" or "proj" gives the version it was built
- * with, or NULL when that part was left out or the name is unknown. */
+/* Returns the version of a library that this one was built with: "expat", "proj", "isal", "cuda",
+ * or one of a codec (see tz_codec_get for those). NULL: it was left out, or the name is unknown. */
 TZ_API const char *tz_build_feature(const char *name);
 
 /* ---------------------------------------------------------------------------------------------
@@ -270,7 +271,7 @@ TZ_API bool tz_sidecar_path(char *out, size_t size, const char *path, uint32_t s
 #define TZ_SIDECAR_VALUE_MASKS     128u
 typedef struct tz_sidecar_use {
     uint32_t sidecar; /* TZ_SIDECAR_ bit */
-    uint32_t values;  /* TZ_VALUE_ bits */
+    uint32_t values;  /* TZ_SIDECAR_VALUE_ bits */
     const char *path;
 } tz_sidecar_use;
 TZ_API const char *tz_sidecar_value_name(uint32_t value); /* "transform", "crs", ...; never NULL */
@@ -286,6 +287,7 @@ typedef struct tz_open_options {
     tz_progress progress;
 } tz_open_options;
 #define TZ_OPEN_OPTIONS_INIT TZ_INIT(tz_open_options)
+TZ_API void tz_open_options_init(tz_open_options *options, size_t size);
 
 /* Open a file for reading. Reads its directories, not its tile tables and not its pixels. A defect
  * that leaves the first image's size and type in doubt is an error; any other is a warning in
@@ -734,6 +736,7 @@ typedef struct tz_read_options {
     bool has_fill;
 } tz_read_options;
 #define TZ_READ_OPTIONS_INIT TZ_INIT(tz_read_options)
+TZ_API void tz_read_options_init(tz_read_options *options, size_t size);
 
 #define TZ_REPORT_WARNINGS 4
 
@@ -903,6 +906,7 @@ typedef struct tz_image_spec {
     uint32_t tag_count;
 } tz_image_spec;
 #define TZ_IMAGE_SPEC_INIT TZ_INIT(tz_image_spec)
+TZ_API void tz_image_spec_init(tz_image_spec *spec, size_t size);
 
 /* A specification that says of an image all that a file says of its own, but for tags that point
  * into the file and a nodata value that no pixel can have. It is a copy that needs the file no
@@ -1034,6 +1038,7 @@ typedef struct tz_write_options {
     tz_progress progress; /* in rows */
 } tz_write_options;
 #define TZ_WRITE_OPTIONS_INIT TZ_INIT(tz_write_options)
+TZ_API void tz_write_options_init(tz_write_options *options, size_t size);
 
 /* What a write costs, or cost. */
 typedef struct tz_write_report {
@@ -1352,6 +1357,78 @@ TZ_API TZ_NODISCARD tz_result tz_cog_problems(uint32_t *problems, const tz_file 
 TZ_API const char *tz_cog_problem_text(uint32_t problem);
 
 /* ---------------------------------------------------------------------------------------------
+ * Codecs and names
+ * ------------------------------------------------------------------------------------------ */
+
+/* What this library can do with one codec. It belongs to the library and never changes. */
+typedef struct tz_codec_info {
+    const char *name;               /* "DEFLATE": GDAL's word where GDAL has one */
+    const char *title;              /* "Deflate": for people */
+    uint16_t compression;           /* TIFF's number, which new files get */
+    uint16_t other_compressions[3]; /* further numbers that mean the same; 0: none */
+    bool can_read;                  /* in this build, as can_write */
+    bool can_write;
+    bool lossy;           /* files may have lost something */
+    bool lossless;        /* files may have lost nothing */
+    bool takes_predictor; /* tz_write_options.predictor */
+    bool has_effort;      /* in whole numbers from min_effort to max_effort; LERC has those of the
+                             codec around it */
+    bool has_fast_effort; /* also TZ_EFFORT_FAST */
+    bool has_quality;     /* where it is lossy; the larger, the better */
+    bool has_distance;    /* where it is lossy; the smaller, the better */
+    bool has_max_error;   /* 0: lossless */
+    /* false: this build lacks the library; can_read and can_write say what it can do without */
+    bool built;
+    int32_t min_effort; /* these and what follows: 0 without effort, quality, distance */
+    int32_t max_effort;
+    int32_t default_effort;
+    uint32_t min_quality;
+    uint32_t max_quality;
+    uint32_t default_quality;
+    double min_distance;
+    double max_distance;
+    double default_distance;
+    const char *library;         /* "libdeflate"; NULL: it needs none */
+    const char *library_version; /* that it was built with; NULL: none */
+} tz_codec_info;
+
+/* All codecs that the library knows, also those that it only reads and those that were left out of
+ * this build. */
+TZ_API size_t tz_codec_count(void);
+TZ_API const tz_codec_info *tz_codec_get(size_t index); /* NULL past the end */
+
+/* Values of enumerations by name, and the other way round. Names are found without regard to case;
+ * each value has the name that its _name function returns, and some have further ones. An unknown
+ * name, or NULL, gives false and leaves *out alone. Names are never NULL, "unknown" for what is not
+ * a value. */
+
+/* Also GDAL's "Byte", "CInt16", "CFloat32", ..., and NumPy's "complex64" and "complex128". */
+TZ_API bool tz_dtype_from_name(tz_dtype *out, const char *name);
+TZ_API const char *tz_dtype_gdal_name(tz_dtype dtype); /* "Byte", "UInt16", "CFloat32", ... */
+/* Finds names of tz_codec_info and those of compressions that cannot even be read. "LERC_DEFLATE"
+ * and "LERC_ZSTD" are LERC, too: the codec around it is chosen by another option. */
+TZ_API bool tz_compression_from_name(tz_compression *out, const char *name);
+/* Finds names of tz_photometric_name, and "auto". */
+TZ_API bool tz_photometric_from_name(tz_photometric *out, const char *name);
+TZ_API bool tz_color_from_name(tz_color *out, const char *name);
+TZ_API bool tz_resampling_from_name(tz_resampling *out, const char *name);
+TZ_API const char *tz_interleave_name(tz_interleave interleave); /* "pixel", "band", "tile" */
+TZ_API bool tz_interleave_from_name(tz_interleave *out, const char *name);
+TZ_API const char *tz_bigtiff_name(tz_bigtiff bigtiff); /* "if_needed", "yes", ... */
+TZ_API bool tz_bigtiff_from_name(tz_bigtiff *out, const char *name);
+TZ_API const char *tz_choice_name(tz_choice choice); /* "auto", "yes", "no" */
+TZ_API bool tz_choice_from_name(tz_choice *out, const char *name);
+TZ_API const char *tz_jpeg_tables_name(tz_jpeg_tables tables); /* "default", "quant", ... */
+TZ_API bool tz_jpeg_tables_from_name(tz_jpeg_tables *out, const char *name);
+TZ_API const char *tz_verify_name(tz_verify verify); /* "sample", "all", "none" */
+TZ_API bool tz_verify_from_name(tz_verify *out, const char *name);
+TZ_API const char *tz_raster_type_name(tz_raster_type type); /* "undefined", "area", "point" */
+TZ_API bool tz_raster_type_from_name(tz_raster_type *out, const char *name);
+/* One TZ_SIDECAR_ bit: "ovr", "msk", "aux", "world". */
+TZ_API const char *tz_sidecar_name(uint32_t sidecar);
+TZ_API bool tz_sidecar_from_name(uint32_t *out, const char *name);
+
+/* ---------------------------------------------------------------------------------------------
  * Validation
  *
  *     tz_validation *report = NULL;
@@ -1407,6 +1484,7 @@ typedef struct tz_validate_options {
     tz_progress progress; /* in tiles */
 } tz_validate_options;
 #define TZ_VALIDATE_OPTIONS_INIT TZ_INIT(tz_validate_options)
+TZ_API void tz_validate_options_init(tz_validate_options *options, size_t size);
 
 typedef struct tz_validation {
     /* No check of TZ_CHECK_CLASS_TIFF and TZ_CHECK_CLASS_GDAL fails, which is the sense of GDAL's
@@ -1532,6 +1610,7 @@ typedef struct tz_device_options {
     void *cuda_stream;    /* a CUstream of the caller's: see tz_device_native_stream; NULL: none */
 } tz_device_options;
 #define TZ_DEVICE_OPTIONS_INIT TZ_INIT(tz_device_options)
+TZ_API void tz_device_options_init(tz_device_options *options, size_t size);
 
 /* Open a device by its name: "cpu", "cuda:N", "opencl:N", or "auto": of the GPUs that
  * can be opened the one with most memory, by CUDA rather than by OpenCL, and the CPU where none

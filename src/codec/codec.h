@@ -280,23 +280,13 @@ enum {
     TZ_OPTION_PREDICTOR = 256 /* libtiff, and so everybody, knows predictors with this codec */
 };
 
-/* One value of tag Compression. */
-typedef struct tz_codec_number {
-    uint16_t number;   /* 0: the end of the list */
-    const char *name;  /* as GDAL spells it if GDAL knows it */
-    const char *label; /* in errors, if it is not the codec's; NULL otherwise */
-    bool is_read_only; /* the encoder does not make it */
-} tz_codec_number;
-
+/* One row. Of its infos the first is the codec that new files get; the others are further names
+ * that its decoder reads, and the list ends with one that has no name. */
 typedef struct tz_codec {
     const char *name;            /* "deflate" */
-    const char *label;           /* in the error of a build that lacks it: "Deflate" */
-    const char *library;         /* that the decoder needs: "libdeflate"; NULL: none */
-    const char *encoder_library; /* that the encoder needs, if the decoder does not; NULL: none */
     const char *feature;         /* of tz_build_feature; NULL: none */
-    const char *version;         /* of the library; NULL: not in this build */
     const char *readers;         /* programs that read it, if GDAL cannot; NULL otherwise */
-    tz_codec_number numbers[4];  /* the first is the one that new files get */
+    tz_codec_info infos[4];      /* of tz_codec_get */
     unsigned options;            /* TZ_OPTION_..., with the first number */
     bool is_lossless_by_default; /* with the first number */
     const tz_decoder *decoder;   /* NULL: not in this build */

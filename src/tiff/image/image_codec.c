@@ -14,7 +14,7 @@
 static unsigned codec_options(const tz_image *image)
 {
     const tz_codec *codec = tz_codec_find((uint16_t)image->options.compression);
-    return codec && codec->numbers[0].number == image->options.compression ? codec->options : 0;
+    return codec && codec->infos[0].compression == image->options.compression ? codec->options : 0;
 }
 
 static bool is_whole_byte_depth(uint16_t bits)
@@ -105,7 +105,7 @@ static tz_encode_options encode_choice_from_options(const tz_write_options *opti
 {
     const tz_codec *codec = tz_codec_find((uint16_t)options->compression);
     const bool default_lossless =
-        codec && codec->is_lossless_by_default && codec->numbers[0].number == options->compression;
+        codec && codec->is_lossless_by_default && codec->infos[0].compression == options->compression;
     /* A device without a level to follow uses the class of levels that devices have. */
     const bool by_device = options->device && options->compression == TZ_COMPRESSION_DEFLATE;
     return (tz_encode_options){

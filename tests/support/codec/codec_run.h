@@ -31,7 +31,7 @@ static inline uint16_t decoder_compression(const tz_decoder *decoder)
     const tz_codec *codec = tz_codecs;
     while (codec->decoder != decoder)
         codec++;
-    return codec->numbers[0].number;
+    return codec->infos[0].compression;
 }
 
 static inline void run_open(codec_run *run, const tz_decoder *codec)

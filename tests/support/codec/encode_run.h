@@ -30,7 +30,7 @@ static inline uint16_t encoder_compression(const tz_encoder *encoder)
     const tz_codec *codec = tz_codecs;
     while (codec->encoder != encoder)
         codec++;
-    return codec->numbers[0].number;
+    return codec->infos[0].compression;
 }
 
 static inline tz_tile_format encode_format(const tz_encoder *encoder, size_t width, size_t height)

@@ -227,13 +227,15 @@ static void every_encoder_is_found_by_each_of_its_numbers(void **state)
     for (const tz_codec *codec = tz_codecs; codec < tz_codecs + TZ_CODEC_COUNT; codec++) {
         if (!codec->encoder)
             continue;
-        for (const tz_codec_number *number = codec->numbers; number->number; number++) {
-            const tz_encoder *found = NULL;
-            const tz_decoder *decoder = NULL;
-            assert_int_equal(tz_encoder_find(number->number, &b.ctx, &found) == TZ_OK,
-                             !number->is_read_only);
-            assert_ptr_equal(found, number->is_read_only ? NULL : codec->encoder);
-            assert_int_equal(tz_decoder_find(number->number, &b.ctx, &decoder), TZ_OK);
+        for (const tz_codec_info *info = codec->infos; info->name; info++) {
+            for (int k = -1; k < 3 && (k < 0 || info->other_compressions[k] != 0); k++) {
+                const uint16_t number = k < 0 ? info->compression : info->other_compressions[k];
+                const tz_encoder *found = NULL;
+                const tz_decoder *decoder = NULL;
+                assert_int_equal(tz_encoder_find(number, &b.ctx, &found) == TZ_OK, info->can_write);
+                assert_ptr_equal(found, info->can_write ? codec->encoder : NULL);
+                assert_int_equal(tz_decoder_find(number, &b.ctx, &decoder), TZ_OK);
+            }
         }
     }
     const tz_encoder *none = NULL;

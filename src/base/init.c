@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Functions that initialise the structs of callers, for languages that have no macros. All of them
+ * do the same, because zero is the default in every member. They touch only the bytes that the
+ * caller has: a program that was compiled for an older version has shorter structs. */
+#include <string.h>
+#include <terrazzo/dlpack.h>
+#include <terrazzo/terrazzo.h>
+
+#define INIT_OF(type)                                                                              \
+    void type##_init(type *value, size_t size)                                                     \
+    {                                                                                              \
+        memset(value, 0, size);                                                                    \
+        value->struct_size = size;                                                                 \
+    }
+
+INIT_OF(tz_device_options)
+INIT_OF(tz_dlpack_options)
+INIT_OF(tz_image_spec)
+INIT_OF(tz_open_options)
+INIT_OF(tz_read_options)
+INIT_OF(tz_validate_options)
+INIT_OF(tz_write_options)
