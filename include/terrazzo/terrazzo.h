@@ -734,6 +734,14 @@ typedef struct tz_read_options {
        false: they are what nodata pixels become in the same read (scaled, or NaN), or 0 where the
        file declares no nodata. Their mask is 0. */
     bool has_fill;
+    /* With has_stream, device memory is used only after the work that is on a stream of the caller
+       when the call is made: the device waits, and not the host. The stream is a CUstream (NULL
+       and 1: the legacy default stream, 2: that of the thread) or a cl_command_queue, of the
+       context that device works in; another context is TZ_ERR_ARG. Pixels are in their buffers
+       when the call returns, so that work which is put into any stream afterwards sees them. Work
+       on buffers in host memory must be finished before the call. */
+    bool has_stream;
+    void *stream;
 } tz_read_options;
 #define TZ_READ_OPTIONS_INIT TZ_INIT(tz_read_options)
 TZ_API void tz_read_options_init(tz_read_options *options, size_t size);
@@ -1135,6 +1143,12 @@ TZ_API TZ_NODISCARD tz_result tz_create_sink(tz_writer **out, tz_sink *sink, con
  * discarded. */
 TZ_API TZ_NODISCARD tz_result tz_write_rows(tz_writer *writer, const tz_buffer *rows,
                                             const tz_buffer *mask, tz_error *err);
+/* The same for rows in device memory that work on a stream of the caller is about to make: the
+ * device waits for what is on the stream now. stream is that of tz_read_options, for
+ * tz_write_options.device. The rows may be changed by any stream when the call has returned. */
+TZ_API TZ_NODISCARD tz_result tz_write_rows_on_stream(tz_writer *writer, const tz_buffer *rows,
+                                                      const tz_buffer *mask, void *stream,
+                                                      tz_error *err);
 
 /* Pixels on demand. read fills pixels (and mask, when the specification has one; else its data is
  * NULL) with window; the buffers have the window's size. Every pixel is asked for once, in order of
@@ -1630,7 +1644,8 @@ TZ_API void *tz_device_get_context(const tz_device *device);
  * device's own. Reads, writes and copies wait, on the device, for all that was put into it before
  * they were called, and are done when they return: so a producer of arrays makes its data
  * ready on this stream (the stream of DLPack's __dlpack__), and a consumer of ours need wait for
- * nothing. NULL: the CPU and OpenCL, where the caller's work must be finished before. */
+ * nothing. NULL: the CPU and OpenCL. For a stream of one call see tz_read_options.stream and
+ * tz_write_rows_on_stream. */
 TZ_API void *tz_device_native_stream(tz_device *device);
 
 /* Memory of a device, for tz_buffer.memory; size is not 0. *out is written only on success. */
@@ -1641,7 +1656,8 @@ TZ_API TZ_NODISCARD tz_result tz_device_memory_alloc(tz_device_memory **out, tz_
  * the end of the piece of memory that it is in. The caller's reference of a cl_mem stays the
  * caller's: the wrapper has one of its own until tz_device_memory_free; memory of CUDA has no
  * references, and must outlive the wrapper. Work of the caller's queues on it must be finished
- * before it is used here, or be on tz_device_native_stream. It counts neither as memory held nor
+ * before it is used here, or be on tz_device_native_stream or on the stream of the call that uses
+ * it. It counts neither as memory held nor
  * against max_device_bytes. */
 TZ_API TZ_NODISCARD tz_result tz_device_wrap(tz_device_memory **out, tz_device *device,
                                              void *handle, uint64_t size, tz_error *err);

@@ -59,7 +59,10 @@ tz_result tz_device_reuse_shared(tz_device *device, uint64_t size, tz_device_mem
 
 /* Orders later commands of all queues after the work that the caller has put into
  * tz_device_native_stream so far. */
-tz_result tz_device_wait_for_stream(tz_device *device, tz_error *err);
+tz_result tz_device_wait_for_native_stream(tz_device *device, tz_error *err);
+/* The same for a CUstream, or a cl_command_queue, of the context that the device works in.
+ * TZ_ERR_ARG: it is not one. */
+tz_result tz_device_wait_for_stream(tz_device *device, void *stream, tz_error *err);
 
 /* These return before the work is done; from and to must stay until a sync. */
 tz_result tz_device_upload(uint32_t queue, tz_device_memory *to, uint64_t offset, const void *from,

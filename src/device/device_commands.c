@@ -75,13 +75,22 @@ bool tz_buffer_is_within(const tz_buffer *buffer)
 
 /* ---- copies ---- */
 
-tz_result tz_device_wait_for_stream(tz_device *device, tz_error *err)
+tz_result tz_device_wait_for_native_stream(tz_device *device, tz_error *err)
 {
     tz_call call;
-    if (device->driver && !device->driver->wait_for_stream)
+    if (device->driver && !device->driver->wait_for_native_stream)
         return TZ_OK;
     TZ_TRY(tz_call_begin(&call, device, TZ_CALL_WAIT_FOR_STREAM, TZ_NO_QUEUE, 0, err));
-    return tz_call_end(&call, device->driver->wait_for_stream(device->state, &call.ctx), err);
+    return tz_call_end(&call, device->driver->wait_for_native_stream(device->state, &call.ctx),
+                       err);
+}
+
+tz_result tz_device_wait_for_stream(tz_device *device, void *stream, tz_error *err)
+{
+    tz_call call;
+    TZ_TRY(tz_call_begin(&call, device, TZ_CALL_WAIT_FOR_STREAM, TZ_NO_QUEUE, 0, err));
+    return tz_call_end(&call, device->driver->wait_for_stream(device->state, stream, &call.ctx),
+                       err);
 }
 
 static const char copy_past_end[] = "a copy goes past the end of device memory";

@@ -301,13 +301,13 @@ static tz_result end_copy(tz_device *device, tz_result result, tz_error *err)
 tz_result tz_device_copy_in(tz_device_memory *to, uint64_t offset, const void *from, uint64_t size,
                             tz_error *err)
 {
-    TZ_TRY(tz_device_wait_for_stream(to->device, err));
+    TZ_TRY(tz_device_wait_for_native_stream(to->device, err));
     return end_copy(to->device, tz_device_upload(0, to, offset, from, size, err), err);
 }
 
 tz_result tz_device_copy_out(void *to, const tz_device_memory *from, uint64_t offset, uint64_t size,
                              tz_error *err)
 {
-    TZ_TRY(tz_device_wait_for_stream(from->device, err));
+    TZ_TRY(tz_device_wait_for_native_stream(from->device, err));
     return end_copy(from->device, tz_device_download(0, to, from, offset, size, err), err);
 }

@@ -251,10 +251,14 @@ typedef struct tz_driver {
     void *(*native_context)(void *state);
 
     /* The stream on which the caller orders its own work; both NULL: there is none.
-     * wait_for_stream makes all queues wait for the work that is on the stream by now. It does
-     * nothing until native_stream was called. */
+     * wait_for_native_stream makes all queues wait for the work that is on the stream by now. It
+     * does nothing until native_stream was called. */
     void *(*native_stream)(void *state);
-    tz_result (*wait_for_stream)(void *state, const tz_context *ctx);
+    tz_result (*wait_for_native_stream)(void *state, const tz_context *ctx);
+    /* The same for any stream of the caller: a CUstream, or a cl_command_queue, of the context that
+     * the device works in. TZ_ERR_ARG if it is not one, as far as that can be found out. Nothing
+     * makes a stream wait for the queues: whoever gives memory back to the caller has waited. */
+    tz_result (*wait_for_stream)(void *state, void *stream, const tz_context *ctx);
 
     /* These return before the work is done. Host memory must not change until then. */
     tz_result (*upload)(void *state, uint32_t queue, const tz_device_memory *to, uint64_t offset,

@@ -118,7 +118,12 @@ static tz_result read_requests(read_call *r, const tz_item *items, size_t count)
 {
     const bool has_gpu = tz_device_is_gpu(r->how.device);
     const char *reason = NULL; /* why the CPU does the work of a named device */
+    if (r->how.has_stream && !has_gpu)
+        return tz_fail(&r->ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "a stream needs options->device, and not the CPU");
     TZ_TRY(make_requests(r, items, count));
+    if (r->how.has_stream && !r->dry)
+        TZ_TRY(tz_device_wait_for_stream(r->how.device, r->how.stream, r->ctx.err));
     const bool resamples = r->plain_count < count;
     if (has_gpu && resamples && r->how.strict_device)
         return tz_fail(&r->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED, tz_no_location(),

@@ -326,7 +326,7 @@ static tz_result read_from_source(tz_writer *w, const tz_row_source *source,
         w->device_rows->count_begin(w);
     end_fill(w, source->on_device, slab->rows);
     if (result == TZ_OK)
-        return source->on_device ? tz_device_wait_for_stream(device, w->ctx.err) : TZ_OK;
+        return source->on_device ? tz_device_wait_for_native_stream(device, w->ctx.err) : TZ_OK;
     if (w->ctx.err)
         *w->ctx.err = failed;
     return result;

@@ -253,19 +253,24 @@ static tz_result start_writing(tz_writer *w, const tz_row_source *source)
 
 /* ---- rows ---- */
 
-/* Rows in device memory belong to the caller's stream until tz_device_wait_for_stream, and
- * again after the call. */
-static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
+/* Rows in device memory belong to the caller's streams until tz_device_wait_for_stream, and again
+ * after the call. stream: NULL: only that of tz_device_native_stream. */
+static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
+                            void *const *stream)
 {
     tz_buffer pixels, valid;
+    tz_device *device = tz_writer_image(w)->options.device;
     TZ_TRY(tz_check_rows(w, rows, mask, &pixels, &valid));
+    if (stream && !device)
+        return TZ_FAIL_ARG(&w->ctx, "a stream needs options->device, and not the CPU");
     if (rows->height == 0)
         return TZ_OK;
     TZ_TRY(start_writing(w, NULL));
+    if (stream)
+        TZ_TRY(tz_device_wait_for_stream(device, *stream, w->ctx.err));
     if (!rows->memory)
         return tz_writer_push(w, &pixels, mask ? &valid : NULL);
-    tz_device *device = tz_writer_image(w)->options.device;
-    TZ_TRY(tz_device_wait_for_stream(device, w->ctx.err));
+    TZ_TRY(tz_device_wait_for_native_stream(device, w->ctx.err));
     const tz_result result = tz_writer_push(w, &pixels, mask ? &valid : NULL);
     /* After the call the rows are the caller's again, also if it failed. */
     const tz_result waited = tz_device_sync(device, 0, result == TZ_OK ? w->ctx.err : NULL);
@@ -276,7 +281,14 @@ tz_result tz_write_rows(tz_writer *writer, const tz_buffer *rows, const tz_buffe
                         tz_error *err)
 {
     TZ_TRY(enter_call(writer, err));
-    return leave_call(writer, write_rows(writer, rows, mask));
+    return leave_call(writer, write_rows(writer, rows, mask, NULL));
+}
+
+tz_result tz_write_rows_on_stream(tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask,
+                                  void *stream, tz_error *err)
+{
+    TZ_TRY(enter_call(writer, err));
+    return leave_call(writer, write_rows(writer, rows, mask, &stream));
 }
 
 static tz_result write_from(tz_writer *w, const tz_row_source *source)

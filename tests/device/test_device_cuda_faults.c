@@ -89,7 +89,8 @@ static void check_dead(tz_device *device, tz_device_memory *memory, const char *
                                  tz_device_download(0, &byte, memory, 0, 1, &err),
                                  launch_something(memory, &err),
                                  tz_device_record(device, 0, &event, &err),
-                                 tz_device_wait_for_stream(device, &err),
+                                 tz_device_wait_for_native_stream(device, &err),
+                                 tz_device_wait_for_stream(device, NULL, &err),
                                  tz_device_free_memory(device, &bytes, &err),
                                  tz_device_sync(device, 1, &err)};
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
@@ -219,7 +220,9 @@ static tz_result work_on(tz_device *device, tz_error *err)
     if (result == TZ_OK)
         result = tz_device_wrap(&wrapped, device, tz_device_memory_get_handle(plain), 0, err);
     if (result == TZ_OK)
-        result = tz_device_wait_for_stream(device, err);
+        result = tz_device_wait_for_native_stream(device, err);
+    if (result == TZ_OK)
+        result = tz_device_wait_for_stream(device, NULL, err);
     if (result == TZ_OK)
         result = tz_device_upload(0, memory, 0, bytes, 100, err);
     if (result == TZ_OK)
@@ -317,7 +320,7 @@ static void test_each_call_fails_in_turn(void **state)
             n++;
         functions_seen += n > 1;
     }
-    assert_int_equal(functions_seen, 27);
+    assert_int_equal(functions_seen, 28);
     assert_true(failures > 40);
     cuda_fake_reset(control);
     assert_int_equal(whole_life(&err), TZ_OK);

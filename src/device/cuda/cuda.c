@@ -91,21 +91,28 @@ static void *native_cuda_context(void *state)
     return ((tz_cu_state *)state)->context;
 }
 
-/* CUDA's two built-in streams, whose handles are 1 and 2, belong to any context. */
-static tz_result adopt_stream(tz_cu_state *s, void *given, const tz_context *ctx)
+/* CUDA's built-in streams, whose handles are 0, 1 and 2, belong to any context. */
+static tz_result check_stream(const tz_cu_state *s, tz_cu_stream stream, const char *name,
+                              const tz_context *ctx)
 {
     tz_cu_context context = NULL;
-    const tz_cu_stream stream = given;
     const tz_cu_code code = s->api.StreamGetCtx(stream, &context);
     if (code == TZ_CU_ERROR_INVALID_HANDLE || code == TZ_CU_ERROR_INVALID_CONTEXT)
-        return fail_argument("cuda_stream is not a CUDA stream", ctx);
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s is not a CUDA stream",
+                       name);
     TZ_TRY(tz_cu_check("cuStreamGetCtx", code, ctx));
     if (context != s->context)
-        return fail_argument(
-            "cuda_stream is of another context than the device's; open the device with "
-            "cuda_context",
-            ctx);
-    s->native_stream = stream;
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "%s is of another context than the device's; open the device with "
+                       "cuda_context",
+                       name);
+    return TZ_OK;
+}
+
+static tz_result adopt_stream(tz_cu_state *s, void *given, const tz_context *ctx)
+{
+    TZ_TRY(check_stream(s, given, "cuda_stream", ctx));
+    s->native_stream = given;
     atomic_store(&s->native_stream_known, true);
     return TZ_OK;
 }
@@ -126,6 +133,16 @@ static tz_result wait_for_native_stream(void *state, const tz_context *ctx)
     TZ_TRY(tz_cu_enter(s, ctx));
     const tz_cu_code code = tz_cu_queues_wait(s, s->native_stream);
     return tz_cu_leave(s, tz_cu_check("cuStreamWaitEvent", code, ctx), ctx);
+}
+
+static tz_result wait_for_caller_stream(void *state, void *stream, const tz_context *ctx)
+{
+    tz_cu_state *s = state;
+    TZ_TRY(tz_cu_enter(s, ctx));
+    tz_result result = check_stream(s, stream, "stream", ctx);
+    if (result == TZ_OK)
+        result = tz_cu_check("cuStreamWaitEvent", tz_cu_queues_wait(s, stream), ctx);
+    return tz_cu_leave(s, result, ctx);
 }
 
 /* Attributes of an address, by one call. */
@@ -493,7 +510,8 @@ const tz_driver tz_driver_cuda = {
     .wrap = wrap_address,
     .native_context = native_cuda_context,
     .native_stream = native_cuda_stream,
-    .wait_for_stream = wait_for_native_stream,
+    .wait_for_native_stream = wait_for_native_stream,
+    .wait_for_stream = wait_for_caller_stream,
     .upload = upload_to_device,
     .download = download_from_device,
     .launch = launch_kernel,

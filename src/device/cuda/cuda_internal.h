@@ -101,7 +101,7 @@ struct tz_cu_state {
     atomic_ullong pool_bytes;    /* allocated from the pool, and not freed */
     atomic_ullong pool_peak;     /* maximum of pool_bytes since it was 0 */
     uint64_t pool_threshold;     /* bytes that the pool keeps while none is allocated */
-    tz_cu_event ready;           /* on the memory stream, or the native stream */
+    tz_cu_event ready;           /* on the memory stream, or one of the caller's */
     tz_cu_event done[TZ_QUEUES]; /* on the queues */
 
     tz_cu_stream native_stream; /* for work of the caller's; see tz_device_native_stream */

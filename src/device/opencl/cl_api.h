@@ -28,6 +28,7 @@ typedef struct _cl_event *tz_cl_event;
     X(OUT_OF_HOST_MEMORY, -6)                                                                      \
     X(BUILD_PROGRAM_FAILURE, -11)                                                                  \
     X(INVALID_CONTEXT, -34)                                                                        \
+    X(INVALID_COMMAND_QUEUE, -36)                                                                  \
     X(INVALID_MEM_OBJECT, -38)                                                                     \
     X(INVALID_BUFFER_SIZE, -61)                                                                    \
     X(PLATFORM_NAME, 0x0902)                                                                       \
@@ -54,6 +55,7 @@ typedef struct _cl_event *tz_cl_event;
     X(MEM_READ_WRITE, 1 << 0)                                                                      \
     X(MEM_ALLOC_HOST_PTR, 1 << 4)                                                                  \
     X(MEM_OBJECT_BUFFER, 0x10f0)                                                                   \
+    X(QUEUE_CONTEXT, 0x1090)                                                                       \
     X(MEM_TYPE, 0x1100)                                                                            \
     X(MEM_SIZE, 0x1102)                                                                            \
     X(MEM_CONTEXT, 0x1106)                                                                         \
@@ -83,6 +85,7 @@ enum { TZ_CL_CONSTANTS(TZ_CL_CONSTANT) };
     X(int32_t, GetContextInfo, (tz_cl_context, uint32_t, size_t, void *, size_t *))                \
     X(int32_t, ReleaseContext, (tz_cl_context))                                                    \
     X(tz_cl_queue, CreateCommandQueue, (tz_cl_context, tz_cl_device, uint64_t, int32_t *))         \
+    X(int32_t, GetCommandQueueInfo, (tz_cl_queue, uint32_t, size_t, void *, size_t *))             \
     X(int32_t, ReleaseCommandQueue, (tz_cl_queue))                                                 \
     X(tz_cl_mem, CreateBuffer, (tz_cl_context, uint64_t, size_t, void *, int32_t *))               \
     X(int32_t, RetainMemObject, (tz_cl_mem))                                                       \

@@ -420,6 +420,37 @@ static tz_result record_event(void *state, uint32_t queue, tz_device_event *even
     return tz_cl_check("clFlush", code, ctx);
 }
 
+/* A queue of the caller's is asked for its context first: events of another one cannot be waited
+ * for. Only some drivers notice a handle that is not an object of theirs. */
+static tz_result wait_for_caller_queue(void *state, void *stream, const tz_context *ctx)
+{
+    cl_state *s = state;
+    tz_cl_context context = NULL;
+    tz_cl_event reached = NULL;
+    int32_t code = TZ_CL_INVALID_COMMAND_QUEUE;
+    if (stream)
+        code =
+            s->api.GetCommandQueueInfo(stream, TZ_CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    if (code == TZ_CL_INVALID_COMMAND_QUEUE)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "stream is not a command queue of OpenCL");
+    TZ_TRY(tz_cl_check("clGetCommandQueueInfo", code, ctx));
+    if (context != s->context)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "stream is of another context than the device's; open the "
+                       "device with opencl_context");
+    TZ_TRY(tz_cl_check("clEnqueueMarkerWithWaitList",
+                       s->api.EnqueueMarkerWithWaitList(stream, 0, NULL, &reached), ctx));
+    const char *function = "clFlush";
+    code = s->api.Flush(stream);
+    for (uint32_t i = 0; i < TZ_QUEUES && code == TZ_CL_SUCCESS; i++) {
+        function = "clEnqueueBarrierWithWaitList";
+        code = s->api.EnqueueBarrierWithWaitList(s->queues[i], 1, &reached, NULL);
+    }
+    (void)s->api.ReleaseEvent(reached);
+    return tz_cl_check(function, code, ctx);
+}
+
 /* The queue waits, not the host: the barrier holds back all later commands of this queue. */
 static tz_result wait_for_event(void *state, uint32_t queue, const tz_device_event *event,
                                 const tz_context *ctx)
@@ -469,6 +500,7 @@ const tz_driver tz_driver_opencl = {
     .free = free_buffer,
     .wrap = wrap_buffer,
     .native_context = native_opencl_context,
+    .wait_for_stream = wait_for_caller_queue,
     .upload = upload_to_buffer,
     .download = download_from_buffer,
     .launch = launch_kernel,

@@ -541,7 +541,7 @@ static tz_result run_on_gpu(tz_gpu_run *run)
     tz_read_report *report = &plan->report;
     TZ_TRY(tz_workers_init(&run->workers, plan));
     if (gpu->on_device)
-        TZ_TRY(tz_device_wait_for_stream(gpu->device, plan->ctx.err));
+        TZ_TRY(tz_device_wait_for_native_stream(gpu->device, plan->ctx.err));
     for (uint32_t i = 0; i < gpu->slots; i++)
         TZ_TRY(tz_gpu_slot_init(run, &run->slots[i], i));
     run->has_memory = true;

@@ -16,7 +16,7 @@ typedef struct object {
     int references;
     size_t size;
     unsigned char *bytes; /* of a context: its devices */
-    void *context;        /* of a buffer */
+    void *context;        /* of a buffer or a queue */
 } object;
 
 static opencl_fake_control control = {OPENCL_FAKE_DEFAULTS};
@@ -239,10 +239,12 @@ EXPORT int32_t clGetContextInfo(tz_cl_context context, uint32_t what, size_t siz
 EXPORT tz_cl_queue clCreateCommandQueue(tz_cl_context context, tz_cl_device device,
                                         uint64_t properties, int32_t *code)
 {
-    (void)context;
     (void)device;
     (void)properties;
-    return make("clCreateCommandQueue", 0, code);
+    object *made = make("clCreateCommandQueue", 0, code);
+    if (made)
+        made->context = context;
+    return (tz_cl_queue)(void *)made;
 }
 
 EXPORT tz_cl_mem clCreateBuffer(tz_cl_context context, uint64_t flags, size_t size, void *host,
@@ -451,6 +453,15 @@ EXPORT int32_t clGetEventInfo(tz_cl_event event, uint32_t what, size_t size, voi
     return code != 0
                ? code
                : answer(&control.event_status, sizeof control.event_status, size, out, out_size);
+}
+
+EXPORT int32_t clGetCommandQueueInfo(tz_cl_queue queue, uint32_t what, size_t size, void *out,
+                                     size_t *out_size)
+{
+    (void)what;
+    const int32_t code = enter("clGetCommandQueueInfo");
+    const object *made = (const object *)(void *)queue;
+    return code != 0 ? code : answer(&made->context, sizeof made->context, size, out, out_size);
 }
 
 EXPORT int32_t clFlush(tz_cl_queue queue)

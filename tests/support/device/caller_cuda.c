@@ -19,6 +19,11 @@ static struct cuda {
     unsigned (*MemFree)(address);
     unsigned (*MemcpyHtoD)(address, const void *, size_t);
     unsigned (*MemcpyDtoH)(void *, address, size_t);
+    unsigned (*StreamCreate)(void **, unsigned);
+    unsigned (*StreamDestroy)(void *);
+    unsigned (*StreamSynchronize)(void *);
+    unsigned (*MemcpyHtoDAsync)(address, const void *, size_t, void *);
+    unsigned (*MemcpyDtoHAsync)(void *, address, size_t, void *);
 } cuda;
 
 static void load(const char *path)
@@ -31,7 +36,12 @@ static void load(const char *path)
                                         "cuMemAlloc_v2",
                                         "cuMemFree_v2",
                                         "cuMemcpyHtoD_v2",
-                                        "cuMemcpyDtoH_v2"};
+                                        "cuMemcpyDtoH_v2",
+                                        "cuStreamCreate",
+                                        "cuStreamDestroy_v2",
+                                        "cuStreamSynchronize",
+                                        "cuMemcpyHtoDAsync_v2",
+                                        "cuMemcpyDtoHAsync_v2"};
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -132,6 +142,55 @@ static uint32_t references(const caller_device *own, void *handle)
     return 0;
 }
 
+/* It waits for no other stream. A fake that is to fail may do so. */
+static void *make_stream(const caller_device *own, void *context)
+{
+    (void)own;
+    void *made = NULL;
+    if (cuda.CtxPushCurrent(context) != 0)
+        return NULL;
+    const unsigned code = cuda.StreamCreate(&made, 1);
+    pop();
+    return code == 0 ? made : NULL;
+}
+
+static void finish(const caller_device *own, void *stream)
+{
+    assert_int_equal(cuda.CtxPushCurrent(own->context), 0);
+    assert_int_equal(cuda.StreamSynchronize(stream), 0);
+    pop();
+}
+
+static void end_stream(const caller_device *own, void *context, void *stream)
+{
+    (void)own;
+    if (cuda.CtxPushCurrent(context) != 0)
+        assert_int_equal(cuda.CtxPushCurrent(context), 0);
+    assert_int_equal(cuda.StreamDestroy(stream), 0);
+    pop();
+}
+
+static void hold(caller_device *own, void *stream)
+{
+    (void)own;
+    (void)stream;
+}
+
+static void let_go(caller_device *own)
+{
+    (void)own;
+}
+
+static void put_copy(const caller_device *own, void *stream, void *handle, void *bytes, size_t size,
+                     bool in)
+{
+    assert_int_equal(cuda.CtxPushCurrent(own->context), 0);
+    assert_int_equal(in ? cuda.MemcpyHtoDAsync((uintptr_t)handle, bytes, size, stream)
+                        : cuda.MemcpyDtoHAsync(bytes, (uintptr_t)handle, size, stream),
+                     0);
+    pop();
+}
+
 const caller_driver caller_cuda = {.begin = begin,
                                    .end = end,
                                    .alloc = make,
@@ -140,4 +199,10 @@ const caller_driver caller_cuda = {.begin = begin,
                                    .other_context = other_context,
                                    .end_other_context = end_other_context,
                                    .context_references = context_references,
-                                   .references = references};
+                                   .references = references,
+                                   .make_stream = make_stream,
+                                   .end_stream = end_stream,
+                                   .hold = hold,
+                                   .let_go = let_go,
+                                   .put_copy = put_copy,
+                                   .finish = finish};

@@ -75,6 +75,42 @@ void caller_copy_out(const caller_device *own, void *bytes, void *handle, size_t
     parts()->copy(own, handle, bytes, size, false);
 }
 
+void *caller_stream_begin(const caller_device *own, void *context)
+{
+    return parts()->make_stream(own, context);
+}
+
+void caller_stream_end(const caller_device *own, void *context, void *stream)
+{
+    parts()->end_stream(own, context, stream);
+}
+
+void caller_put_in(const caller_device *own, void *stream, void *handle, const void *bytes,
+                   size_t size)
+{
+    parts()->put_copy(own, stream, handle, (void *)(uintptr_t)bytes, size, true);
+}
+
+void caller_put_out(const caller_device *own, void *stream, void *bytes, void *handle, size_t size)
+{
+    parts()->put_copy(own, stream, handle, bytes, size, false);
+}
+
+void caller_finish(const caller_device *own, void *stream)
+{
+    parts()->finish(own, stream);
+}
+
+void caller_hold(caller_device *own, void *stream)
+{
+    parts()->hold(own, stream);
+}
+
+void caller_let_go(caller_device *own)
+{
+    parts()->let_go(own);
+}
+
 caller_foreign caller_foreign_begin(const caller_device *own, size_t size)
 {
     caller_foreign foreign = {.context = parts()->other_context(own)};

@@ -15,6 +15,7 @@ typedef struct caller_device {
     bool is_faulty;
     tz_device_options options;
     tz_device *opened; /* in the context; NULL: not yet */
+    void *gate;        /* of caller_hold; NULL: none */
 } caller_device;
 
 /* The test device, opened. End closes it, which fails where something was not released. */
@@ -30,6 +31,19 @@ void *caller_alloc(const caller_device *own, size_t size);
 void caller_free(const caller_device *own, void *handle);
 void caller_copy_in(const caller_device *own, void *handle, const void *bytes, size_t size);
 void caller_copy_out(const caller_device *own, void *bytes, void *handle, size_t size);
+
+/* A stream of the caller's: a cl_command_queue or a CUstream, of its own context or another. */
+void *caller_stream_begin(const caller_device *own, void *context);
+void caller_stream_end(const caller_device *own, void *context, void *stream);
+/* Puts a copy into a stream, and returns. */
+void caller_put_in(const caller_device *own, void *stream, void *handle, const void *bytes,
+                   size_t size);
+void caller_put_out(const caller_device *own, void *stream, void *bytes, void *handle, size_t size);
+void caller_finish(const caller_device *own, void *stream);
+/* Holds back what is put into the stream from now on, until caller_let_go, by any thread. Streams
+ * of CUDA are not held: those of the fake do nothing before somebody waits. */
+void caller_hold(caller_device *own, void *stream);
+void caller_let_go(caller_device *own);
 
 /* Memory of another context of the caller's, and the end of both. */
 typedef struct caller_foreign {

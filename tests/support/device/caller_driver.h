@@ -15,6 +15,13 @@ typedef struct caller_driver {
     void (*end_other_context)(const caller_device *own, void *context);
     uint32_t (*context_references)(const caller_device *own);
     uint32_t (*references)(const caller_device *own, void *handle);
+    void *(*make_stream)(const caller_device *own, void *context);
+    void (*end_stream)(const caller_device *own, void *context, void *stream);
+    void (*hold)(caller_device *own, void *stream);
+    void (*let_go)(caller_device *own);
+    void (*put_copy)(const caller_device *own, void *stream, void *handle, void *bytes, size_t size,
+                     bool in);
+    void (*finish)(const caller_device *own, void *stream);
 } caller_driver;
 
 extern const caller_driver caller_opencl, caller_cuda;

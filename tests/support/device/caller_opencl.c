@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
+#include <string.h>
+
 #include "device/device.h"
 #include "device/opencl/opencl_internal.h"
 #include "support/check.h"
@@ -111,6 +114,67 @@ static uint32_t references(const caller_device *own, void *handle)
     return count - 1;
 }
 
+static void *make_stream(const caller_device *own, void *context)
+{
+    int32_t code = 0;
+    return api_of(own)->CreateCommandQueue(context, own->native, 0, &code);
+}
+
+static void end_stream(const caller_device *own, void *context, void *stream)
+{
+    (void)context;
+    assert_int_equal(api_of(own)->ReleaseCommandQueue(stream), 0);
+}
+
+static void finish(const caller_device *own, void *stream)
+{
+    assert_int_equal(api_of(own)->Finish(stream), 0);
+}
+
+/* Events that the caller sets: only tests need them. */
+static struct user_events {
+    void *(*Create)(void *context, int32_t *code);
+    int32_t (*SetStatus)(void *event, int32_t status);
+} user_events;
+
+static void load_user_events(void)
+{
+    static const char *const names[] = {"clCreateUserEvent", "clSetUserEventStatus"};
+    void *library = dlopen(TZ_CL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        void *symbol = dlsym(library, names[i]);
+        assert_non_null(symbol);
+        memcpy((char *)&user_events + i * sizeof symbol, &symbol, sizeof symbol);
+    }
+}
+
+static void hold(caller_device *own, void *stream)
+{
+    int32_t code = 0;
+    load_user_events();
+    own->gate = user_events.Create(own->context, &code);
+    assert_non_null(own->gate);
+    const tz_cl_event gate = own->gate;
+    assert_int_equal(api_of(own)->EnqueueBarrierWithWaitList(stream, 1, &gate, NULL), 0);
+}
+
+static void let_go(caller_device *own)
+{
+    assert_int_equal(user_events.SetStatus(own->gate, TZ_CL_COMPLETE), 0);
+    assert_int_equal(api_of(own)->ReleaseEvent(own->gate), 0);
+    own->gate = NULL;
+}
+
+static void put_copy(const caller_device *own, void *stream, void *handle, void *bytes, size_t size,
+                     bool in)
+{
+    const tz_cl_api *api = api_of(own);
+    assert_int_equal(in ? api->EnqueueWriteBuffer(stream, handle, 0, 0, size, bytes, 0, NULL, NULL)
+                        : api->EnqueueReadBuffer(stream, handle, 0, 0, size, bytes, 0, NULL, NULL),
+                     0);
+}
+
 const caller_driver caller_opencl = {.begin = begin,
                                      .end = end,
                                      .alloc = make,
@@ -119,4 +183,10 @@ const caller_driver caller_opencl = {.begin = begin,
                                      .other_context = other_context,
                                      .end_other_context = end_other_context,
                                      .context_references = context_references,
-                                     .references = references};
+                                     .references = references,
+                                     .make_stream = make_stream,
+                                     .end_stream = end_stream,
+                                     .hold = hold,
+                                     .let_go = let_go,
+                                     .put_copy = put_copy,
+                                     .finish = finish};
