@@ -74,7 +74,7 @@ static void cog_words(diff_fact *fact, int side, const diff_side *s)
     if (tz_cog_problems(&problems, s->file, &err) != TZ_OK)
         diff_text(fact, side, "unknown");
     else
-        diff_text(fact, side, "%s", (problems & ~TZ_COG_REMARKS) == 0 ? "yes" : "no");
+        diff_text(fact, side, "%s", (problems & ~TZ_COG_PROBLEM_REMARKS) == 0 ? "yes" : "no");
 }
 
 static void file_words(diff_fact *fact, int side, const diff_side *s)

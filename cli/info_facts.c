@@ -12,7 +12,7 @@
 
 bool info_is_cog(const info_file *f)
 {
-    return f->cog_known && (f->cog_problems & ~TZ_COG_REMARKS) == 0;
+    return f->cog_known && (f->cog_problems & ~TZ_COG_PROBLEM_REMARKS) == 0;
 }
 
 /* Levels --------------------------------------------------------------------------------------- */

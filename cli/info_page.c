@@ -415,7 +415,7 @@ static void print_cog(const info_file *f)
         if (!(f->cog_problems & bit))
             continue;
         page_label("");
-        printf("%s%s\n", bit & TZ_COG_REMARKS ? "note: " : "- ", tz_cog_problem_text(bit));
+        printf("%s%s\n", bit & TZ_COG_PROBLEM_REMARKS ? "note: " : "- ", tz_cog_problem_text(bit));
     }
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles each public header alone, and each source with a bare compiler line."""
+"""Compiles each public header alone, with all its initialisers, and each source with a bare compiler line."""
 
 import pathlib
 import re
@@ -12,7 +12,7 @@ from tap import Tap
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 LANGUAGES = [("C11", ["gcc", "-std=c11", "-x", "c"]), ("C11, clang", ["clang", "-std=c11", "-x", "c"]),
-             ("C++17", ["g++", "-std=c++17", "-x", "c++"])]
+             ("C++17", ["g++", "-std=c++17", "-x", "c++"]), ("C++17, clang", ["clang++", "-std=c++17", "-x", "c++"])]
 
 
 def compile_text(command, text):
@@ -21,12 +21,28 @@ def compile_text(command, text):
     return done.returncode == 0, done.stderr
 
 
+def use_initialisers(header):
+    """Returns functions that initialise each struct by its macro, as a variable and as a constant."""
+    macros = re.findall(r"^#define (TZ_\w+_INIT)\s+TZ_INIT\((\w+)\)", header.read_text(), re.MULTILINE)
+    return len(macros), "".join(f"""size_t use_{kind}(void);
+size_t use_{kind}(void)
+{{
+    {kind} first = {macro};
+    const {kind} second = {macro};
+    {kind}_init(&first, sizeof first);
+    return first.struct_size - second.struct_size;
+}}
+""" for macro, kind in macros)
+
+
 def check_header(tap, header):
     name = header.relative_to(ROOT / "include")
+    count, uses = use_initialisers(header)
+    tap.check(f"{name} has initialisers", count > 0)
     for language, command in LANGUAGES:
-        text = f"#include <{name}>\n#include <{name}>\nint main(void);\n"
+        text = f"#include <{name}>\n#include <{name}>\nint main(void);\n{uses}"
         passed, output = compile_text(command + STRICT, text)
-        tap.check(f"{name} alone as {language}", passed, output)
+        tap.check(f"{name} alone as {language}, with {count} initialisers", passed, output)
 
 
 def read_optional_sources():

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+from check_abi import check_library, exported_symbols
 from run import generator
 from tap import Tap
 
@@ -57,9 +58,7 @@ def check_exports(tap, library):
     header = "".join(path.read_text() for path in HEADERS)
     header = re.sub(r"/\*.*?\*/|^#.*?$", "", header, flags=re.DOTALL | re.MULTILINE)
     declared = set(re.findall(r"TZ_API\b[^;]*?\b(tz_\w+)\(", header))
-    lines = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True,
-                           text=True, check=True).stdout.splitlines()
-    exported = {line.split()[-1].split("@")[0] for line in lines}
+    exported = exported_symbols(library)
     tap.check("shared: exports are the functions of the headers", exported == declared,
               f"exported, not declared: {sorted(exported - declared)}\n"
               f"declared, not exported: {sorted(declared - exported)}")
@@ -82,6 +81,7 @@ def check_kind(tap, kind, temporary):
     library = check_files(tap, kind, prefix, libdir)
     if kind == "shared":
         check_exports(tap, library)
+        check_library(tap, library)
     out = run(tap, f"{kind}: the installed command runs", [prefix / "bin/terrazzo", "--version"])
     check_version(tap, f"{kind}, command", out.splitlines()[0])
 

@@ -55,7 +55,7 @@ class Suite:
     when: str = ""
 
 
-QUICK = ["driver", "layers", "layers-prose", "symbols", "header", "unit-quick", "cli-quick"]  # of make test-quick
+QUICK = ["driver", "layers", "layers-prose", "symbols", "abi", "header", "unit-quick", "cli-quick"]  # of make test-quick
 
 
 NVIDIA = {"script": "tests/check_nvidia.py", "preset": "unit",
@@ -75,6 +75,7 @@ def suites():
         Suite("layers", script_jobs, {"script": "tests/check_layers.py"}),
         Suite("layers-prose", script_jobs, {"script": "tests/check_prose.py"}),
         Suite("symbols", script_jobs, {"script": "tests/check_symbols.py", "preset": "unit", "programs": ["terrazzo"]}),
+        Suite("abi", script_jobs, {"script": "tests/check_abi.py", "preset": "unit", "programs": ["terrazzo_shared"]}),
         Suite("lto", script_jobs, {"script": "tests/check_lto.py", "preset": "lto", "programs": ["terrazzo"]}),
         Suite("header", script_jobs, {"script": "tests/check_headers.py"}),
         Suite("kernels", script_jobs, {"script": "tests/check_kernels.py"}),

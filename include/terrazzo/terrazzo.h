@@ -1349,19 +1349,19 @@ TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_pl
  * ------------------------------------------------------------------------------------------ */
 
 /* Why a file is not a Cloud Optimized GeoTIFF: bits of tz_cog_problems. */
-#define TZ_COG_NOT_TILED          (1u << 0) /* a level larger than 512 pixels is not tiled */
-#define TZ_COG_NO_OVERVIEWS       (1u << 1) /* a remark only: larger than 512 pixels, no overviews */
-#define TZ_COG_IFD_NOT_FIRST      (1u << 2) /* the first directory is not at the front */
-#define TZ_COG_IFD_ORDER          (1u << 3) /* directories are not in order of level */
-#define TZ_COG_DATA_BEFORE_IFDS   (1u << 4) /* tile data before the end of the directories */
-#define TZ_COG_DATA_ORDER         (1u << 5) /* tile data not from the smallest level to the largest */
-#define TZ_COG_EDITED             (1u << 6) /* the ghost area says it was edited */
-#define TZ_COG_EXTERNAL_OVERVIEWS (1u << 7) /* overviews in another file */
-#define TZ_COG_NOT_GEOREFERENCED  (1u << 8) /* a remark only: it still is one */
-#define TZ_COG_TRUNCATED          (1u << 9) /* it was cut off: see tz_level_check_end */
+#define TZ_COG_PROBLEM_NOT_TILED          (1u << 0) /* a level above 512 pixels is not tiled */
+#define TZ_COG_PROBLEM_NO_OVERVIEWS       (1u << 1) /* a remark only: above 512 pixels, none */
+#define TZ_COG_PROBLEM_IFD_NOT_FIRST      (1u << 2) /* the first directory is not at the front */
+#define TZ_COG_PROBLEM_IFD_ORDER          (1u << 3) /* directories are not in order of level */
+#define TZ_COG_PROBLEM_DATA_BEFORE_IFDS   (1u << 4) /* tiles before the end of the directories */
+#define TZ_COG_PROBLEM_DATA_ORDER         (1u << 5) /* tiles not from smallest to largest level */
+#define TZ_COG_PROBLEM_EDITED             (1u << 6) /* the ghost area says it was edited */
+#define TZ_COG_PROBLEM_EXTERNAL_OVERVIEWS (1u << 7) /* overviews in another file */
+#define TZ_COG_PROBLEM_NOT_GEOREFERENCED  (1u << 8) /* a remark only: it still is one */
+#define TZ_COG_PROBLEM_TRUNCATED          (1u << 9) /* it was cut off: see tz_level_check_end */
 
 /* Bits that are remarks only: with nothing else it still is one, also for tz_validate. */
-#define TZ_COG_REMARKS (TZ_COG_NO_OVERVIEWS | TZ_COG_NOT_GEOREFERENCED)
+#define TZ_COG_PROBLEM_REMARKS (TZ_COG_PROBLEM_NO_OVERVIEWS | TZ_COG_PROBLEM_NOT_GEOREFERENCED)
 
 /* A quick look by directories, first and last tiles; 0 or only remarks means that it is one. The
  * checks are those of tz_validate. */

@@ -307,7 +307,7 @@ static const tz_check_row cog_rows[] = {
     {"cog.data-order", "overviews", "data of the smallest level comes first, of the image last",
      tz_check_level_data_order, 0, 0, TZ_CHECK_OUTCOME_WARNING},
     {"cog.geotiff", "optimized", "the image is georeferenced",
-     check_georeferenced, TZ_COG_NOT_GEOREFERENCED, 0, 0},
+     check_georeferenced, TZ_COG_PROBLEM_NOT_GEOREFERENCED, 0, 0},
     {"cog.tile-size", "optimized", "tiles are square, small, of one size and a power of two",
      check_tile_size, 0, 0, 0},
     {"cog.reduction", "optimized", "each level is half, and not less than a tenth, of the one before",

@@ -198,7 +198,7 @@ static const tz_check_row tiff_rows[] = {
      tz_checker_add_open_warnings, 0, 0, 0},
     {"tiff.tile-spans", NULL, "tiles lie in the file", tz_check_tile_spans, 0, TZ_SCANS_TILES, 0},
     {"tiff.file-end", NULL, "the last tiles of each level lie before the end of the file",
-     tz_check_file_end, TZ_COG_TRUNCATED, 0, 0},
+     tz_check_file_end, TZ_COG_PROBLEM_TRUNCATED, 0, 0},
     {"tiff.overlap", NULL, "directories, data of tags and tiles do not lie on top of each other",
      tz_check_overlap, 0, TZ_SCANS_TILES, 0},
     {"tiff.unused-bytes", NULL, "the file ends with the last thing in it",

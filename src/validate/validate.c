@@ -233,16 +233,17 @@ const char *tz_cog_problem_text(uint32_t problem)
         uint32_t bit;
         const char *text;
     } texts[] = {
-        {TZ_COG_NOT_TILED, "a level of more than 512 pixels is stored in strips"},
-        {TZ_COG_NO_OVERVIEWS, "larger than 512 pixels, but without overviews"},
-        {TZ_COG_IFD_NOT_FIRST, "the first directory is not at the front of the file"},
-        {TZ_COG_IFD_ORDER, "the directories are not in the order of their levels"},
-        {TZ_COG_DATA_BEFORE_IFDS, "tile data comes before the end of the directories"},
-        {TZ_COG_DATA_ORDER, "tile data is not in order from the smallest level to the largest"},
-        {TZ_COG_EDITED, "the file was edited after it was written as a COG"},
-        {TZ_COG_EXTERNAL_OVERVIEWS, "overviews are in another file"},
-        {TZ_COG_NOT_GEOREFERENCED, "not georeferenced"},
-        {TZ_COG_TRUNCATED, "the file was cut off: tiles or directories lie past its end"},
+        {TZ_COG_PROBLEM_NOT_TILED, "a level of more than 512 pixels is stored in strips"},
+        {TZ_COG_PROBLEM_NO_OVERVIEWS, "larger than 512 pixels, but without overviews"},
+        {TZ_COG_PROBLEM_IFD_NOT_FIRST, "the first directory is not at the front of the file"},
+        {TZ_COG_PROBLEM_IFD_ORDER, "the directories are not in the order of their levels"},
+        {TZ_COG_PROBLEM_DATA_BEFORE_IFDS, "tile data comes before the end of the directories"},
+        {TZ_COG_PROBLEM_DATA_ORDER,
+         "tile data is not in order from the smallest level to the largest"},
+        {TZ_COG_PROBLEM_EDITED, "the file was edited after it was written as a COG"},
+        {TZ_COG_PROBLEM_EXTERNAL_OVERVIEWS, "overviews are in another file"},
+        {TZ_COG_PROBLEM_NOT_GEOREFERENCED, "not georeferenced"},
+        {TZ_COG_PROBLEM_TRUNCATED, "the file was cut off: tiles or directories lie past its end"},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].bit == problem)
@@ -284,7 +285,7 @@ tz_result tz_cog_problems(uint32_t *problems, const tz_file *file, tz_error *err
         }
     }
     if (has_truncated_ifds(&checker))
-        found |= TZ_COG_TRUNCATED;
+        found |= TZ_COG_PROBLEM_TRUNCATED;
     checker.ctx.ifd = -1;
     TZ_TRY(tz_source_check(file->containers[0].source, &checker.ctx));
     *problems = found;

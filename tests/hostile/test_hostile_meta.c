@@ -504,7 +504,7 @@ static void case_69_ghost_says_edited(void **state)
         uint32_t problems = 0;
         assert_true(tz_file_get_info(file)->ghost.edited);
         assert_int_equal(tz_cog_problems(&problems, file, NULL), TZ_OK);
-        assert_true(problems & TZ_COG_EDITED);
+        assert_true(problems & TZ_COG_PROBLEM_EDITED);
         check_close(file);
         tb_free(b);
     }

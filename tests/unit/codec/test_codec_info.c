@@ -173,7 +173,8 @@ static void what_cannot_be_written_is_refused_by_name(void **state)
             continue;
         assert_int_equal(try_write(info, (choice){0}, &err), TZ_ERR_UNSUPPORTED);
         assert_int_equal(err.cause, TZ_CAUSE_UNSUPPORTED);
-        assert_non_null(strstr(err.message, info->built ? info->name : info->library));
+        assert_true(strstr(err.message, info->name) ||
+                    (!info->built && strstr(err.message, info->library)));
     }
 }
 

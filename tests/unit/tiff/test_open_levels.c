@@ -382,47 +382,48 @@ static void every_cog_problem(void **state)
         tb_gray(b, 513, 10);
         tb_georeference(b, 0, 32633);
         tb_overview(b, 0, 256, 5);
-        assert_int_equal(problems_of(b), TZ_COG_NOT_TILED);
+        assert_int_equal(problems_of(b), TZ_COG_PROBLEM_NOT_TILED);
 
         b = tb_new(f);
         cog_image(b);
-        assert_int_equal(problems_of(b), TZ_COG_NO_OVERVIEWS);
+        assert_int_equal(problems_of(b), TZ_COG_PROBLEM_NO_OVERVIEWS);
 
         b = tb_new(f);
         tb_overview(b, cog_image(b), 512, 512);
         b->ifds[0].gap = 100;
-        assert_int_equal(problems_of(b), TZ_COG_IFD_NOT_FIRST);
+        assert_int_equal(problems_of(b), TZ_COG_PROBLEM_IFD_NOT_FIRST);
 
         b = tb_new(f);
         int image = cog_image(b);
         tb_overview(b, image, 256, 256);
         tb_overview(b, image, 512, 512);
-        assert_true(problems_of(b) & TZ_COG_IFD_ORDER);
+        assert_true(problems_of(b) & TZ_COG_PROBLEM_IFD_ORDER);
 
         b = tb_new(f);
         b->data_first = true;
         tb_overview(b, cog_image(b), 512, 512);
-        assert_int_equal(problems_of(b), TZ_COG_DATA_BEFORE_IFDS | TZ_COG_IFD_NOT_FIRST);
+        assert_int_equal(problems_of(b),
+                         TZ_COG_PROBLEM_DATA_BEFORE_IFDS | TZ_COG_PROBLEM_IFD_NOT_FIRST);
 
         b = tb_new(f);
         b->data_forward = true;
         tb_overview(b, cog_image(b), 512, 512);
-        assert_int_equal(problems_of(b), TZ_COG_DATA_ORDER);
+        assert_int_equal(problems_of(b), TZ_COG_PROBLEM_DATA_ORDER);
 
         b = tb_new(f);
         tb_ghost(b, "LAYOUT=IFDS_BEFORE_DATA\nKNOWN_INCOMPATIBLE_EDITION=YES\n");
         tb_overview(b, cog_image(b), 512, 512);
-        assert_int_equal(problems_of(b), TZ_COG_EDITED);
+        assert_int_equal(problems_of(b), TZ_COG_PROBLEM_EDITED);
 
         b = tb_new(f);
         tb_tiled(b, 64, 64, 16);
-        assert_int_equal(problems_of(b), TZ_COG_NOT_GEOREFERENCED);
+        assert_int_equal(problems_of(b), TZ_COG_PROBLEM_NOT_GEOREFERENCED);
 
         b = tb_new(f);
         tb_overview(b, cog_image(b), 512, 512);
         tb_finish(b);
         b->size = tb_tile_at(b, 0, 15);
-        assert_int_equal(problems_of(b), TZ_COG_TRUNCATED);
+        assert_int_equal(problems_of(b), TZ_COG_PROBLEM_TRUNCATED);
     }
 }
 
@@ -436,7 +437,7 @@ static void a_mask_directory_after_the_data_is_a_problem(void **state)
         tb_overview(b, image, 512, 512);
         int mask = tb_mask(b, image);
         b->ifds[mask].at = 20000;
-        assert_int_equal(problems_of(b), TZ_COG_DATA_BEFORE_IFDS);
+        assert_int_equal(problems_of(b), TZ_COG_PROBLEM_DATA_BEFORE_IFDS);
     }
 }
 
@@ -455,7 +456,7 @@ static void external_overviews_are_a_problem(void **state)
     tz_file *file = open_with(paths.image, TZ_SIDECAR_OVR, true);
     uint32_t problems = 0;
     assert_int_equal(tz_cog_problems(&problems, file, NULL), TZ_OK);
-    assert_int_equal(problems, TZ_COG_EXTERNAL_OVERVIEWS);
+    assert_int_equal(problems, TZ_COG_PROBLEM_EXTERNAL_OVERVIEWS);
     tz_close(file);
     remove_sidecars(&paths);
 }
@@ -463,7 +464,7 @@ static void external_overviews_are_a_problem(void **state)
 static void every_cog_problem_has_words(void **state)
 {
     (void)state;
-    for (uint32_t bit = 1; bit <= TZ_COG_TRUNCATED; bit <<= 1) {
+    for (uint32_t bit = 1; bit <= TZ_COG_PROBLEM_TRUNCATED; bit <<= 1) {
         assert_true(strlen(tz_cog_problem_text(bit)) > 5);
         assert_string_not_equal(tz_cog_problem_text(bit), tz_cog_problem_text(0));
     }

@@ -151,7 +151,7 @@ static void smaller_levels_come_first(void **state)
     uint32_t problems = 0;
     uint64_t before = 0;
     assert_int_equal(tz_cog_problems(&problems, w.file, NULL), TZ_OK);
-    assert_int_equal(problems & ~TZ_COG_NOT_GEOREFERENCED, 0);
+    assert_int_equal(problems & ~TZ_COG_PROBLEM_NOT_GEOREFERENCED, 0);
     for (uint32_t level = w.info->level_count; level-- > 0;) {
         const uint64_t count = w.info->levels[level].tile_count;
         tz_tile_span spans[30], masks[30];
