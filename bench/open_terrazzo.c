@@ -29,8 +29,8 @@ static int open_one(const char *path, opened *sums)
     const tz_info *info = tz_file_get_info(file);
     sums->pixels += (uint64_t)info->width * info->height * info->bands;
     sums->bits += tz_dtype_size(info->dtype) * 8;
-    if (info->geo.has_transform) {
-        const double *t = info->geo.transform;
+    if (info->geo->has_transform) {
+        const double *t = info->geo->transform;
         sums->corners += t[0] + t[1] + t[3] + t[5];
     }
     sums->nodata += nodata_of(&info->nodata);
@@ -48,7 +48,8 @@ static int print_cost(const char *list)
         return 1;
     const tz_info *info = tz_file_get_info(file);
     printf("%" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu64 " %" PRIu32 "\n", info->reads,
-           info->bytes_read, info->ifd_count, info->levels[0].tile_count, info->warning_count);
+           info->bytes_read, info->ifd_count, tz_file_get_level(file, 0)->tile_count,
+           info->warning_count);
     tz_close(file);
     return 0;
 }

@@ -152,18 +152,19 @@ static tz_result describe_image(conversion *c, const tz_cog_plan_info *plan, con
 {
     const tz_info *info = c->info;
     bool same_bytes = tz_dtype_size(plan->dtype) == 1 && tz_dtype_size(info->dtype) == 1;
+    bool has_mask = tz_file_get_level(c->file, 0)->has_mask;
     bool halved = plan->dtype == TZ_DTYPE_FLOAT16 && info->dtype == TZ_DTYPE_FLOAT32;
-    bool by_alpha = plan->mask && !info->levels[0].has_mask && info->bands == plan->bands + 1;
+    bool by_alpha = plan->mask && !has_mask && info->bands == plan->bands + 1;
     if (info->width != plan->levels[0].width || info->height != plan->levels[0].height)
         return wrong_image(path, "size", err);
     if (info->bands != plan->bands && !by_alpha)
         return wrong_image(path, "number of bands", err);
     if (info->dtype != plan->dtype && !same_bytes && !halved)
         return wrong_image(path, "type of pixels", err);
-    if (plan->mask && !info->levels[0].has_mask && plan->nodata.kind == TZ_NODATA_NONE &&
+    if (plan->mask && !has_mask && plan->nodata.kind == TZ_NODATA_NONE &&
         nodata_mask_make(&c->by_nodata, &info->nodata, plan->dtype))
         c->by_nodata.alpha = conversion_alpha(c);
-    if (plan->mask && !by_alpha && !c->by_nodata.used && !info->levels[0].has_mask)
+    if (plan->mask && !by_alpha && !c->by_nodata.used && !has_mask)
         return wrong_image(path, "mask: none", err);
     c->spec.width = info->width;
     c->spec.height = info->height;
@@ -186,7 +187,7 @@ tz_result block_read_image(const block_pixels *into, const tz_cog_plan *plan, ui
     if (result != TZ_OK)
         return result;
     c.info = tz_file_get_info(c.file);
-    sidecars_note(path, c.info, open->sidecars);
+    sidecars_note(path, c.file, open->sidecars);
     c.options.threads = threads;
     result = describe_image(&c, info, path, err);
     file_rows_start(&rows, &c, memory / 4);

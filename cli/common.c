@@ -40,7 +40,7 @@ bool common_apply(common_settings *settings, int id, const char *value)
         settings->open.strict = true;
         return true;
     case COMMON_LIMIT:
-        return limits_set(&settings->open.limits, value);
+        return limits_set(&settings->limits, value);
     case COMMON_JSON:
         settings->json = true;
         return true;
@@ -62,6 +62,8 @@ int common_parse(const cli_command *command, int argc, char **argv, common_setti
                  int *status)
 {
     option_parser parser;
+    tz_limits_init(&common->limits, sizeof common->limits);
+    common->open.limits = &common->limits;
     option_start(&parser, command, argc, argv);
     bool help = false;
     int id;

@@ -9,6 +9,7 @@
 
 typedef struct common_settings {
     tz_open_options open;
+    tz_limits limits; /* of open, by common_parse */
     bool json;
     bool verbose;
 } common_settings;

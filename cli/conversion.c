@@ -26,7 +26,8 @@ static tz_result describe_raw(conversion *c, tz_error *err)
     c->spec.dtype = c->raw.dtype;
     c->spec.nodata = raw->nodata;
     c->spec.nodata_text = raw->nodata_text;
-    c->geo = (tz_geo){.has_transform = raw->has_transform,
+    c->geo = (tz_geo){.struct_size = sizeof c->geo,
+                      .has_transform = raw->has_transform,
                       .epsg = raw->epsg,
                       .epsg_vertical = raw->epsg_vertical,
                       .key_minor = raw->epsg_vertical != 0, /* as its keys will be */
@@ -46,8 +47,8 @@ static tz_result describe_file(conversion *c, tz_error *err)
     if (result != TZ_OK)
         return result;
     c->info = tz_file_get_info(c->file);
-    sidecars_note(s->input, c->info, s->common.open.sidecars);
-    pages_note_left_out(s->input, c->info);
+    sidecars_note(s->input, c->file, s->common.open.sidecars);
+    pages_note_left_out(s->input, c->file);
     result = tz_image_spec_from_file(&c->base, c->file, err);
     if (result == TZ_OK)
         c->spec = *c->base;
@@ -127,6 +128,6 @@ uint64_t conversion_bytes(const conversion *c)
 
 const double *conversion_transform(const conversion *c)
 {
-    const tz_geo *geo = c->info != NULL ? &c->info->geo : &c->geo;
+    const tz_geo *geo = c->info != NULL ? c->info->geo : &c->geo;
     return geo->has_transform ? geo->transform : NULL;
 }

@@ -28,10 +28,10 @@ static tz_interleave interleave_of(const conversion *c)
     if (co->given[CO_INTERLEAVE] || c->settings->cog)
         return (tz_interleave)creation_number(co, CO_INTERLEAVE);
     if (creation_compression(co, CO_COMPRESS) != TZ_COMPRESSION_NONE || c->info == NULL ||
-        c->info->planar != 2)
+        c->info->planar != TZ_PLANAR_SEPARATE)
         return TZ_INTERLEAVE_PIXEL;
-    return c->info->ghost.interleave == TZ_INTERLEAVE_TILE ? TZ_INTERLEAVE_TILE
-                                                           : TZ_INTERLEAVE_BAND;
+    return c->info->ghost->interleave == TZ_INTERLEAVE_TILE ? TZ_INTERLEAVE_TILE
+                                                            : TZ_INTERLEAVE_BAND;
 }
 
 static void set_blocks(tz_write_options *o, const conversion *c)

@@ -250,7 +250,7 @@ void convert_report_write(const conversion *c, const convert_result *result)
     write_statistics(&j, c);
     json_array(&j, "warnings");
     if (c->info != NULL)
-        problem_write_each(&j, c->info->warnings, c->info->warning_count);
+        problem_write_warnings(&j, c->file);
     problem_write_each(&j, &c->note, c->note_count);
     problem_write_each(&j, result->reading.warnings, result->reading.warning_count);
     problem_write_each(&j, result->writing.warnings, result->writing.warning_count);
@@ -274,7 +274,7 @@ void convert_report_warn(const conversion *c, const convert_result *result)
     const tz_read_report *r = &result->reading;
     const tz_write_report *w = &result->writing;
     if (c->info != NULL)
-        problem_print_warnings(c->info);
+        problem_print_warnings(c->file);
     warn_each(&c->note, c->note_count, 0);
     warn_each(r->warnings, r->warning_count, r->warnings_dropped);
     warn_each(w->warnings, w->warning_count, w->warnings_dropped);

@@ -99,7 +99,7 @@ static bool is_jpeg_cog(const conversion *c)
 static bool spec_ends_in_alpha(const tz_image_spec *spec)
 {
     if (spec->extra_sample_count > 0)
-        return spec->extra_samples[spec->extra_sample_count - 1] != 0;
+        return spec->extra_samples[spec->extra_sample_count - 1] != TZ_EXTRA_SAMPLE_UNSPECIFIED;
     return spec->bands == 4 && color_bands(spec) == 3; /* as the writer takes it */
 }
 
@@ -107,7 +107,8 @@ uint32_t conversion_alpha(const conversion *c)
 {
     const tz_info *info = c->info;
     uint32_t extra = info != NULL ? info->extra_sample_count : 0;
-    bool in_file = extra > 0 && info->bands > 1 && info->extra_samples[extra - 1] != 0;
+    bool in_file = extra > 0 && info->bands > 1 &&
+                   info->extra_samples[extra - 1] != TZ_EXTRA_SAMPLE_UNSPECIFIED;
     if (info != NULL)
         return in_file ? info->bands - 1 : UINT32_MAX;
     return c->spec.bands > 1 && spec_ends_in_alpha(&c->spec) ? c->spec.bands - 1 : UINT32_MAX;
@@ -156,7 +157,7 @@ static tz_result set_colors(conversion *c, tz_error *err)
     }
     if (co->given[CO_PHOTOMETRIC])
         spec->photometric = (tz_photometric)creation_number(co, CO_PHOTOMETRIC);
-    else if (ycbcr && is_rgb_when_read(c->info->levels[0].compression))
+    else if (ycbcr && is_rgb_when_read(tz_file_get_level(c->file, 0)->compression))
         spec->photometric = TZ_PHOTOMETRIC_RGB; /* as it is delivered */
     else if (ycbcr)
         return problem_make(err, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,

@@ -60,10 +60,12 @@ static const creation_word photometrics[] = {{"MINISBLACK", TZ_PHOTOMETRIC_MIN_I
                                              {"ICCLAB", TZ_PHOTOMETRIC_ICCLAB, NULL},
                                              {"ITULAB", TZ_PHOTOMETRIC_ITULAB, NULL},
                                              {NULL, 0, NULL}};
-/* ExtraSamples' numbers */
-static const creation_word alphas[] = {
-    {"NON-PREMULTIPLIED", 2, NULL}, {"YES", 2, NULL}, {"PREMULTIPLIED", 1, NULL},
-    {"UNSPECIFIED", 0, NULL},       {"NO", 0, NULL},  {NULL, 0, NULL}};
+static const creation_word alphas[] = {{"NON-PREMULTIPLIED", TZ_EXTRA_SAMPLE_ALPHA, NULL},
+                                       {"YES", TZ_EXTRA_SAMPLE_ALPHA, NULL},
+                                       {"PREMULTIPLIED", TZ_EXTRA_SAMPLE_PREMULTIPLIED, NULL},
+                                       {"UNSPECIFIED", TZ_EXTRA_SAMPLE_UNSPECIFIED, NULL},
+                                       {"NO", TZ_EXTRA_SAMPLE_UNSPECIFIED, NULL},
+                                       {NULL, 0, NULL}};
 static const creation_word bigtiffs[] = {{"IF_NEEDED", TZ_BIGTIFF_IF_NEEDED, NULL},
                                          {"IF_SAFER", TZ_BIGTIFF_IF_SAFER, NULL},
                                          {"YES", TZ_BIGTIFF_YES, NULL},

@@ -56,7 +56,8 @@ typedef struct diff_level {
 
 /* A tag that is not the same. */
 typedef struct diff_tag {
-    uint32_t level; /* with TZ_MASK_OF for a mask's directory */
+    uint32_t level;
+    bool mask; /* of the directory of that level's mask */
     uint16_t number;
     bool present[2];
     tz_tag tags[2];

@@ -127,7 +127,7 @@ static tz_result compare_files(diff *d, tz_error *err)
         if (result != TZ_OK)
             return result;
         d->sides[i].info = tz_file_get_info(d->sides[i].file);
-        sidecars_note(d->sides[i].path, d->sides[i].info, d->settings->common.open.sidecars);
+        sidecars_note(d->sides[i].path, d->sides[i].file, d->settings->common.open.sidecars);
     }
     d->memory = memory_divide(d->settings->memory, d->settings->threads, false);
     if (result == TZ_OK && d->settings->parts & DIFF_PIXELS)
@@ -157,7 +157,7 @@ static int show_diff(diff *d)
     else
         diff_print(d);
     for (int i = 0; i < 2; i++)
-        problem_print_warnings(d->sides[i].info);
+        problem_print_warnings(d->sides[i].file);
     return d->different != 0 ? EXIT_DIFFERENT : EXIT_OK;
 }
 

@@ -57,8 +57,8 @@ static tz_result compare_levels(diff *d, tz_error *err)
     for (uint32_t i = 0; i < a->level_count && i < b->level_count; i++) {
         for (size_t p = 0; p < sizeof properties / sizeof properties[0]; p++) {
             diff_fact fact = {.part = DIFF_LAYOUT, .level = i, .what = properties[p].what};
-            properties[p].words(&fact, 0, &a->levels[i]);
-            properties[p].words(&fact, 1, &b->levels[i]);
+            properties[p].words(&fact, 0, tz_file_get_level(d->sides[0].file, i));
+            properties[p].words(&fact, 1, tz_file_get_level(d->sides[1].file, i));
             tz_result result = diff_add_fact(d, &fact, err);
             if (result != TZ_OK)
                 return result;
@@ -86,9 +86,9 @@ static void file_words(diff_fact *fact, int side, const diff_side *s)
         diff_text(fact, side, "%s", info->big_endian ? "big-endian" : "little-endian");
     else if (strcmp(fact->what, "bands stored") == 0)
         diff_text(fact, side, "%s",
-                  info->bands == 1    ? "one"
-                  : info->planar == 2 ? "by band"
-                                      : "by pixel");
+                  info->bands == 1                     ? "one"
+                  : info->planar == TZ_PLANAR_SEPARATE ? "by band"
+                                                       : "by pixel");
     else if (strcmp(fact->what, "pages") == 0)
         diff_text(fact, side, "%" PRIu32, info->page_count);
     else

@@ -28,9 +28,10 @@ static uint32_t halve_size(uint32_t size, uint32_t level, bool up)
     return size;
 }
 
-static bool is_rounded(const tz_info *info, uint32_t level, bool up)
+static bool is_rounded(const diff_side *side, uint32_t level, bool up)
 {
-    const tz_level *l = &info->levels[level];
+    const tz_info *info = side->info;
+    const tz_level *l = tz_file_get_level(side->file, level);
     return l->width == halve_size(info->width, level, up) &&
            l->height == halve_size(info->height, level, up);
 }
@@ -43,13 +44,14 @@ static const char *explain_rounding(const diff *d, uint32_t level)
     if (a->width != b->width || a->height != b->height || level >= a->level_count ||
         level >= b->level_count)
         return NULL;
-    if (a->levels[level].width == b->levels[level].width &&
-        a->levels[level].height == b->levels[level].height)
+    const tz_level *x = tz_file_get_level(d->sides[0].file, level);
+    const tz_level *y = tz_file_get_level(d->sides[1].file, level);
+    if (x->width == y->width && x->height == y->height)
         return NULL;
-    if (is_rounded(a, level, true) && is_rounded(b, level, false))
+    if (is_rounded(&d->sides[0], level, true) && is_rounded(&d->sides[1], level, false))
         return "sizes of overviews are rounded up in A, as terrazzo and gdaladdo do, and "
                "down in B, as GDAL's COG driver does";
-    if (is_rounded(a, level, false) && is_rounded(b, level, true))
+    if (is_rounded(&d->sides[0], level, false) && is_rounded(&d->sides[1], level, true))
         return "sizes of overviews are rounded up in B, as terrazzo and gdaladdo do, and "
                "down in A, as GDAL's COG driver does";
     return NULL;
@@ -61,7 +63,7 @@ static tz_result compare_size(diff *d, unsigned part, uint32_t level, tz_error *
         .part = part, .level = level, .what = "size", .note = explain_rounding(d, level)};
     diff_fact mask = {.part = part, .level = level, .what = "mask"};
     for (int i = 0; i < 2; i++) {
-        const tz_level *l = &d->sides[i].info->levels[level];
+        const tz_level *l = tz_file_get_level(d->sides[i].file, level);
         text_pair(size.texts[i], l->width, l->height);
         diff_text(&mask, i, "%s", l->has_mask ? "yes" : "no");
     }
@@ -134,12 +136,13 @@ static tz_dtype common_type(tz_dtype a, tz_dtype b)
 }
 
 /* Returns true if a file marks some pixels as not valid. */
-static bool says_validity(const tz_info *info, uint32_t level)
+static bool says_validity(const diff_side *side, uint32_t level)
 {
-    if (info->levels[level].has_mask || info->nodata.kind != TZ_NODATA_NONE)
+    const tz_info *info = side->info;
+    if (tz_file_get_mask(side->file, level) != NULL || info->nodata.kind != TZ_NODATA_NONE)
         return true;
     for (uint32_t i = 0; i < info->extra_sample_count; i++) {
-        if (info->extra_samples[i] != 0)
+        if (info->extra_samples[i] != TZ_EXTRA_SAMPLE_UNSPECIFIED)
             return true;
     }
     return false;
@@ -274,8 +277,8 @@ static block_shape comparison_shape(const comparison *c)
 {
     const tz_info *a = c->d->sides[0].info;
     const tz_info *b = c->d->sides[1].info;
-    const tz_level *x = &a->levels[c->level->level];
-    const tz_level *y = &b->levels[c->level->level];
+    const tz_level *x = tz_file_get_level(c->d->sides[0].file, c->level->level);
+    const tz_level *y = tz_file_get_level(c->d->sides[1].file, c->level->level);
     const tz_level *tiles = y->tile_height > x->tile_height ? y : x;
     return (block_shape){.bands = a->bands,
                          .height = x->height,
@@ -283,7 +286,8 @@ static block_shape comparison_shape(const comparison *c)
                          .tile_height = tiles->tile_height,
                          .tile_width = tiles->tile_width,
                          .sample_size = 2 * (tz_dtype_size(c->dtype) + c->level->has_mask),
-                         .by_band = a->planar == 2 && b->planar == 2};
+                         .by_band =
+                             a->planar == TZ_PLANAR_SEPARATE && b->planar == TZ_PLANAR_SEPARATE};
 }
 
 /* Bytes that a read needs beside a block that does not fit, before the block is allocated. */
@@ -363,7 +367,6 @@ static bool level_differs(const diff_level *level)
 static tz_result compare_level(diff *d, uint32_t index, tz_dtype dtype, tz_error *err)
 {
     const tz_info *a = d->sides[0].info;
-    const tz_info *b = d->sides[1].info;
     void *levels = d->levels;
     diff_level *level = diff_grow(&levels, &d->level_count, sizeof *level);
     d->levels = levels;
@@ -371,7 +374,8 @@ static tz_result compare_level(diff *d, uint32_t index, tz_dtype dtype, tz_error
         return problem_nomem(err, "the list of levels");
     *level = (diff_level){.level = index,
                           .band_count = a->bands,
-                          .has_mask = says_validity(a, index) || says_validity(b, index)};
+                          .has_mask = says_validity(&d->sides[0], index) ||
+                                      says_validity(&d->sides[1], index)};
     comparison c = {.d = d, .level = level, .dtype = dtype, .how = TZ_READ_OPTIONS_INIT};
     c.how.threads = d->settings->threads;
     tz_result result = compare_blocks(&c, err);
@@ -398,8 +402,8 @@ tz_result diff_compare_pixels(diff *d, tz_error *err)
         return result;
     uint32_t count = a->level_count < b->level_count ? a->level_count : b->level_count;
     for (uint32_t i = 0; i < (d->settings->all_levels ? count : 1) && result == TZ_OK; i++) {
-        const tz_level *x = &a->levels[i];
-        const tz_level *y = &b->levels[i];
+        const tz_level *x = tz_file_get_level(d->sides[0].file, i);
+        const tz_level *y = tz_file_get_level(d->sides[1].file, i);
         if (x->width == y->width && x->height == y->height)
             result = compare_level(d, i, dtype, err);
     }

@@ -19,7 +19,6 @@
 
 #define BANDS_SHOWN   16
 #define VALUE_COLUMNS 70
-#define MASK_BIT      TZ_MASK_OF(0u)
 
 /* For people ----------------------------------------------------------------------------------- */
 
@@ -149,9 +148,8 @@ static void print_tag_differences(const diff *d)
     for (size_t i = 0; i < d->tag_count; i++) {
         const diff_tag *tag = &d->tags[i];
         const char *name = tz_tag_name(tag->number);
-        printf("  level %" PRIu32 "%s, tag %u%s%s\n", tag->level & ~MASK_BIT,
-               tag->level & MASK_BIT ? " mask" : "", (unsigned)tag->number, name != NULL ? " " : "",
-               name != NULL ? name : "");
+        printf("  level %" PRIu32 "%s, tag %u%s%s\n", tag->level, tag->mask ? " mask" : "",
+               (unsigned)tag->number, name != NULL ? " " : "", name != NULL ? name : "");
         print_tag_value(d, tag, 0);
         print_tag_value(d, tag, 1);
     }
@@ -284,8 +282,8 @@ static void write_tag_difference(json *j, const diff *d, const diff_tag *tag)
 {
     tz_error err;
     json_object(j, NULL);
-    json_uint(j, "level", tag->level & ~MASK_BIT);
-    json_bool(j, "of_mask", (tag->level & MASK_BIT) != 0);
+    json_uint(j, "level", tag->level);
+    json_bool(j, "of_mask", tag->mask);
     json_uint(j, "tag", tag->number);
     json_text_or_null(j, "name", tz_tag_name(tag->number));
     for (int side = 0; side < 2; side++) {

@@ -200,7 +200,7 @@ static tz_result encode_block(const encoding *e, tz_error *err)
     tz_result result =
         e->overwrite || strcmp(e->output, "-") == 0 ? TZ_OK : output_check_new(e->output, err);
     if (result == TZ_OK)
-        result = block_load_plan(&d.plan, e->plan_path, &e->common.open.limits, err);
+        result = block_load_plan(&d.plan, e->plan_path, e->common.open.limits, err);
     if (result == TZ_OK)
         result = read_pixels(e, &d, err);
     if (result == TZ_OK)

@@ -85,7 +85,7 @@ tz_row_source file_rows_source(file_rows *f)
 {
     return (tz_row_source){.read = read_rows,
                            .user = f,
-                           .chunk_rows = f->c->info->levels[0].tile_height,
+                           .chunk_rows = tz_file_get_level(f->c->file, 0)->tile_height,
                            .columns = true,
                            .on_device = f->c->on_device};
 }
@@ -117,7 +117,7 @@ static tz_result plan_window(file_rows *f, uint32_t row, uint32_t rows, tz_read_
 tz_result file_rows_plan(file_rows *f, uint32_t rows, tz_error *err)
 {
     const uint32_t last = f->c->spec.height - rows;
-    const uint32_t shift = f->c->info->levels[0].tile_height - 1;
+    const uint32_t shift = tz_file_get_level(f->c->file, 0)->tile_height - 1;
     tz_read_report other = {0};
     tz_result result = plan_window(f, 0, rows, &f->report, err);
     if (result == TZ_OK && last > 0)

@@ -57,12 +57,12 @@ bool georeference_transform(const request *r, double out[6])
     double turn[6];
     double in_level[6];
     double in_image[6];
-    if (!info->geo.has_transform)
+    if (!info->geo->has_transform)
         return false;
     upright_to_stored(orientation, level->width, level->height, turn);
     compose_transforms(turn, in_window, in_level);
     compose_transforms(to_full, in_level, in_image);
-    compose_transforms(info->geo.transform, in_image, out);
+    compose_transforms(info->geo->transform, in_image, out);
     return true;
 }
 
@@ -81,7 +81,7 @@ static tz_crs *open_crs(const request *r)
 {
     tz_crs *crs = NULL;
     tz_error err;
-    if (r->info->geo.has_crs && tz_crs_from_file(&crs, r->file, &err) != TZ_OK)
+    if (r->info->geo->has_crs && tz_crs_from_file(&crs, r->file, &err) != TZ_OK)
         return NULL;
     return crs;
 }
@@ -94,7 +94,7 @@ static bool has_vertical(const tz_geo *geo)
 
 static void print_result_crs(const request *r)
 {
-    const tz_geo *geo = &r->info->geo;
+    const tz_geo *geo = r->info->geo;
     tz_crs *crs = open_crs(r);
     int code = code_of(geo, crs);
     page_label("CRS");
@@ -122,13 +122,13 @@ void georeference_print(const request *r)
             printf("%s%s", i > 0 ? ", " : "", text_double(number, t[i]));
         putchar('\n');
     }
-    if (r->info->geo.has_crs)
+    if (r->info->geo->has_crs)
         print_result_crs(r);
 }
 
 void georeference_write(json *j, const request *r)
 {
-    const tz_geo *geo = &r->info->geo;
+    const tz_geo *geo = r->info->geo;
     tz_crs *crs = open_crs(r);
     int code = code_of(geo, crs);
     double t[6];

@@ -79,8 +79,9 @@ static bool is_known(const info_file *f, const tz_error *err)
         if (strcmp(f->problems[i].message, err->message) == 0)
             return true;
     }
-    for (uint32_t i = 0; i < f->info->warning_count; i++) {
-        if (strcmp(f->info->warnings[i].message, err->message) == 0)
+    const tz_error *warning;
+    for (uint32_t i = 0; (warning = tz_file_get_warning(f->file, i)) != NULL; i++) {
+        if (strcmp(warning->message, err->message) == 0)
             return true;
     }
     return false;
@@ -111,14 +112,15 @@ static void gather_facts(info_file *f)
         info_problem(f, &err, true);
     }
     for (uint32_t i = 0; i < 2 * f->info->level_count; i++) {
-        const uint32_t level = i % 2 != 0 ? TZ_MASK_OF(i / 2) : i / 2;
-        if (info_level(f, level) != NULL && tz_level_check_end(f->file, level, &err) != TZ_OK)
+        const bool mask = i % 2 != 0;
+        if (info_level(f, i / 2, mask) != NULL &&
+            tz_level_check_end(f->file, i / 2, mask, &err) != TZ_OK)
             info_problem(f, &err, false);
     }
     f->cog_known = tz_cog_problems(&f->cog_problems, f->file, &err) == TZ_OK;
     if (!f->cog_known)
         info_problem(f, &err, false);
-    if (f->settings->no_crs || !f->info->geo.has_crs || tz_build_feature("proj") == NULL)
+    if (f->settings->no_crs || !f->info->geo->has_crs || tz_build_feature("proj") == NULL)
         return;
     if (tz_crs_from_file(&f->crs, f->file, &err) != TZ_OK)
         info_problem(f, &err, f->settings->common.open.require_crs);
@@ -128,7 +130,7 @@ static void gather_facts(info_file *f)
 
 static void print_problems(const info_file *f)
 {
-    problem_print_warnings(f->info);
+    problem_print_warnings(f->file);
     for (unsigned i = 0; i < f->problem_count; i++) {
         if (f->fatal[i])
             term_error(f->problems[i].message);
@@ -155,7 +157,7 @@ static int show_file(const info_settings *settings, const char *path, json *j)
     else
         info_print_page(&f);
     print_problems(&f);
-    sidecars_note(path, f.info, settings->common.open.sidecars);
+    sidecars_note(path, f.file, settings->common.open.sidecars);
     tz_crs_close(f.crs);
     meta_close(&f.metadata);
     tz_close(f.file);
@@ -167,13 +169,13 @@ static int show_file(const info_settings *settings, const char *path, json *j)
 static int show_limits(const info_settings *settings)
 {
     if (!settings->common.json) {
-        limits_print(&settings->common.open.limits);
+        limits_print(&settings->common.limits);
         return EXIT_OK;
     }
     json j;
     json_open(&j, stdout);
     json_object(&j, NULL);
-    limits_write(&j, &settings->common.open.limits);
+    limits_write(&j, &settings->common.limits);
     json_object_end(&j);
     json_close(&j);
     return EXIT_OK;
@@ -190,7 +192,7 @@ static int show_pages(const info_settings *settings, int count, char **files)
     }
     if (settings->limits) {
         putchar('\n');
-        limits_print(&settings->common.open.limits);
+        limits_print(&settings->common.limits);
     }
     return status;
 }

@@ -72,9 +72,9 @@ const char *info_codec(const tz_level *level, char *buffer);
 double info_raw_size(const tz_level *level);
 /* Counts stored bytes and missing tiles; false, with the problem kept, if the table cannot be read.
  */
-bool info_stored_size(info_file *f, uint32_t level, uint64_t *bytes, uint64_t *sparse);
-/* Finds a level or mask by its number in tz_tile_spans; NULL: there is none. */
-const tz_level *info_level(const info_file *f, uint32_t level);
+bool info_stored_size(info_file *f, uint32_t level, bool mask, uint64_t *bytes, uint64_t *sparse);
+/* Finds a level or its mask; NULL: there is none. */
+const tz_level *info_level(const info_file *f, uint32_t level, bool mask);
 
 /* Corners and centre in the order that gdalinfo has them. */
 #define INFO_CORNERS 5
@@ -105,13 +105,14 @@ void info_each_tag(info_file *f, uint64_t ifd_offset,
 /* Calls row for every tile of all levels and masks, whose table is read 256 entries at a time. Ends
  * early when row returns false. */
 typedef struct info_tile {
-    uint32_t level; /* TZ_MASK_OF(level) for a mask */
+    uint32_t level;
+    bool mask; /* of that level */
     uint64_t tile;
     uint32_t row, column;
     uint32_t band; /* 0 unless stored by band */
     tz_tile_span span;
 } info_tile;
 void info_each_tile(info_file *f, bool (*row)(void *user, const info_tile *tile), void *user);
-bool info_by_band(const info_file *f, uint32_t level);
+bool info_by_band(const info_file *f, uint32_t level, bool mask);
 
 #endif

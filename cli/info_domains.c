@@ -74,10 +74,10 @@ static void write_tag_item(json *j, info_file *f, const tag_item *item, const tz
 
 static void write_tag_items(json *j, info_file *f)
 {
-    const tz_level *level = &f->info->levels[0];
+    const tz_level *level = tz_file_get_level(f->file, 0);
     uint32_t written = 0; /* a bit per item: a tag that is there twice is written once */
     for (int32_t i = 0; i < level->tag_count; i++) {
-        tz_tag tag;
+        tz_tag tag = TZ_TAG_INIT;
         tz_error err;
         if (tz_tag_get(&tag, f->file, level->ifd_offset, (uint32_t)i, &err) != TZ_OK)
             return;
@@ -103,14 +103,15 @@ static void write_color_space(json *j, uint16_t photometric)
 
 static void write_structure(json *j, const info_file *f)
 {
-    const tz_level *level = &f->info->levels[0];
+    const tz_level *level = tz_file_get_level(f->file, 0);
     char codec[TEXT_NUMBER];
     bool ycbcr_jpeg =
         level->compression == TZ_COMPRESSION_JPEG && f->info->photometric == TZ_PHOTOMETRIC_YCBCR;
     write_color_space(j, f->info->photometric);
     if (level->compression != TZ_COMPRESSION_NONE)
         json_text(j, "COMPRESSION", ycbcr_jpeg ? "YCbCr JPEG" : info_codec(level, codec));
-    json_text(j, "INTERLEAVE", f->info->bands == 1 || f->info->planar == 2 ? "BAND" : "PIXEL");
+    json_text(j, "INTERLEAVE",
+              f->info->bands == 1 || f->info->planar == TZ_PLANAR_SEPARATE ? "BAND" : "PIXEL");
     if (level->predictor > 1) {
         char number[TEXT_NUMBER];
         snprintf(number, sizeof number, "%u", (unsigned)level->predictor);
@@ -120,7 +121,7 @@ static void write_structure(json *j, const info_file *f)
         json_text(j, "LERC_VERSION", "2.4");
     if (level->photometric == 0) /* as stored, also beside a colour map */
         json_text(j, "MINISWHITE", "YES");
-    if (f->info->ghost.present && f->info->ghost.ifds_before_data && !f->info->ghost.edited)
+    if (f->info->ghost->present && f->info->ghost->ifds_before_data && !f->info->ghost->edited)
         json_text(j, "LAYOUT", "COG");
 }
 
@@ -157,11 +158,11 @@ static bool is_given(const info_file *f, const tz_metadata_item *item)
     if (item->domain[0] != '\0' || item->band >= 0)
         return false;
     if (strcmp(item->name, "AREA_OR_POINT") == 0)
-        return f->info->geo.key_count > 0;
-    tz_tag tag;
+        return f->info->geo->key_count > 0;
+    tz_tag tag = TZ_TAG_INIT;
     for (size_t i = 0; i < sizeof tag_items / sizeof tag_items[0]; i++) {
         if (strcmp(item->name, tag_items[i].name) == 0)
-            return tag_find(f->file, &f->info->levels[0], tag_items[i].tag, &tag);
+            return tag_find(f->file, tz_file_get_level(f->file, 0), tag_items[i].tag, &tag);
     }
     return false;
 }
@@ -169,12 +170,12 @@ static bool is_given(const info_file *f, const tz_metadata_item *item)
 /* Writes the items from *at on that have the band and the domain of the first one. */
 static void write_items(json *j, const info_file *f, uint32_t *at, const char *domain, int32_t band)
 {
-    tz_metadata_item item;
+    const tz_metadata_item *item;
     uint32_t next = *at;
-    while (meta_next(&f->metadata, &next, &item) && item.band == band &&
-           strcmp(item.domain, domain) == 0) {
-        if (!is_given(f, &item))
-            json_text(j, item.name, item.value);
+    while ((item = meta_next(&f->metadata, &next)) != NULL && item->band == band &&
+           strcmp(item->domain, domain) == 0) {
+        if (!is_given(f, item))
+            json_text(j, item->name, item->value);
         *at = next;
     }
 }
@@ -182,14 +183,14 @@ static void write_items(json *j, const info_file *f, uint32_t *at, const char *d
 /* Writes all other domains of a band, in order. */
 static void write_domains(json *j, const info_file *f, uint32_t at, int32_t band)
 {
-    tz_metadata_item item;
+    const tz_metadata_item *item;
     uint32_t next = at;
-    while (meta_next(&f->metadata, &next, &item) && item.band == band) {
-        bool skip = strcmp(item.domain, IMAGE_STRUCTURE) == 0 ||
-                    (band < 0 && f->info->geo.rpc != NULL && strcmp(item.domain, "RPC") == 0);
+    while ((item = meta_next(&f->metadata, &next)) != NULL && item->band == band) {
+        bool skip = strcmp(item->domain, IMAGE_STRUCTURE) == 0 ||
+                    (band < 0 && f->info->geo->rpc != NULL && strcmp(item->domain, "RPC") == 0);
         if (!skip) {
-            json_object(j, item.domain);
-            write_items(j, f, &at, item.domain, band);
+            json_object(j, item->domain);
+            write_items(j, f, &at, item->domain, band);
             json_object_end(j);
             next = at;
         }
@@ -202,17 +203,17 @@ void info_write_metadata(json *j, info_file *f)
     uint32_t at = 0;
     json_object(j, "metadata");
     json_object(j, "");
-    if (f->info->geo.key_count > 0)
+    if (f->info->geo->key_count > 0)
         json_text(j, "AREA_OR_POINT",
-                  f->info->geo.raster_type == TZ_RASTER_TYPE_POINT ? "Point" : "Area");
+                  f->info->geo->raster_type == TZ_RASTER_TYPE_POINT ? "Point" : "Area");
     write_tag_items(j, f);
     write_items(j, f, &at, "", -1);
     json_object_end(j);
     json_object(j, IMAGE_STRUCTURE);
     write_structure(j, f);
     json_object_end(j);
-    if (f->info->geo.rpc != NULL)
-        write_rpc(j, f->info->geo.rpc);
+    if (f->info->geo->rpc != NULL)
+        write_rpc(j, f->info->geo->rpc);
     write_domains(j, f, at, -1);
     json_object_end(j);
 }

@@ -34,46 +34,38 @@ double info_raw_size(const tz_level *level)
     return (double)level->width * level->height * level->samples * level->bits_per_sample / 8;
 }
 
-const tz_level *info_level(const info_file *f, uint32_t level)
+const tz_level *info_level(const info_file *f, uint32_t level, bool mask)
 {
-    bool is_mask = (level & TZ_MASK_OF(0u)) != 0;
-    uint32_t index = level & ~TZ_MASK_OF(0u);
-    const tz_info *info = f->info;
-    if (index >= info->level_count)
-        return NULL;
-    if (!is_mask)
-        return &info->levels[index];
-    return info->levels[index].has_mask && info->masks != NULL ? &info->masks[index] : NULL;
+    return mask ? tz_file_get_mask(f->file, level) : tz_file_get_level(f->file, level);
 }
 
-static void count_stored(info_file *f, uint32_t level, struct info_stored *out)
+static void count_stored(info_file *f, uint32_t level, bool mask, struct info_stored *out)
 {
     tz_error err;
-    const tz_level *l = info_level(f, level);
+    const tz_level *l = info_level(f, level, mask);
     out->asked = true;
     if (l == NULL || !l->readable)
         return;
-    out->known = tz_level_stored_size(&out->bytes, &out->sparse, f->file, level, &err) == TZ_OK;
+    out->known =
+        tz_level_stored_size(&out->bytes, &out->sparse, f->file, level, mask, &err) == TZ_OK;
     if (!out->known)
         info_problem(f, &err, false);
 }
 
-bool info_stored_size(info_file *f, uint32_t level, uint64_t *bytes, uint64_t *sparse)
+bool info_stored_size(info_file *f, uint32_t level, bool mask, uint64_t *bytes, uint64_t *sparse)
 {
     struct info_stored further = {0};
-    uint32_t index = level & ~TZ_MASK_OF(0u);
-    struct info_stored *stored =
-        index < INFO_KEPT_LEVELS ? &f->stored[index][level != index] : &further;
+    struct info_stored *stored = level < INFO_KEPT_LEVELS ? &f->stored[level][mask] : &further;
     if (!stored->asked)
-        count_stored(f, level, stored);
+        count_stored(f, level, mask, stored);
     *bytes = stored->bytes;
     *sparse = stored->sparse;
     return stored->known;
 }
 
-bool info_by_band(const info_file *f, uint32_t level)
+bool info_by_band(const info_file *f, uint32_t level, bool mask)
 {
-    const tz_level *l = info_level(f, level);
+    const tz_level *l = info_level(f, level, mask);
     return l != NULL && l->tile_count > (uint64_t)l->tiles_across * l->tiles_down;
 }
 
@@ -81,11 +73,12 @@ bool info_by_band(const info_file *f, uint32_t level)
 
 static void locate_corner(const info_file *f, info_corner *corner, double column, double row)
 {
-    const tz_geo *geo = &f->info->geo;
-    const double *t = geo->transform;
+    const tz_geo *geo = f->info->geo;
     tz_error err;
-    corner->x = geo->has_transform ? t[0] + column * t[1] + row * t[2] : column;
-    corner->y = geo->has_transform ? t[3] + column * t[4] + row * t[5] : row;
+    corner->x = column;
+    corner->y = row;
+    if (geo->has_transform)
+        tz_pixel_to_coordinate(&corner->x, &corner->y, geo->transform, column, row);
     if (f->crs == NULL || !geo->has_transform ||
         tz_crs_to_lonlat(f->crs, corner->x, corner->y, &corner->lon, &corner->lat, &err) != TZ_OK)
         return;
@@ -117,7 +110,7 @@ void info_each_tag(info_file *f, uint64_t ifd_offset,
                    bool (*row)(void *user, info_file *f, const tz_tag *tag), void *user)
 {
     for (uint32_t i = 0;; i++) {
-        tz_tag tag;
+        tz_tag tag = TZ_TAG_INIT;
         tz_error err;
         tz_result result = tz_tag_get(&tag, f->file, ifd_offset, i, &err);
         if (result == TZ_ERR_ARG) /* past the end */
@@ -133,12 +126,13 @@ void info_each_tag(info_file *f, uint64_t ifd_offset,
 
 /* Tiles ---------------------------------------------------------------------------------------- */
 
-static info_tile describe_tile(const tz_level *l, uint32_t level, uint64_t tile,
+static info_tile describe_tile(const tz_level *l, uint32_t level, bool mask, uint64_t tile,
                                const tz_tile_span *span)
 {
     uint64_t plane = (uint64_t)l->tiles_across * l->tiles_down;
     uint64_t in_plane = tile % plane;
     return (info_tile){.level = level,
+                       .mask = mask,
                        .tile = tile,
                        .row = (uint32_t)(in_plane / l->tiles_across),
                        .column = (uint32_t)(in_plane % l->tiles_across),
@@ -147,23 +141,23 @@ static info_tile describe_tile(const tz_level *l, uint32_t level, uint64_t tile,
 }
 
 /* Returns false to stop. A table that cannot be read is a problem of this level alone. */
-static bool each_of_level(info_file *f, uint32_t level,
+static bool each_of_level(info_file *f, uint32_t level, bool mask,
                           bool (*row)(void *user, const info_tile *tile), void *user)
 {
     static tz_tile_span spans[SPANS_AT_ONCE];
-    const tz_level *l = info_level(f, level);
+    const tz_level *l = info_level(f, level, mask);
     tz_error err;
     if (l == NULL || !l->readable)
         return true;
     for (uint64_t first = 0; first < l->tile_count; first += SPANS_AT_ONCE) {
         uint64_t left = l->tile_count - first;
         size_t count = left < SPANS_AT_ONCE ? (size_t)left : SPANS_AT_ONCE;
-        if (tz_tile_spans(spans, f->file, level, first, count, &err) != TZ_OK) {
+        if (tz_tile_spans(spans, f->file, level, mask, first, count, &err) != TZ_OK) {
             info_problem(f, &err, true);
             return true;
         }
         for (size_t i = 0; i < count; i++) {
-            info_tile tile = describe_tile(l, level, first + i, &spans[i]);
+            info_tile tile = describe_tile(l, level, mask, first + i, &spans[i]);
             if (!row(user, &tile))
                 return false;
         }
@@ -174,7 +168,7 @@ static bool each_of_level(info_file *f, uint32_t level,
 void info_each_tile(info_file *f, bool (*row)(void *user, const info_tile *tile), void *user)
 {
     for (uint32_t i = 0; i < f->info->level_count; i++) {
-        if (!each_of_level(f, i, row, user) || !each_of_level(f, TZ_MASK_OF(i), row, user))
+        if (!each_of_level(f, i, false, row, user) || !each_of_level(f, i, true, row, user))
             return;
     }
 }

@@ -26,7 +26,7 @@ static void write_files(json *j, const info_file *f)
     json_array(j, "files");
     json_text(j, NULL, f->path);
     for (uint32_t i = 0; i < f->info->sidecar_count; i++)
-        json_text(j, NULL, f->info->sidecars[i].path);
+        json_text(j, NULL, tz_file_get_sidecar(f->file, i)->path);
     json_array_end(j);
 }
 
@@ -46,8 +46,8 @@ static void write_coordinate_system(json *j, const info_file *f)
             json_uint(j, NULL, 3);
         json_array_end(j);
     }
-    if (!isnan(f->info->geo.coordinate_epoch))
-        json_double(j, "coordinateEpoch", f->info->geo.coordinate_epoch);
+    if (!isnan(f->info->geo->coordinate_epoch))
+        json_double(j, "coordinateEpoch", f->info->geo->coordinate_epoch);
     json_object_end(j);
 }
 
@@ -68,7 +68,7 @@ static void write_gcp(json *j, const tz_gcp *gcp, uint32_t index)
 
 static void write_gcps(json *j, const info_file *f)
 {
-    const tz_geo *geo = &f->info->geo;
+    const tz_geo *geo = f->info->geo;
     json_object(j, "gcps");
     write_coordinate_system(j, f);
     json_array(j, "gcpList");
@@ -80,7 +80,7 @@ static void write_gcps(json *j, const info_file *f)
 
 static void write_georeference(json *j, const info_file *f)
 {
-    const tz_geo *geo = &f->info->geo;
+    const tz_geo *geo = f->info->geo;
     if (geo->gcp_count > 0)
         write_gcps(j, f);
     else
@@ -146,7 +146,7 @@ static void write_overviews(json *j, const info_file *f, bool of_mask)
 {
     json_array(j, "overviews");
     for (uint32_t i = 1; i < f->info->level_count; i++) {
-        const tz_level *level = info_level(f, of_mask ? TZ_MASK_OF(i) : i);
+        const tz_level *level = info_level(f, i, of_mask);
         if (level == NULL)
             continue;
         json_object_row(j, NULL);
@@ -160,17 +160,14 @@ static void write_overviews(json *j, const info_file *f, bool of_mask)
 static bool has_alpha(const info_file *f, uint32_t band)
 {
     const tz_info *info = f->info;
-    tz_band last;
-    tz_error err;
     return (info->bands == 2 || info->bands == 4) && band + 1 < info->bands &&
            (info->dtype == TZ_DTYPE_UINT8 || info->dtype == TZ_DTYPE_UINT16) &&
-           tz_band_info(f->file, info->bands - 1, &last, &err) == TZ_OK &&
-           last.color == TZ_COLOR_ALPHA;
+           tz_file_get_band(f->file, info->bands - 1)->color == TZ_COLOR_ALPHA;
 }
 
 static void write_mask(json *j, const info_file *f, uint32_t band)
 {
-    bool own_mask = f->info->levels[0].has_mask;
+    bool own_mask = tz_file_get_level(f->file, 0)->has_mask;
     bool alpha = !own_mask && f->info->nodata.kind == TZ_NODATA_NONE && has_alpha(f, band);
     if (!own_mask && !alpha)
         return;
@@ -227,21 +224,19 @@ static void write_scaling(json *j, const info_file *f, const tz_band *band)
 static void write_band(json *j, const info_file *f, uint32_t index)
 {
     const tz_info *info = f->info;
-    tz_band band = {.scale = 1};
-    tz_error err;
-    if (tz_band_info(f->file, index, &band, &err) != TZ_OK)
-        band = (tz_band){.scale = 1};
+    const tz_level *level = tz_file_get_level(f->file, 0);
+    const tz_band *band = tz_file_get_band(f->file, index);
     json_object(j, NULL);
     json_uint(j, "band", (uint64_t)index + 1);
-    json_pair(j, "block", info->levels[0].tile_width, info->levels[0].tile_height);
+    json_pair(j, "block", level->tile_width, level->tile_height);
     json_text(j, "type", tz_dtype_gdal_name(info->dtype));
     json_text(j, "colorInterpretation",
-              band.color_text != NULL ? band.color_text : tz_color_name(band.color));
-    if (band.description != NULL && band.description[0] != '\0')
-        json_text(j, "description", band.description);
+              band->color_text != NULL ? band->color_text : tz_color_name(band->color));
+    if (band->description != NULL && band->description[0] != '\0')
+        json_text(j, "description", band->description);
     info_write_statistics(j, f, index);
     write_gdal_nodata(j, &info->nodata);
-    write_scaling(j, f, &band);
+    write_scaling(j, f, band);
     if (info->level_count > 1)
         write_overviews(j, f, false);
     write_mask(j, f, index);

@@ -19,7 +19,7 @@
 static void write_warnings(json *j, const info_file *f)
 {
     json_array(j, "warnings");
-    problem_write_each(j, f->info->warnings, f->info->warning_count);
+    problem_write_warnings(j, f->file);
     problem_write_each(j, f->problems, f->problem_count);
     json_array_end(j);
     json_uint(j, "warnings_dropped", f->info->warnings_dropped);
@@ -41,12 +41,13 @@ static void write_format(json *j, const tz_info *info)
     json_object_end(j);
 }
 
-static void write_pages(json *j, const tz_info *info)
+static void write_pages(json *j, const info_file *f)
 {
+    const tz_info *info = f->info;
     json_uint(j, "page", info->page);
     json_array(j, "pages");
     for (uint32_t i = 0; i < info->page_count; i++) {
-        const tz_page *page = &info->pages[i];
+        const tz_page *page = tz_file_get_page(f->file, i);
         json_object_row(j, NULL);
         json_pair(j, "size", page->width, page->height);
         json_uint(j, "bands", page->bands);
@@ -134,8 +135,9 @@ static void write_embedded(json *j, info_file *f)
 {
     json_object_row(j, "embedded");
     for (size_t i = 0; i < INFO_EMBEDDED; i++) {
-        tz_tag tag = {0};
-        bool found = tag_find(f->file, &f->info->levels[0], info_embedded_kinds[i].tag, &tag);
+        tz_tag tag = TZ_TAG_INIT;
+        bool found =
+            tag_find(f->file, tz_file_get_level(f->file, 0), info_embedded_kinds[i].tag, &tag);
         json_uint_or_null(j, info_embedded_kinds[i].key, tag.size, found);
     }
     json_object_end(j);
@@ -145,11 +147,11 @@ static void write_embedded(json *j, info_file *f)
         write_directory_tags(j, f, "gps_tags", f->info->gps_ifd);
 }
 
-static void write_stored(json *j, info_file *f, uint32_t number, const tz_level *level)
+static void write_stored(json *j, info_file *f, uint32_t number, bool mask, const tz_level *level)
 {
     uint64_t bytes;
     uint64_t sparse;
-    bool known = info_stored_size(f, number, &bytes, &sparse);
+    bool known = info_stored_size(f, number, mask, &bytes, &sparse);
     json_uint_or_null(j, "stored_size", bytes, known);
     json_uint_or_null(j, "sparse_tiles", sparse, known);
     if (known && bytes > 0)
@@ -175,17 +177,18 @@ static void write_codec(json *j, const tz_level *level)
     }
 }
 
-static void write_level_info(json *j, info_file *f, uint32_t number, const tz_level *level)
+static void write_level_info(json *j, info_file *f, uint32_t number, bool mask,
+                             const tz_level *level)
 {
     json_object(j, NULL);
-    json_uint(j, "level", number & ~TZ_MASK_OF(0u));
+    json_uint(j, "level", number);
     json_pair(j, "size", level->width, level->height);
     json_bool(j, "tiled", level->tiled);
     json_pair(j, "tile_size", level->tile_width, level->tile_height);
     json_pair(j, "tiles", level->tiles_across, level->tiles_down);
     json_uint(j, "tile_count", level->tile_count);
     write_codec(j, level);
-    write_stored(j, f, number, level);
+    write_stored(j, f, number, mask, level);
     json_bool(j, "has_mask", level->has_mask);
     json_bool(j, "readable", level->readable);
     json_text_or_null(j, "sidecar", level->sidecar != 0 ? tz_sidecar_name(level->sidecar) : NULL);
@@ -197,13 +200,13 @@ static void write_level_info(json *j, info_file *f, uint32_t number, const tz_le
     json_object_end(j);
 }
 
-static void write_levels(json *j, info_file *f, const char *key, uint32_t mask_bit)
+static void write_levels(json *j, info_file *f, const char *key, bool masks)
 {
     json_array(j, key);
     for (uint32_t i = 0; i < f->info->level_count; i++) {
-        const tz_level *level = info_level(f, i | mask_bit);
+        const tz_level *level = info_level(f, i, masks);
         if (level != NULL)
-            write_level_info(j, f, i | mask_bit, level);
+            write_level_info(j, f, i, masks, level);
     }
     json_array_end(j);
 }
@@ -212,8 +215,8 @@ static bool write_tile(void *user, const info_tile *tile)
 {
     json *j = user;
     json_object_row(j, NULL);
-    json_uint(j, "level", tile->level & ~TZ_MASK_OF(0u));
-    json_bool(j, "mask", (tile->level & TZ_MASK_OF(0u)) != 0);
+    json_uint(j, "level", tile->level);
+    json_bool(j, "mask", tile->mask);
     json_uint(j, "tile", tile->tile);
     json_uint(j, "row", tile->row);
     json_uint(j, "column", tile->column);
@@ -290,7 +293,7 @@ static void write_key(json *j, const tz_geo_key *key)
 
 static void write_geo(json *j, const info_file *f)
 {
-    const tz_geo *geo = &f->info->geo;
+    const tz_geo *geo = f->info->geo;
     json_object(j, "geo");
     json_bool(j, "has_transform", geo->has_transform);
     json_bool(j, "has_crs", geo->has_crs);
@@ -321,23 +324,23 @@ void info_write_terrazzo(json *j, info_file *f)
     json_object(j, "terrazzo");
     json_text(j, "version", tz_version());
     write_format(j, f->info);
-    write_pages(j, f->info);
+    write_pages(j, f);
     write_image_info(j, f->info);
     write_embedded(j, f);
     write_nodata_info(j, f->info);
     write_geo(j, f);
-    write_levels(j, f, "levels", 0);
-    write_levels(j, f, "masks", TZ_MASK_OF(0u));
-    write_ghost(j, &f->info->ghost);
+    write_levels(j, f, "levels", false);
+    write_levels(j, f, "masks", true);
+    write_ghost(j, f->info->ghost);
     write_cog(j, f);
-    sidecars_write(j, f->path, f->info);
+    sidecars_write(j, f->path, f->file);
     if (f->settings->tiles) {
         json_array(j, "tiles");
         info_each_tile(f, write_tile, j);
         json_array_end(j);
     }
     if (f->settings->limits)
-        limits_write(j, &f->settings->common.open.limits);
+        limits_write(j, &f->settings->common.limits);
     write_warnings(j, f);
     json_object_end(j);
 }

@@ -34,7 +34,7 @@ static void print_title(const info_file *f)
     printf("\n  ");
     if (info_is_cog(f))
         term_put(TERM_GOOD, "Cloud Optimized ");
-    printf("%s, %s", is_georeferenced(&info->geo) ? "GeoTIFF" : "TIFF",
+    printf("%s, %s", is_georeferenced(info->geo) ? "GeoTIFF" : "TIFF",
            text_bytes(size, info->file_size));
     if (info->page_count > 1)
         printf(", %" PRIu32 " pages, this is page %" PRIu32, info->page_count, info->page);
@@ -58,14 +58,17 @@ static void print_size(const tz_info *info)
 /* Prints the bands after those of the colour model: "+ alpha + 2 others". */
 static void print_extra(const tz_info *info)
 {
-    uint32_t counts[3] = {0, 0, 0};
-    for (uint32_t i = 0; i < info->extra_sample_count; i++)
-        counts[info->extra_samples[i] < 3 ? info->extra_samples[i] : 0]++;
-    if (counts[1] > 0)
+    bool premultiplied = false;
+    bool alpha = false;
+    for (uint32_t i = 0; i < info->extra_sample_count; i++) {
+        premultiplied = premultiplied || info->extra_samples[i] == TZ_EXTRA_SAMPLE_PREMULTIPLIED;
+        alpha = alpha || info->extra_samples[i] == TZ_EXTRA_SAMPLE_ALPHA;
+    }
+    if (premultiplied)
         fputs(" + premultiplied alpha", stdout);
-    if (counts[2] > 0)
+    if (alpha)
         fputs(" + alpha", stdout);
-    uint32_t others = info->extra_sample_count - (counts[1] > 0) - (counts[2] > 0);
+    uint32_t others = info->extra_sample_count - premultiplied - alpha;
     if (others > 0)
         printf(" + %" PRIu32 " other%s", others, text_plural(others));
 }
@@ -102,7 +105,7 @@ static void print_orientation(const tz_info *info)
 
 static void print_layout(const info_file *f)
 {
-    const tz_level *level = &f->info->levels[0];
+    const tz_level *level = tz_file_get_level(f->file, 0);
     char number[TEXT_NUMBER];
     page_label("Layout");
     if (level->tiled)
@@ -112,7 +115,7 @@ static void print_layout(const info_file *f)
         printf("%s strip%s of %" PRIu32 " row%s", text_count(number, level->tile_count),
                text_plural(level->tile_count), level->tile_height, text_plural(level->tile_height));
     if (f->info->bands > 1)
-        fputs(info_by_band(f, 0) ? ", stored by band" : ", stored by pixel", stdout);
+        fputs(info_by_band(f, 0, false) ? ", stored by band" : ", stored by pixel", stdout);
     if (f->info->level_count > 1)
         printf(", %" PRIu32 " overview%s", f->info->level_count - 1,
                text_plural(f->info->level_count - 1));
@@ -135,12 +138,12 @@ static void print_compression(const tz_level *level)
 
 static void print_stored(info_file *f)
 {
-    const tz_level *level = &f->info->levels[0];
+    const tz_level *level = tz_file_get_level(f->file, 0);
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
     uint64_t bytes;
     uint64_t sparse;
-    if (!info_stored_size(f, 0, &bytes, &sparse))
+    if (!info_stored_size(f, 0, false, &bytes, &sparse))
         return;
     page_label("Stored");
     fputs(text_bytes(a, bytes), stdout);
@@ -173,17 +176,18 @@ static void print_nodata(const info_file *f)
         printf("%s\n", text_double(number, nodata->value.f));
 }
 
-static void print_mask(const tz_info *info)
+static void print_mask(const info_file *f)
 {
+    const tz_info *info = f->info;
+    const tz_level *mask = tz_file_get_mask(f->file, 0);
     uint32_t count = 0;
     for (uint32_t i = 0; i < info->level_count; i++)
-        count += info->levels[i].has_mask;
-    if (count == 0 || info->masks == NULL)
+        count += tz_file_get_mask(f->file, i) != NULL;
+    if (count == 0)
         return;
     page_label("Mask");
-    if (info->levels[0].has_mask)
-        printf("%u bit%s, ", (unsigned)info->masks[0].bits_per_sample,
-               text_plural(info->masks[0].bits_per_sample));
+    if (mask != NULL)
+        printf("%u bit%s, ", (unsigned)mask->bits_per_sample, text_plural(mask->bits_per_sample));
     printf("for %" PRIu32 " of %" PRIu32 " level%s\n", count, info->level_count,
            text_plural(info->level_count));
 }
@@ -195,17 +199,17 @@ static void print_image_section(info_file *f)
     print_colour(f->info);
     print_orientation(f->info);
     print_layout(f);
-    print_compression(&f->info->levels[0]);
+    print_compression(tz_file_get_level(f->file, 0));
     print_stored(f);
     print_nodata(f);
-    print_mask(f->info);
+    print_mask(f);
 }
 
 /* Georeferencing ------------------------------------------------------------------------------- */
 
 static void print_file_crs(const info_file *f)
 {
-    const tz_geo *geo = &f->info->geo;
+    const tz_geo *geo = f->info->geo;
     int epsg = f->crs != NULL ? tz_crs_get_epsg(f->crs) : geo->epsg != 32767 ? geo->epsg : 0;
     const char *name = f->crs != NULL ? tz_crs_get_name(f->crs) : geo->citation;
     page_label("CRS");
@@ -237,7 +241,7 @@ static const char *rotation_words(const double *t)
 
 static void print_transform(const info_file *f)
 {
-    const double *t = f->info->geo.transform;
+    const double *t = f->info->geo->transform;
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
     page_label("Pixel size");
@@ -287,7 +291,7 @@ static void print_bounds(const double *t, const info_corner corners[INFO_CORNERS
 
 static void print_points(const info_file *f)
 {
-    const tz_geo *geo = &f->info->geo;
+    const tz_geo *geo = f->info->geo;
     char number[TEXT_NUMBER];
     char other[TEXT_NUMBER];
     if (geo->gcp_count > 0) {
@@ -316,7 +320,7 @@ static void print_wkt(const char *wkt)
 
 static void print_georeference(info_file *f)
 {
-    const tz_geo *geo = &f->info->geo;
+    const tz_geo *geo = f->info->geo;
     page_heading("Georeferencing");
     if (!is_georeferenced(geo)) {
         printf("  none\n");
@@ -353,9 +357,9 @@ static void print_offset(const char *name, uint64_t offset)
 static void print_embedded(const info_file *f)
 {
     for (size_t i = 0; i < INFO_EMBEDDED; i++) {
-        tz_tag tag;
+        tz_tag tag = TZ_TAG_INIT;
         char number[TEXT_NUMBER];
-        if (tag_find(f->file, &f->info->levels[0], info_embedded_kinds[i].tag, &tag))
+        if (tag_find(f->file, tz_file_get_level(f->file, 0), info_embedded_kinds[i].tag, &tag))
             page_line(info_embedded_kinds[i].name, text_bytes(number, tag.size));
     }
     print_offset("EXIF", f->info->exif_ifd);
@@ -423,7 +427,7 @@ static void print_file(const info_file *f)
 {
     page_heading("File");
     print_directories(f->info);
-    print_ghost(&f->info->ghost);
+    print_ghost(f->info->ghost);
     print_cog(f);
     print_embedded(f);
 }

@@ -91,7 +91,7 @@ void info_print_gcps(const info_file *f)
 {
     static const table_column columns[] = {
         {"column", true, 0}, {"row", true, 0}, {"x", true, 0}, {"y", true, 0}, {"z", true, 0}};
-    const tz_geo *geo = &f->info->geo;
+    const tz_geo *geo = f->info->geo;
     if (geo->gcp_count == 0)
         return;
     uint32_t shown = geo->gcp_count;
@@ -108,17 +108,16 @@ void info_print_gcps(const info_file *f)
 
 /* Levels --------------------------------------------------------------------------------------- */
 
-static void level_row(info_file *f, table *t, uint32_t level)
+static void level_row(info_file *f, table *t, uint32_t level, bool mask)
 {
-    const tz_level *l = info_level(f, level);
+    const tz_level *l = info_level(f, level, mask);
     if (l == NULL)
         return;
     char texts[8][TEXT_NUMBER];
     uint64_t bytes;
     uint64_t sparse;
-    bool known = info_stored_size(f, level, &bytes, &sparse);
-    snprintf(texts[0], TEXT_NUMBER, "%" PRIu32 "%s", level & ~TZ_MASK_OF(0u),
-             level & TZ_MASK_OF(0u) ? " mask" : "");
+    bool known = info_stored_size(f, level, mask, &bytes, &sparse);
+    snprintf(texts[0], TEXT_NUMBER, "%" PRIu32 "%s", level, mask ? " mask" : "");
     text_pair(texts[1], l->width, l->height);
     text_pair(texts[2], l->tile_width, l->tile_height);
     text_count(texts[3], l->tile_count);
@@ -141,14 +140,14 @@ static void print_levels(info_file *f)
     static const table_column columns[] = {
         {"level", false, 0}, {"size", true, 0},   {"block", true, 0}, {"blocks", true, 0},
         {"codec", false, 0}, {"stored", true, 0}, {"ratio", true, 0}, {"directory", false, 0}};
-    if (f->info->level_count == 1 && f->info->masks == NULL)
+    if (f->info->level_count == 1 && tz_file_get_mask(f->file, 0) == NULL)
         return;
     page_heading("Levels");
     table t;
     for (table_start(&t, columns, 8, 0); table_pass(&t);) {
         for (uint32_t i = 0; i < f->info->level_count; i++) {
-            level_row(f, &t, i);
-            level_row(f, &t, TZ_MASK_OF(i));
+            level_row(f, &t, i, false);
+            level_row(f, &t, i, true);
         }
     }
 }
@@ -184,7 +183,7 @@ static void print_pages(const info_file *f)
     table t;
     for (table_start(&t, columns, 5, 0); table_pass(&t);) {
         for (uint32_t i = 0; i < shown; i++)
-            page_row(&t, &info->pages[i], i, i == info->page);
+            page_row(&t, tz_file_get_page(f->file, i), i, i == info->page);
     }
     note_more(info->page_count - shown, "pages");
 }
@@ -205,18 +204,15 @@ static bool same_band(const tz_band *a, const tz_band *b)
            !(a->offset < b->offset || a->offset > b->offset);
 }
 
-/* Returns the last of the bands from first on that are alike; *band describes them. */
-static bool band_group(const info_file *f, uint32_t first, tz_band *band, uint32_t *last)
+/* Returns the band that describes those from first, which exists, to *last: they are alike. */
+static const tz_band *band_group(const info_file *f, uint32_t first, uint32_t *last)
 {
-    tz_error err;
-    tz_band next;
-    if (tz_band_info(f->file, first, band, &err) != TZ_OK)
-        return false;
+    const tz_band *band = tz_file_get_band(f->file, first);
+    const tz_band *next;
     *last = first;
-    while (*last + 1 < f->info->bands && tz_band_info(f->file, *last + 1, &next, &err) == TZ_OK &&
-           same_band(band, &next))
+    while ((next = tz_file_get_band(f->file, *last + 1)) != NULL && same_band(band, next))
         ++*last;
-    return true;
+    return band;
 }
 
 static void band_row(table *t, uint32_t first, uint32_t last, const tz_band *band)
@@ -250,13 +246,9 @@ static bool has_words(const tz_band *band)
 static bool any_words(const info_file *f)
 {
     uint32_t last;
-    tz_band band;
-    for (uint32_t first = 0; first < f->info->bands; first = last + 1) {
-        if (!band_group(f, first, &band, &last))
-            return false;
-        if (has_words(&band))
+    for (uint32_t first = 0; first < f->info->bands; first = last + 1)
+        if (has_words(band_group(f, first, &last)))
             return true;
-    }
     return false;
 }
 
@@ -273,12 +265,11 @@ static void print_band_table(const info_file *f)
     for (table_start(&t, columns, 6, page_width(f)); table_pass(&t);) {
         uint32_t rows = 0;
         for (uint32_t first = 0; first < f->info->bands; first = end) {
-            tz_band band;
             uint32_t last;
-            if ((rows++ == ROWS_SHOWN && !f->settings->common.verbose) ||
-                !band_group(f, first, &band, &last))
+            if (rows++ == ROWS_SHOWN && !f->settings->common.verbose)
                 break;
-            band_row(&t, first, last, &band);
+            const tz_band *band = band_group(f, first, &last);
+            band_row(&t, first, last, band);
             end = last + 1;
         }
     }
@@ -331,10 +322,10 @@ static uint32_t tag_rows(const info_file *f, table *t)
 {
     uint32_t rows = 0;
     for (size_t i = 0; i < sizeof text_tags / sizeof text_tags[0]; i++) {
-        tz_tag tag;
+        tz_tag tag = TZ_TAG_INIT;
         tz_error err;
         char text[400];
-        if (!tag_find(f->file, &f->info->levels[0], text_tags[i], &tag) ||
+        if (!tag_find(f->file, tz_file_get_level(f->file, 0), text_tags[i], &tag) ||
             tag_read_text(f->file, &tag, text, sizeof text, &err) != TZ_OK)
             continue;
         const char *const cells[] = {tz_tag_name(text_tags[i]), text};
@@ -368,12 +359,12 @@ static void print_metadata(const info_file *f)
     page_heading("Metadata");
     uint32_t at = 0;
     for (table_start(&t, columns, 2, page_width(f)); table_pass(&t);) {
-        tz_metadata_item item;
+        const tz_metadata_item *item;
         uint32_t rows = tag_rows(f, &t);
         at = 0;
         while ((rows++ < ROWS_SHOWN || f->settings->common.verbose) &&
-               meta_next(&f->metadata, &at, &item))
-            item_row(&t, &item);
+               (item = meta_next(&f->metadata, &at)) != NULL)
+            item_row(&t, item);
     }
     note_more(f->metadata.count - at, "items");
 }
@@ -414,22 +405,21 @@ static void print_directory_tags(info_file *f, const char *what, uint64_t ifd_of
     info_each_tag(f, ifd_offset, print_tag, NULL);
 }
 
-static void print_level_tags(info_file *f, uint32_t level)
+static void print_level_tags(info_file *f, uint32_t level, bool mask)
 {
-    const tz_level *l = info_level(f, level);
+    const tz_level *l = info_level(f, level, mask);
     char what[TEXT_NUMBER];
     if (l == NULL || l->sidecar != 0)
         return;
-    snprintf(what, sizeof what, "%s %" PRIu32,
-             level & TZ_MASK_OF(0u) ? "the mask of level" : "level", level & ~TZ_MASK_OF(0u));
+    snprintf(what, sizeof what, "%s %" PRIu32, mask ? "the mask of level" : "level", level);
     print_directory_tags(f, what, l->ifd_offset);
 }
 
 static void print_all_tags(info_file *f)
 {
     for (uint32_t i = 0; i < f->info->level_count; i++) {
-        print_level_tags(f, i);
-        print_level_tags(f, TZ_MASK_OF(i));
+        print_level_tags(f, i, false);
+        print_level_tags(f, i, true);
     }
     if (f->info->exif_ifd != TZ_NO_VALUE)
         print_directory_tags(f, "EXIF", f->info->exif_ifd);
@@ -442,9 +432,8 @@ static bool print_tile(void *user, const info_tile *tile)
     info_file *f = user;
     char level[TEXT_NUMBER];
     char band[TEXT_NUMBER] = "-";
-    snprintf(level, sizeof level, "%" PRIu32 "%s", tile->level & ~TZ_MASK_OF(0u),
-             tile->level & TZ_MASK_OF(0u) ? " mask" : "");
-    if (info_by_band(f, tile->level))
+    snprintf(level, sizeof level, "%" PRIu32 "%s", tile->level, tile->mask ? " mask" : "");
+    if (info_by_band(f, tile->level, tile->mask))
         snprintf(band, sizeof band, "%" PRIu32, tile->band + 1);
     printf("  %-7s%10" PRIu64 "%8" PRIu32 "%8" PRIu32 "%7s", level, tile->tile, tile->row,
            tile->column, band);

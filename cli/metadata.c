@@ -16,11 +16,7 @@ static int compare_keys(const tz_metadata_item *a, const tz_metadata_item *b)
 
 static int compare_items(const tz_file *file, uint32_t a, uint32_t b)
 {
-    tz_metadata_item x;
-    tz_metadata_item y;
-    if (!tz_metadata_get(file, a, &x) || !tz_metadata_get(file, b, &y))
-        return 0;
-    int order = compare_keys(&x, &y);
+    int order = compare_keys(tz_file_get_metadata(file, a), tz_file_get_metadata(file, b));
     return order != 0 ? order : (a > b) - (a < b);
 }
 
@@ -73,9 +69,8 @@ tz_result meta_open(meta_list *list, const tz_file *file)
     list->order = calloc(total, sizeof *list->order);
     if (list->order == NULL)
         return TZ_ERR_NOMEM;
-    tz_metadata_item item;
-    for (uint32_t i = 0; i < total && tz_metadata_get(file, i, &item); i++) {
-        if (!describes_band(&item))
+    for (uint32_t i = 0; i < total; i++) {
+        if (!describes_band(tz_file_get_metadata(file, i)))
             list->order[list->count++] = i;
     }
     sort_items(list);
@@ -88,19 +83,21 @@ void meta_close(meta_list *list)
     *list = (meta_list){0};
 }
 
-static bool item_at(const meta_list *list, uint32_t at, tz_metadata_item *out)
+/* Returns NULL past the end. */
+static const tz_metadata_item *item_at(const meta_list *list, uint32_t at)
 {
-    return at < list->count && tz_metadata_get(list->file, list->order[at], out);
+    return at < list->count ? tz_file_get_metadata(list->file, list->order[at]) : NULL;
 }
 
-bool meta_next(const meta_list *list, uint32_t *at, tz_metadata_item *out)
+const tz_metadata_item *meta_next(const meta_list *list, uint32_t *at)
 {
-    tz_metadata_item following;
-    if (!item_at(list, *at, out))
-        return false;
-    while (item_at(list, ++*at, &following) && compare_keys(out, &following) == 0)
-        *out = following;
-    return true;
+    const tz_metadata_item *item = item_at(list, *at);
+    const tz_metadata_item *following;
+    if (item == NULL)
+        return NULL;
+    while ((following = item_at(list, ++*at)) != NULL && compare_keys(item, following) == 0)
+        item = following;
+    return item;
 }
 
 /* Returns the index of the first item that is not before key. */
@@ -110,8 +107,7 @@ static uint32_t lower_bound(const meta_list *list, const tz_metadata_item *key)
     uint32_t end = list->count;
     while (first < end) {
         uint32_t middle = first + (end - first) / 2;
-        tz_metadata_item item;
-        if (item_at(list, middle, &item) && compare_keys(&item, key) < 0)
+        if (compare_keys(item_at(list, middle), key) < 0)
             first = middle + 1;
         else
             end = middle;
@@ -128,8 +124,7 @@ uint32_t meta_find(const meta_list *list, int32_t band)
 const char *meta_value(const meta_list *list, int32_t band, const char *domain, const char *name)
 {
     tz_metadata_item key = {.domain = domain, .name = name, .band = band};
-    tz_metadata_item found;
     uint32_t at = lower_bound(list, &key);
-    bool same = meta_next(list, &at, &found) && compare_keys(&found, &key) == 0;
-    return same ? found.value : NULL;
+    const tz_metadata_item *found = meta_next(list, &at);
+    return found != NULL && compare_keys(found, &key) == 0 ? found->value : NULL;
 }

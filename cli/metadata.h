@@ -18,7 +18,7 @@ tz_result meta_open(meta_list *list, const tz_file *file);
 void meta_close(meta_list *list);
 
 /* Gets items one by one: *at starts at 0, or at the result of meta_find. false at the end. */
-bool meta_next(const meta_list *list, uint32_t *at, tz_metadata_item *out);
+const tz_metadata_item *meta_next(const meta_list *list, uint32_t *at);
 /* Returns the index of the first item of this band or a later one (-1: the whole image). */
 uint32_t meta_find(const meta_list *list, int32_t band);
 /* Returns the value of one item; NULL: there is none. */

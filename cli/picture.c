@@ -38,9 +38,8 @@ bool picture_apply(stretch_mode *mode, int id)
 
 static tz_color color_of(const request *r, uint32_t band)
 {
-    tz_band info;
-    tz_error err;
-    return tz_band_info(r->file, band, &info, &err) == TZ_OK ? info.color : TZ_COLOR_UNDEFINED;
+    const tz_band *info = tz_file_get_band(r->file, band);
+    return info != NULL ? info->color : TZ_COLOR_UNDEFINED;
 }
 
 /* Returns the first band of a colour, or UINT32_MAX. Colours are among the first bands. */
@@ -195,7 +194,7 @@ static unsigned char alpha_at(const painter *p, size_t index)
 {
     unsigned char alpha = p->has_alpha ? byte_at(p, p->colors, index) : 255;
     /* without a mask of its own the file's mask is made from alpha, and alpha is finer */
-    if (p->has_alpha && !p->r->info->levels[0].has_mask &&
+    if (p->has_alpha && !tz_file_get_level(p->r->file, 0)->has_mask &&
         p->r->info->nodata.kind == TZ_NODATA_NONE)
         return alpha;
     return is_valid(p, index) ? alpha : 0;
@@ -289,7 +288,7 @@ static bool is_anything_transparent(const painter *p)
 static double full_of(const request *r)
 {
     unsigned bits = r->info->bits_per_sample;
-    if (r->dtype == r->info->dtype && r->info->sample_format == 1 && bits < 32)
+    if (r->dtype == r->info->dtype && r->info->sample_format == TZ_SAMPLE_FORMAT_UINT && bits < 32)
         return (double)(((uint64_t)1 << bits) - 1);
     return r->dtype == TZ_DTYPE_UINT8 ? 255 : r->dtype == TZ_DTYPE_UINT16 ? 65535 : 1;
 }
@@ -382,8 +381,8 @@ static tz_result prepare_painter(painter *p, stretch_mode mode, tz_error *err)
         return result;
     set_bytes(p);
     uint32_t extra = info->extra_sample_count;
-    p->premultiplied =
-        p->has_alpha && extra > 0 && p->done->count == 0 && info->extra_samples[extra - 1] == 1;
+    p->premultiplied = p->has_alpha && extra > 0 && p->done->count == 0 &&
+                       info->extra_samples[extra - 1] == TZ_EXTRA_SAMPLE_PREMULTIPLIED;
     p->transparent = is_anything_transparent(p) || p->has_alpha;
     p->channels = (p->palette || p->cmyk ? 3 : p->colors) + p->transparent;
     return TZ_OK;

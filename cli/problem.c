@@ -40,12 +40,14 @@ tz_result problem_nomem(tz_error *err, const char *what)
     return problem_make(err, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, "out of memory for %s", what);
 }
 
-void problem_print_warnings(const tz_info *info)
+void problem_print_warnings(const tz_file *file)
 {
-    for (uint32_t i = 0; i < info->warning_count; i++)
-        term_warning(info->warnings[i].message, info->warnings[i].count);
-    if (info->warnings_dropped > 0)
-        term_warning("there are further kinds of warnings", info->warnings_dropped);
+    const tz_error *warning;
+    for (uint32_t i = 0; (warning = tz_file_get_warning(file, i)) != NULL; i++)
+        term_warning(warning->message, warning->count);
+    const uint64_t dropped = tz_file_get_info(file)->warnings_dropped;
+    if (dropped > 0)
+        term_warning("there are further kinds of warnings", dropped);
 }
 
 void problem_write(json *j, const tz_error *err)
@@ -54,7 +56,7 @@ void problem_write(json *j, const tz_error *err)
     json_text(j, "cause", tz_cause_name(err->cause));
     json_uint_or_null(j, "ifd", (uint64_t)err->ifd, err->ifd >= 0);
     json_uint_or_null(j, "tag", (uint64_t)err->tag, err->tag >= 0);
-    json_uint_or_null(j, "level", (uint64_t)err->level, err->level >= 0);
+    json_uint_or_null(j, "level", (uint64_t)err->level, err->level >= 0 && !err->mask);
     json_uint_or_null(j, "tile", (uint64_t)err->tile, err->tile >= 0);
     json_uint_or_null(j, "offset", err->offset, err->offset != TZ_NO_VALUE);
     json_uint_or_null(j, "expected", err->expected, err->expected != TZ_NO_VALUE);
@@ -72,4 +74,11 @@ void problem_write_each(json *j, const tz_error *list, uint32_t count)
         problem_write(j, &list[i]);
         json_object_end(j);
     }
+}
+
+void problem_write_warnings(json *j, const tz_file *file)
+{
+    const tz_error *warning;
+    for (uint32_t i = 0; (warning = tz_file_get_warning(file, i)) != NULL; i++)
+        problem_write_each(j, warning, 1);
 }

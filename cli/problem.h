@@ -18,11 +18,13 @@ tz_result problem_io(tz_error *err, const char *verb, const char *path, int reas
 tz_result problem_nomem(tz_error *err, const char *what);
 
 /* Prints the defects of a file that could be opened, on standard error. */
-void problem_print_warnings(const tz_info *info);
+void problem_print_warnings(const tz_file *file);
 
 /* Writes the members of one error or warning. */
 void problem_write(json *j, const tz_error *err);
 /* Writes each as an object, into an array that was begun. */
 void problem_write_each(json *j, const tz_error *list, uint32_t count);
+/* Does the same with the warnings of a file. */
+void problem_write_warnings(json *j, const tz_file *file);
 
 #endif

@@ -29,7 +29,7 @@ static uint32_t level_read(const report *p)
 
 static const char *codec_of(const report *p, char *buffer)
 {
-    return info_codec(&p->r->info->levels[level_read(p)], buffer);
+    return info_codec(tz_file_get_level(p->r->file, level_read(p)), buffer);
 }
 
 /* The route of tiles is known after they were read; a plan may not know it. */
@@ -60,7 +60,7 @@ static void print_band_list(const request *r)
 static void print_what(const report *p)
 {
     const request *r = p->r;
-    const tz_level *level = &r->info->levels[level_read(p)];
+    const tz_level *level = tz_file_get_level(r->file, level_read(p));
     const tz_window *w = &r->window;
     char pair[TEXT_NUMBER];
     page_heading("Pixels");
@@ -265,7 +265,7 @@ void report_write(const report *p)
     device_report_write(&j, "device", &summary);
     write_damaged(&j, p->result);
     json_array(&j, "warnings");
-    problem_write_each(&j, p->r->info->warnings, p->r->info->warning_count);
+    problem_write_warnings(&j, p->r->file);
     problem_write_each(&j, p->result->report.warnings, p->result->report.warning_count);
     json_array_end(&j);
     json_object_end(&j);

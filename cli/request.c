@@ -32,7 +32,7 @@ bool request_is_resampled(const request *r)
 
 const tz_level *request_level(const request *r)
 {
-    return &r->info->levels[r->level == TZ_LEVEL_AUTO ? 0 : r->level];
+    return tz_file_get_level(r->file, r->level == TZ_LEVEL_AUTO ? 0 : r->level);
 }
 
 /* Level and window ----------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static void set_window_from_ranges(tz_window *w, range columns, range rows)
 /* Gets the least x and y and the greatest x and y of the image. */
 static void image_bounds(const tz_info *info, double bounds[4])
 {
-    const double *t = info->geo.transform;
+    const double *t = info->geo->transform;
     double x = t[0] + info->width * t[1];
     double y = t[3] + info->height * t[5];
     bounds[0] = fmin(t[0], x);
@@ -128,7 +128,7 @@ static tz_result fail_elsewhere(const request *r, tz_error *err)
     return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                         "--bbox %s,%s,%s,%s does not meet the image, which is %s,%s,%s,%s%s",
                         shown[0], shown[1], shown[2], shown[3], shown[4], shown[5], shown[6],
-                        shown[7], other_units(&r->info->geo, asked, image));
+                        shown[7], other_units(r->info->geo, asked, image));
 }
 
 static bool is_outside(range r, uint32_t side)
@@ -159,7 +159,7 @@ static tz_result clip_bbox(request *r, range *columns, range *rows, tz_error *er
 
 static tz_result window_of_bbox(request *r, tz_error *err)
 {
-    const tz_geo *geo = &r->info->geo;
+    const tz_geo *geo = r->info->geo;
     const tz_level *level = request_level(r);
     const double *t = geo->transform;
     const double *box = r->settings->bbox;
@@ -327,7 +327,7 @@ tz_result request_open(request *r, const request_settings *settings, const char 
     if (result != TZ_OK)
         return result;
     r->info = tz_file_get_info(r->file);
-    sidecars_note(path, r->info, settings->common.open.sidecars);
+    sidecars_note(path, r->file, settings->common.open.sidecars);
     result = resolve_request(r, err);
     if (result == TZ_OK)
         result = open_request_device(r, err);
@@ -339,7 +339,7 @@ tz_result request_open(request *r, const request_settings *settings, const char 
 
 void request_print_warnings(const request *r)
 {
-    problem_print_warnings(r->info);
+    problem_print_warnings(r->file);
     if (r->clipped)
         term_warning(BEYOND_IMAGE ", and is clipped to it", 1);
 }

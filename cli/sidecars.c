@@ -33,11 +33,12 @@ static void append_text(note *n, const char *text)
 }
 
 /* Returns the TZ_SIDECAR_ bits of the files that were used. */
-static uint32_t used_of(const tz_info *info)
+static uint32_t used_of(const tz_file *file)
 {
+    const tz_sidecar_use *use;
     uint32_t used = 0;
-    for (uint32_t i = 0; info != NULL && i < info->sidecar_count; i++)
-        used |= info->sidecars[i].sidecar;
+    for (uint32_t i = 0; (use = tz_file_get_sidecar(file, i)) != NULL; i++)
+        used |= use->sidecar;
     return used;
 }
 
@@ -95,12 +96,13 @@ static void note_used(const char *path, const tz_sidecar_use *use)
     term_note(line.text);
 }
 
-void sidecars_note(const char *path, const tz_info *info, uint32_t asked)
+void sidecars_note(const char *path, const tz_file *file, uint32_t asked)
 {
-    for (uint32_t i = 0; i < info->sidecar_count; i++)
-        note_used(path, &info->sidecars[i]);
+    const tz_sidecar_use *use;
+    for (uint32_t i = 0; (use = tz_file_get_sidecar(file, i)) != NULL; i++)
+        note_used(path, use);
     note_unused(path, SIDECARS_ALL & ~asked, " (see --sidecars)");
-    note_unused(path, asked & ~used_of(info), "");
+    note_unused(path, asked & ~used_of(file), "");
 }
 
 void sidecars_note_unused(const char *path, uint32_t kinds)
@@ -113,12 +115,12 @@ static void write_sidecar_name(void *user, const char *file)
     json_text(user, NULL, file);
 }
 
-void sidecars_write(json *j, const char *path, const tz_info *info)
+void sidecars_write(json *j, const char *path, const tz_file *file)
 {
+    const tz_sidecar_use *use;
     json_object(j, "sidecars");
     json_array(j, "used");
-    for (uint32_t i = 0; i < info->sidecar_count; i++) {
-        const tz_sidecar_use *use = &info->sidecars[i];
+    for (uint32_t i = 0; (use = tz_file_get_sidecar(file, i)) != NULL; i++) {
         json_object_row(j, NULL);
         json_text(j, "path", use->path);
         json_array(j, "values");
@@ -131,13 +133,14 @@ void sidecars_write(json *j, const char *path, const tz_info *info)
     }
     json_array_end(j);
     json_array(j, "unused");
-    each_file(path, SIDECARS_ALL & ~used_of(info), write_sidecar_name, j);
+    each_file(path, SIDECARS_ALL & ~used_of(file), write_sidecar_name, j);
     json_array_end(j);
     json_object_end(j);
 }
 
-void pages_note_left_out(const char *path, const tz_info *info)
+void pages_note_left_out(const char *path, const tz_file *file)
 {
+    const tz_info *info = tz_file_get_info(file);
     static note line;
     char text[64];
     uint32_t named = 0;
@@ -150,7 +153,7 @@ void pages_note_left_out(const char *path, const tz_info *info)
              others == 1 ? " is" : "s are");
     append_text(&line, text);
     for (uint32_t i = 0; i < info->page_count && named < PAGES_NAMED; i++) {
-        const tz_page *page = &info->pages[i];
+        const tz_page *page = tz_file_get_page(file, i);
         if (i == info->page)
             continue;
         snprintf(text, sizeof text, "%s %" PRIu32 " (%" PRIu32 " x %" PRIu32 ")",

@@ -12,13 +12,13 @@
 
 /* Prints notes on standard error: which facts came from which file, and which files are not used.
  * asked: the TZ_SIDECAR_ bits that the image was opened with. */
-void sidecars_note(const char *path, const tz_info *info, uint32_t asked);
+void sidecars_note(const char *path, const tz_file *file, uint32_t asked);
 /* Notes the files of these kinds that exist and are not used, for a file that is checked alone. */
 void sidecars_note_unused(const char *path, uint32_t kinds);
 /* Writes the same as a member "sidecars". */
-void sidecars_write(json *j, const char *path, const tz_info *info);
+void sidecars_write(json *j, const char *path, const tz_file *file);
 
 /* Notes which pages of a file with several are left out. */
-void pages_note_left_out(const char *path, const tz_info *info);
+void pages_note_left_out(const char *path, const tz_file *file);
 
 #endif

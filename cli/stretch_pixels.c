@@ -35,10 +35,11 @@ static tz_result allocate_pixels(stretch_pixels *s, const request *r, uint32_t w
 
 /* From an overview ----------------------------------------------------------------------------- */
 
-static double scale_of(const tz_info *info, uint32_t level)
+static double scale_of(const request *r, uint32_t level)
 {
-    double across = (double)info->levels[level].width / info->width;
-    double down = (double)info->levels[level].height / info->height;
+    const tz_level *overview = tz_file_get_level(r->file, level);
+    double across = (double)overview->width / r->info->width;
+    double down = (double)overview->height / r->info->height;
     return across < down ? across : down;
 }
 
@@ -56,8 +57,8 @@ static void choose_overview_size(const request *r, uint32_t *width, uint32_t *he
     *width = w->width;
     *height = w->height;
     for (uint32_t i = 1; i < r->info->level_count; i++) {
-        *width = scale_side(w->width, scale_of(r->info, i));
-        *height = scale_side(w->height, scale_of(r->info, i));
+        *width = scale_side(w->width, scale_of(r, i));
+        *height = scale_side(w->height, scale_of(r, i));
         if ((uint64_t)*width * *height <= MAX_PIXELS)
             return;
     }

@@ -41,7 +41,7 @@ typedef struct tag_value {
 bool tag_find(const tz_file *file, const tz_level *level, uint16_t number, tz_tag *out)
 {
     tz_error err;
-    tz_tag tag;
+    tz_tag tag = TZ_TAG_INIT;
     if (level->sidecar != 0)
         return false;
     for (int32_t i = 0; i < level->tag_count; i++) {

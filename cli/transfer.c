@@ -66,7 +66,7 @@ static block_shape transfer_shape(const request *r, const transfer_sink *sink)
                          .column_phase =
                              tile_phase(r->window.column, width, tile_width, from_right),
                          .sample_size = sample_bytes(r),
-                         .by_band = r->info->planar == 2,
+                         .by_band = r->info->planar == TZ_PLANAR_SEPARATE,
                          .all_bands = r->settings->order != ORDER_BAND,
                          .in_order = sink->in_order};
 }

@@ -78,17 +78,17 @@ static void print_class(const tz_validation *validation, tz_check_class which, c
     snprintf(heading, sizeof heading, "%s: ", title);
     putchar('\n');
     term_put(TERM_HEADING, heading);
-    put_outcome(validation->classes[which], 0);
+    put_outcome(tz_validation_get_class(validation, which), 0);
     for (uint32_t i = 0; i < validation->check_count; i++)
-        if (validation->checks[i].of == which)
-            counts[validation->checks[i].outcome]++;
+        if (tz_validation_get_check(validation, i)->check_class == which)
+            counts[tz_validation_get_check(validation, i)->outcome]++;
     printf("  (%" PRIu32 " passed, %" PRIu32 " failed, %" PRIu32 " with warnings, %" PRIu32
            " not applicable)\n",
            counts[TZ_CHECK_OUTCOME_PASS], counts[TZ_CHECK_OUTCOME_FAIL],
            counts[TZ_CHECK_OUTCOME_WARNING], counts[TZ_CHECK_OUTCOME_NOT_APPLICABLE]);
     for (uint32_t i = 0; i < validation->check_count; i++) {
-        const tz_check *check = &validation->checks[i];
-        if (check->of == which && (verbose || check->outcome >= TZ_CHECK_OUTCOME_WARNING))
+        const tz_check *check = tz_validation_get_check(validation, i);
+        if (check->check_class == which && (verbose || check->outcome >= TZ_CHECK_OUTCOME_WARNING))
             print_check(check, path);
     }
 }
@@ -99,7 +99,7 @@ static void print_conformance(const tz_validation *validation)
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         tz_check_outcome outcome = TZ_CHECK_OUTCOME_NOT_APPLICABLE;
         for (uint32_t k = 0; k < validation->check_count; k++) {
-            const tz_check *check = &validation->checks[k];
+            const tz_check *check = tz_validation_get_check(validation, k);
             if (check->group != NULL && strcmp(check->group, groups[i]) == 0 &&
                 check->outcome > outcome)
                 outcome = check->outcome;
@@ -135,7 +135,7 @@ static void write_check(json *j, const tz_check *check)
 {
     json_object(j, NULL);
     json_text(j, "id", check->id);
-    json_text(j, "class", tz_check_class_name(check->of));
+    json_text(j, "class", tz_check_class_name(check->check_class));
     json_text_or_null(j, "group", check->group);
     json_text(j, "outcome", tz_check_outcome_name(check->outcome));
     json_text(j, "text", check->text);
@@ -158,7 +158,7 @@ void validate_write(json *j, const char *path, const tz_validation *validation)
     json_object_row(j, "classes");
     for (unsigned i = 0; i < TZ_CHECK_CLASS_COUNT; i++)
         json_text(j, tz_check_class_name((tz_check_class)i),
-                  tz_check_outcome_name(validation->classes[i]));
+                  tz_check_outcome_name(tz_validation_get_class(validation, (tz_check_class)i)));
     json_object_end(j);
     json_object_row(j, "tiles");
     json_uint(j, "all", validation->tiles);
@@ -167,7 +167,7 @@ void validate_write(json *j, const char *path, const tz_validation *validation)
     json_object_end(j);
     json_array(j, "checks");
     for (uint32_t i = 0; i < validation->check_count; i++)
-        write_check(j, &validation->checks[i]);
+        write_check(j, tz_validation_get_check(validation, i));
     json_array_end(j);
     json_object_end(j);
 }

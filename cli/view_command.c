@@ -109,12 +109,12 @@ static void report_view(const viewing *v, const transfer_result *result, double 
     const request *r = v->r;
     const tz_read_report *t = &result->report;
     uint32_t level = result->outcome.level < r->info->level_count ? result->outcome.level : 0;
+    const tz_level *shape = tz_file_get_level(r->file, level);
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
     char c[TEXT_NUMBER];
     term_begin(TERM_DIM);
-    printf("level %" PRIu32 ", %s: ", level,
-           text_pair(a, r->info->levels[level].width, r->info->levels[level].height));
+    printf("level %" PRIu32 ", %s: ", level, text_pair(a, shape->width, shape->height));
     printf("%s tile%s, ", text_count(a, t->tiles), text_plural(t->tiles));
     printf("%s in %s request%s, %s ms", text_bytes(a, t->bytes_read), text_count(b, t->requests),
            text_plural(t->requests), text_rounded(c, seconds * 1000, 1));

@@ -20,12 +20,12 @@ int main(int argc, char **argv)
     printf("%u x %u pixels, %u bands of %s\n", info->width, info->height, info->bands,
            tz_dtype_name(info->dtype));
     for (uint32_t i = 0; i < info->level_count; i++) {
-        const tz_level *level = &info->levels[i];
+        const tz_level *level = tz_file_get_level(file, i);
         printf("level %u: %u x %u in tiles of %u x %u\n", i, level->width, level->height,
                level->tile_width, level->tile_height);
     }
     for (uint32_t i = 0; i < info->warning_count; i++)
-        fprintf(stderr, "warning: %s\n", info->warnings[i].message);
+        fprintf(stderr, "warning: %s\n", tz_file_get_warning(file, i)->message);
     tz_close(file);
     return 0;
 }

@@ -31,7 +31,8 @@ static tz_result write_hill(tz_writer *writer, tz_write_report *report, tz_error
 int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : "hill.tif";
-    const tz_geo geo = {.has_transform = true,
+    const tz_geo geo = {.struct_size = sizeof(tz_geo),
+                        .has_transform = true,
                         .transform = {500000, 10, 0, 5200000, 0, -10},
                         .model_type = 1,
                         .epsg = 32632};

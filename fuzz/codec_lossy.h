@@ -49,7 +49,7 @@ static tz_result lossy_decode(const tz_decoder *codec, void *state, const tz_til
     tz_warnings warnings = {0};
     tz_context ctx = {
         .name = "fuzz", .limits = &limits, .err = &err, .warnings = &warnings, .ifd = -1};
-    tz_codec_call call = {&ctx, tz_at_tile(0, 0, 0)};
+    tz_codec_call call = {&ctx, tz_at_tile(0, false, 0, 0)};
     size_t size = tz_tile_bytes(format) + TZ_CODEC_SLACK;
     uint8_t *in = malloc(input->size + TZ_CODEC_SLACK);
     *out = malloc(size);

@@ -68,7 +68,7 @@ static inline tz_result target_decode(target *t, const tz_tile_format *format, c
     memcpy(input, in, in_size);
     *out = target_alloc(out_size);
     memset(*out, poison, out_size);
-    tz_codec_call call = {&t->ctx, tz_at_tile(0, 1, 2)};
+    tz_codec_call call = {&t->ctx, tz_at_tile(0, false, 1, 2)};
     t->err = (tz_error){.result = TZ_OK};
     tz_warnings_deinit(&t->warnings);
     tz_result result = t->codec->decode(t->state, format, input, in_size, *out, stride, &call);

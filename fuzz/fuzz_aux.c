@@ -37,13 +37,13 @@ static void check_applied(const tz_file *file, uint32_t values)
     for (uint32_t i = 0; tz_metadata_get_item(&file->metadata, i, &item); i++)
         check(item.role[0] != '@');
     check((unsigned)info->nodata.kind <= TZ_NODATA_FLOAT);
-    check(!info->geo.has_transform || info->geo.gcp_count == 0);
-    check(!(values & TZ_SIDECAR_VALUE_GCPS) || info->geo.gcp_count > 0);
-    check(!(values & TZ_SIDECAR_VALUE_CRS) || info->geo.has_crs);
-    for (unsigned i = 0; info->geo.has_transform && i < 6; i++)
-        check(isfinite(info->geo.transform[i]));
-    for (uint32_t i = 0; i < info->geo.gcp_count; i++)
-        check(isfinite(info->geo.gcps[i].x) && isfinite(info->geo.gcps[i].column));
+    check(!file->geo.has_transform || file->geo.gcp_count == 0);
+    check(!(values & TZ_SIDECAR_VALUE_GCPS) || file->geo.gcp_count > 0);
+    check(!(values & TZ_SIDECAR_VALUE_CRS) || file->geo.has_crs);
+    for (unsigned i = 0; file->geo.has_transform && i < 6; i++)
+        check(isfinite(file->geo.transform[i]));
+    for (uint32_t i = 0; i < file->geo.gcp_count; i++)
+        check(isfinite(file->geo.gcps[i].x) && isfinite(file->geo.gcps[i].column));
 }
 
 /* Metadata of the image's own, which that of the file meets. */

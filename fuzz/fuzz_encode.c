@@ -42,7 +42,7 @@ static uint8_t *encode(const encoding *e, void *state, size_t *size)
     memset(out + bound, 0xC3, TZ_CODEC_SLACK);
     tz_error err = {.result = TZ_OK};
     tz_context ctx = {.name = "fuzz", .err = &err, .ifd = -1};
-    tz_codec_call call = {&ctx, tz_at_tile(0, 1, 2)};
+    tz_codec_call call = {&ctx, tz_at_tile(0, false, 1, 2)};
     target_check(e->encoder->encode(state, &e->format, &e->choice, in, out, size, &call) == TZ_OK);
     target_check(*size <= bound);
     for (size_t i = 0; i < TZ_CODEC_SLACK; i++)

@@ -78,10 +78,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t choice = size > 0 ? data[size - 1] : 0;
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
+    tz_limits limits = TZ_LIMITS_INIT;
+    set_low_limits(&limits);
     options.strict = (choice & 0x07) == 1;
     options.require_crs = (choice & 0x07) == 2;
     if ((choice & 0x07) == 3)
-        set_low_limits(&options.limits);
+        options.limits = &limits;
     options.page = (choice >> 3) & 3;
     tz_file *file = NULL;
     tz_error err;

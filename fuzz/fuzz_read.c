@@ -46,7 +46,7 @@ static void make_wish(read_wish *wish, const tz_file *file, const uint8_t *c)
     *wish = (read_wish){.how = TZ_READ_OPTIONS_INIT};
     wish->item.file = file;
     wish->item.level = c[4] % info->level_count;
-    const tz_level *level = &info->levels[wish->item.level];
+    const tz_level *level = tz_file_get_level(file, wish->item.level);
     if ((c[4] & 0x40) && level->has_mask)
         wish->item.level = TZ_MASK_OF(wish->item.level);
     const bool mask_itself = wish->item.level >= TZ_MASK_OF(0u);
@@ -154,9 +154,11 @@ static void read_twice(const tz_file *file, const uint8_t *choices)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
+    tz_limits limits = TZ_LIMITS_INIT;
     tz_file *file = NULL;
-    options.limits.max_tile_bytes = 4u << 20;
-    options.limits.max_codec_bytes = 8u << 20;
+    limits.max_tile_bytes = 4u << 20;
+    limits.max_codec_bytes = 8u << 20;
+    options.limits = &limits;
     if (size < CHOICES || tz_open_memory(&file, data, size, &options, NULL) != TZ_OK)
         return 0;
     read_twice(file, data + size - CHOICES);

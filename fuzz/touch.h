@@ -89,7 +89,7 @@ static uint64_t touch_tag(const tz_file *file, const tz_tag *tag, uint64_t budge
 
 static void touch_directory(const tz_file *file, uint64_t ifd_offset, uint64_t *budget)
 {
-    tz_tag tag;
+    tz_tag tag = TZ_TAG_INIT;
     tz_error err;
     tz_result result = TZ_OK;
     for (uint32_t i = 0; i < TOUCH_TAGS && result == TZ_OK; i++) {
@@ -103,7 +103,7 @@ static void touch_directory(const tz_file *file, uint64_t ifd_offset, uint64_t *
     touch_error(result, &err);
 }
 
-static void touch_tiles(const tz_file *file, uint32_t level, const tz_level *shape)
+static void touch_tiles(const tz_file *file, uint32_t level, bool mask, const tz_level *shape)
 {
     const uint64_t count = shape->tile_count;
     const uint64_t tiles[] = {0, count / 2, count - 1, count, UINT64_MAX};
@@ -111,10 +111,10 @@ static void touch_tiles(const tz_file *file, uint32_t level, const tz_level *sha
     tz_error err;
     for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
         tz_tile_span span = {0, 0};
-        tz_result result = tz_tile_spans(&span, file, level, tiles[i], 1, &err);
+        tz_result result = tz_tile_spans(&span, file, level, mask, tiles[i], 1, &err);
         touch_error(result, &err);
         touch_check(result != TZ_OK || tiles[i] < count, "tz_tile_spans past the last tile");
-        result = tz_tile_locate(&span, file, level, tiles[i], &err);
+        result = tz_tile_locate(&span, file, level, mask, tiles[i], &err);
         touch_error(result, &err);
         if (result != TZ_OK)
             continue;
@@ -126,16 +126,16 @@ static void touch_tiles(const tz_file *file, uint32_t level, const tz_level *sha
     if (count > TOUCH_TILES)
         return;
     uint64_t bytes = 0, sparse = 0;
-    tz_result result = tz_level_stored_size(&bytes, &sparse, file, level, &err);
+    tz_result result = tz_level_stored_size(&bytes, &sparse, file, level, mask, &err);
     touch_error(result, &err);
     touch_check(result != TZ_OK || sparse <= count, "more sparse tiles than tiles");
-    result = tz_level_check_end(file, level, &err);
+    result = tz_level_check_end(file, level, mask, &err);
     touch_error(result, &err);
     touch_check(result == TZ_OK || result == TZ_ERR_FORMAT, "the end of a level");
 }
 
 static void touch_level(const tz_file *file, const tz_info *info, const tz_level *level,
-                        uint32_t name, uint64_t *budget)
+                        uint32_t number, bool mask, uint64_t *budget)
 {
     touch_check(level->width > 0 && level->height > 0, "a level without pixels");
     touch_check(level->tile_width > 0 && level->tile_height > 0, "tiles without pixels");
@@ -148,7 +148,7 @@ static void touch_level(const tz_file *file, const tz_info *info, const tz_level
                 "directory of a level");
     touch_text(tz_compression_name(level->compression));
     touch_text(tz_photometric_name(level->photometric));
-    touch_tiles(file, name, level);
+    touch_tiles(file, number, mask, level);
     if (level->sidecar == 0)
         touch_directory(file, level->ifd_offset, budget);
 }
@@ -157,25 +157,27 @@ static void touch_levels(const tz_file *file, const tz_info *info)
 {
     uint64_t budget = TOUCH_TAG_BYTES;
     touch_check(info->level_count > 0, "no level");
-    touch_check(info->levels[0].width == info->width && info->levels[0].height == info->height,
+    touch_check(tz_file_get_level(file, 0)->width == info->width &&
+                    tz_file_get_level(file, 0)->height == info->height,
                 "size of level 0");
     for (uint32_t i = 0; i < info->level_count; i++) {
-        const tz_level *level = &info->levels[i];
-        touch_level(file, info, level, i, &budget);
-        touch_check(i == 0 ||
-                        (level->width <= level[-1].width && level->height <= level[-1].height),
+        const tz_level *level = tz_file_get_level(file, i);
+        touch_level(file, info, level, i, false, &budget);
+        const tz_level *above = i > 0 ? tz_file_get_level(file, i - 1) : level;
+        touch_check(level->width <= above->width && level->height <= above->height,
                     "levels do not shrink");
-        if (info->masks != NULL)
-            touch_check(level->has_mask == (info->masks[i].width > 0), "has_mask");
-        else
-            touch_check(!level->has_mask, "a mask that is not there");
-        if (level->has_mask)
-            touch_level(file, info, &info->masks[i], TZ_MASK_OF(i), &budget);
+        const tz_level *mask = tz_file_get_mask(file, i);
+        touch_check(level->has_mask == (mask != NULL), "has_mask");
+        if (mask != NULL)
+            touch_level(file, info, mask, i, true, &budget);
     }
     tz_tile_span span;
     tz_error err;
-    tz_result result = tz_tile_locate(&span, file, info->level_count, 0, &err);
+    tz_result result = tz_tile_locate(&span, file, info->level_count, false, 0, &err);
     touch_check(result == TZ_ERR_ARG, "a level that is not there");
+    touch_check(tz_file_get_level(file, info->level_count) == NULL &&
+                    tz_file_get_mask(file, info->level_count) == NULL,
+                "a level past the end");
     touch_error(result, &err);
     if (info->exif_ifd != TZ_NO_VALUE)
         touch_directory(file, info->exif_ifd, &budget);
@@ -209,30 +211,25 @@ static void touch_geo(const tz_geo *geo)
 
 static void touch_metadata(const tz_file *file, const tz_info *info)
 {
-    tz_metadata_item item;
     for (uint32_t i = 0; i < info->metadata_count; i++) {
-        touch_check(tz_metadata_get(file, i, &item), "an item is missing");
-        touch_text(item.domain);
-        touch_text(item.name);
-        touch_text(item.value);
-        touch_text(item.role);
-        touch_check(item.band >= -1, "band of an item");
+        const tz_metadata_item *item = tz_file_get_metadata(file, i);
+        touch_check(item != NULL, "an item is missing");
+        touch_text(item->domain);
+        touch_text(item->name);
+        touch_text(item->value);
+        touch_text(item->role);
+        touch_check(item->band >= -1, "band of an item");
     }
-    touch_check(!tz_metadata_get(file, info->metadata_count, &item), "an item past the end");
-    tz_band band;
-    tz_error err;
+    touch_check(tz_file_get_metadata(file, info->metadata_count) == NULL, "an item past the end");
     for (uint32_t i = 0; i < info->bands; i++) {
-        tz_result result = tz_band_info(file, i, &band, &err);
-        touch_check(result == TZ_OK, "a band is missing");
-        touch_error(result, &err);
-        touch_text(band.description);
-        touch_text(band.unit);
-        touch_text(band.color_text);
-        touch_text(tz_color_name(band.color));
+        const tz_band *band = tz_file_get_band(file, i);
+        touch_check(band != NULL, "a band is missing");
+        touch_text(band->description);
+        touch_text(band->unit);
+        touch_text(band->color_text);
+        touch_text(tz_color_name(band->color));
     }
-    tz_result result = tz_band_info(file, info->bands, &band, &err);
-    touch_check(result == TZ_ERR_ARG, "a band past the end");
-    touch_error(result, &err);
+    touch_check(tz_file_get_band(file, info->bands) == NULL, "a band past the end");
 }
 
 static void touch_validation(const tz_file *file)
@@ -241,9 +238,11 @@ static void touch_validation(const tz_file *file)
     tz_error err;
     const tz_result result = tz_validate_file(&validation, file, NULL, &err);
     touch_error(result, &err);
-    for (uint32_t i = 0; result == TZ_OK && i < validation->check_count; i++)
-        for (uint32_t k = 0; k < validation->checks[i].finding_count; k++)
-            touch_text(validation->checks[i].findings[k].message);
+    for (uint32_t i = 0; result == TZ_OK && i < validation->check_count; i++) {
+        const tz_check *check = tz_validation_get_check(validation, i);
+        for (uint32_t k = 0; k < check->finding_count; k++)
+            touch_text(check->findings[k].message);
+    }
     tz_validation_free(validation);
 }
 
@@ -256,22 +255,24 @@ static void touch_everything(const tz_file *file)
     touch_check(info->width > 0 && info->height > 0 && info->bands > 0, "an empty image");
     touch_check(info->page < info->page_count, "page");
     touch_check(info->directory_end <= info->file_size, "directory_end past the end of the file");
-    touch_check(info->planar == 1 || info->planar == 2, "planar");
-    touch_check(!info->levels[0].readable || info->dtype != TZ_DTYPE_NONE,
+    touch_check(info->planar == TZ_PLANAR_CONTIG || info->planar == TZ_PLANAR_SEPARATE, "planar");
+    touch_check(!tz_file_get_level(file, 0)->readable || info->dtype != TZ_DTYPE_NONE,
                 "readable without a type");
     touch_check(info->nodata.kind == TZ_NODATA_NONE || info->nodata_text != NULL,
                 "nodata without text");
-    touch_bytes(info->pages, info->page_count * sizeof *info->pages);
+    for (uint32_t i = 0; i < info->page_count; i++)
+        touch_bytes(tz_file_get_page(file, i), sizeof(tz_page));
+    touch_check(tz_file_get_page(file, info->page_count) == NULL, "a page past the end");
     touch_bytes(info->extra_samples, info->extra_sample_count * sizeof *info->extra_samples);
     if (info->color_map != NULL)
         touch_bytes(info->color_map, (size_t)info->color_map_size * 3 * sizeof *info->color_map);
     for (uint32_t i = 0; i < info->warning_count; i++) {
-        touch_check(info->warnings[i].result != TZ_OK, "a warning without a result");
-        touch_check(info->warnings[i].count > 0, "a warning that did not happen");
-        touch_error(info->warnings[i].result, &info->warnings[i]);
+        touch_check(tz_file_get_warning(file, i)->result != TZ_OK, "a warning without a result");
+        touch_check(tz_file_get_warning(file, i)->count > 0, "a warning that did not happen");
+        touch_error(tz_file_get_warning(file, i)->result, tz_file_get_warning(file, i));
     }
     touch_levels(file, info);
-    touch_geo(&info->geo);
+    touch_geo(info->geo);
     touch_metadata(file, info);
     uint32_t problems = 0;
     tz_error err;

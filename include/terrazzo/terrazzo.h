@@ -3,9 +3,13 @@
  * terrazzo: reads and writes GeoTIFF and Cloud Optimized GeoTIFF.
  *
  * A file is opened once and is then an immutable handle: any number of threads may use it, and
- * everything it tells lives until tz_close. Every call that can fail returns a tz_result, and says
- * in a tz_error of the caller's what went wrong and where. The library keeps no global state,
- * prints nothing, never exits and installs no signal handlers.
+ * everything it returns lives until tz_close. Every call that can fail returns a tz_result, and
+ * says in a tz_error of the caller's what went wrong and where. The library prints nothing, never
+ * exits and installs no signal handlers. Handles share, within the process, a pool of threads that
+ * work, up to eight threads that read files, and the choice of instructions for this CPU. They are
+ * made when they are first needed, and a child of fork makes its own. Environment variables that
+ * are read: TMPDIR, for bytes that wait on disk, and those that name libraries of devices
+ * (doc/devices.md).
  *
  *     tz_file *file = NULL;
  *     tz_error err;
@@ -128,15 +132,15 @@ typedef enum tz_cause {
 /* "no value" in the unsigned 64-bit fields of tz_error and tz_info. */
 #define TZ_NO_VALUE UINT64_MAX
 
-/* One error or one warning. The caller owns it; every call that takes one overwrites it on failure
- * and leaves it alone on success. The message is made of the fields and is one line of text without
- * control characters, whatever the file holds. */
+/* One error or one warning. Fixed layout. The caller owns it and need not initialise it: every call
+ * that takes one overwrites it on failure and leaves it alone on success. The message is made of
+ * the fields and is one line of text without control characters, whatever the file holds. */
 typedef struct tz_error {
     tz_result result; /* of a warning: what strict mode would return */
     tz_cause cause;
     int32_t ifd;          /* directory, in the order of the file's chain; -1: none */
     int32_t tag;          /* tag number; -1: none */
-    int32_t level;        /* -1: none; for a mask (int32_t)TZ_MASK_OF(level) */
+    int32_t level;        /* -1: none; see mask */
     int32_t system_error; /* errno; 0: none */
     int64_t tile;         /* -1: none */
     uint64_t offset;      /* byte of the file; TZ_NO_VALUE: none */
@@ -144,6 +148,8 @@ typedef struct tz_error {
     uint64_t found;       /* TZ_NO_VALUE: none */
     uint64_t count;       /* how often it happened: 1, or more for a warning that repeats */
     const char *limit;    /* the member of tz_limits that stopped it; NULL: none */
+    uint8_t mask;         /* 1: the mask of level, 0: level itself */
+    uint8_t reserved[63]; /* 0 */
     char message[512];
 } tz_error;
 
@@ -210,16 +216,18 @@ TZ_API tz_result tz_error_set(tz_error *err, tz_result result, tz_cause cause, u
 
 /* Bounds on what a file may make the library do. 0 means the default that is given here, and
  * TZ_UNLIMITED takes a limit away. A file that meets one gives TZ_ERR_LIMIT (or a warning where
- * only metadata is lost), with the member's name in tz_error.limit. */
+ * only metadata is lost), with the member's name in tz_error.limit. Calls copy the limits that
+ * their options point to. */
 #define TZ_UNLIMITED UINT64_MAX
 typedef struct tz_limits {
+    size_t struct_size;
     uint64_t max_ifds;           /* directories in all: 65,536 */
     uint64_t max_ifd_entries;    /* tags in one directory: 4,096 */
     uint64_t max_subifd_depth;   /* directories within directories: 4 */
     uint64_t max_levels;         /* resolution levels of one image: 64 */
     uint64_t max_tag_bytes;      /* data of one tag: 256 MiB; never more than the file has */
     uint64_t max_tile_bytes;     /* one tile, decoded: 512 MiB */
-    uint64_t max_image_bytes;    /* one request where the library allocates: 4 GiB */
+    uint64_t max_image_bytes;    /* decoded pixels of one tile that tz_validate reads: 4 GiB */
     uint64_t max_handle_bytes;   /* metadata held by one handle: 1 GiB */
     uint64_t max_jpeg_scans;     /* scans of a progressive JPEG: 100 */
     uint64_t max_codec_bytes;    /* scratch memory of one codec call: 128 MiB */
@@ -228,6 +236,8 @@ typedef struct tz_limits {
     uint64_t max_metadata_items; /* items of GDAL metadata: 65,536 */
     uint64_t max_geo_keys;       /* 1,024 */
 } tz_limits;
+#define TZ_LIMITS_INIT TZ_INIT(tz_limits)
+TZ_API void tz_limits_init(tz_limits *limits, size_t size);
 
 /* The table behind tz_limits, for programs that show or parse limits. */
 typedef struct tz_limit_info {
@@ -279,11 +289,11 @@ TZ_API const char *tz_sidecar_value_name(uint32_t value); /* "transform", "crs",
 /* Zero in any member means the default. Set struct_size with TZ_OPEN_OPTIONS_INIT. */
 typedef struct tz_open_options {
     size_t struct_size;
-    uint32_t page;     /* which full-resolution image, in file order; 0 is the first */
-    uint32_t sidecars; /* TZ_SIDECAR_ bits */
-    bool strict;       /* every warning is an error, of tiles that are read too */
-    bool require_crs;  /* no usable coordinate reference system is an error */
-    tz_limits limits;
+    uint32_t page;           /* which full-resolution image, in file order; 0 is the first */
+    uint32_t sidecars;       /* TZ_SIDECAR_ bits */
+    bool strict;             /* every warning is an error, of tiles that are read too */
+    bool require_crs;        /* no usable coordinate reference system is an error */
+    const tz_limits *limits; /* NULL: the defaults */
     tz_progress progress;
 } tz_open_options;
 #define TZ_OPEN_OPTIONS_INIT TZ_INIT(tz_open_options)
@@ -358,7 +368,7 @@ typedef struct tz_level {
     uint16_t lerc_compression; /* 0 none, 1 deflate, 2 zstd */
     uint8_t sidecar;           /* 0: in the file itself; else the TZ_SIDECAR_ bit it comes from */
     bool tiled;                /* false: strips */
-    bool has_mask;             /* see TZ_MASK_OF */
+    bool has_mask;             /* tz_file_get_mask returns it */
     bool readable;             /* false: type or tile tables are unusable; a warning says why */
 } tz_level;
 
@@ -372,6 +382,29 @@ typedef struct tz_page {
     uint16_t bits_per_sample;
 } tz_page;
 
+/* Values of tag PlanarConfiguration. */
+typedef enum tz_planar {
+    TZ_PLANAR_CONTIG = 1,  /* by pixel */
+    TZ_PLANAR_SEPARATE = 2 /* by band */
+} tz_planar;
+
+/* Values of tag SampleFormat. */
+typedef enum tz_sample_format {
+    TZ_SAMPLE_FORMAT_UINT = 1,
+    TZ_SAMPLE_FORMAT_INT = 2,
+    TZ_SAMPLE_FORMAT_FLOAT = 3,
+    TZ_SAMPLE_FORMAT_VOID = 4, /* undefined; delivered as unsigned integers */
+    TZ_SAMPLE_FORMAT_COMPLEX_INT = 5,
+    TZ_SAMPLE_FORMAT_COMPLEX_FLOAT = 6
+} tz_sample_format;
+
+/* Values of tag ExtraSamples. */
+typedef enum tz_extra_sample {
+    TZ_EXTRA_SAMPLE_UNSPECIFIED = 0,
+    TZ_EXTRA_SAMPLE_PREMULTIPLIED = 1, /* alpha by which the colours were multiplied */
+    TZ_EXTRA_SAMPLE_ALPHA = 2
+} tz_extra_sample;
+
 /* The value that means "no data". Integer types have it exactly, as an integer. */
 typedef enum tz_nodata_kind {
     TZ_NODATA_NONE = 0,
@@ -379,7 +412,7 @@ typedef enum tz_nodata_kind {
     TZ_NODATA_UINT = 2, /* unsigned: value.u */
     TZ_NODATA_FLOAT = 3 /* value.f; also for an integer type when the text is no integer of it */
 } tz_nodata_kind;
-typedef struct tz_nodata {
+typedef struct tz_nodata { /* fixed layout */
     tz_nodata_kind kind;
     union {
         int64_t i;
@@ -388,7 +421,7 @@ typedef struct tz_nodata {
     } value;
 } tz_nodata;
 
-/* One key of the GeoKey directory. */
+/* One key of the GeoKey directory. Fixed layout. */
 typedef struct tz_geo_key {
     uint16_t id;
     uint16_t type;  /* 3 SHORT, 12 DOUBLE, 2 ASCII: which member of value holds */
@@ -400,7 +433,8 @@ typedef struct tz_geo_key {
     } value;
 } tz_geo_key;
 
-/* A ground control point: raster position (of the pixel's corner) and model position. */
+/* A ground control point: raster position (of the pixel's corner) and model position. Fixed layout.
+ */
 typedef struct tz_gcp {
     double column, row, depth;
     double x, y, z;
@@ -414,6 +448,7 @@ typedef enum tz_raster_type {
 
 /* Georeferencing. Codes are EPSG codes; 0 means not given, 32767 user-defined by the keys. */
 typedef struct tz_geo {
+    size_t struct_size;
     bool has_transform;
     double transform[6]; /* x = t[0] + column*t[1] + row*t[2]; y = t[3] + column*t[4] + row*t[5],
                             for the upper left corner of a pixel, PixelIsPoint or not */
@@ -429,9 +464,11 @@ typedef struct tz_geo {
     uint16_t epsg_vertical;  /* key 4096 */
     bool has_crs;            /* the keys say something about a CRS, with or without a code */
     const char *citation;    /* the most telling citation, NUL-terminated; NULL: none */
-    double coordinate_epoch; /* NaN: none */
+    double coordinate_epoch; /* NaN: none, in a specification also 0 */
     const double *rpc;       /* 92 values of tag RPCCoefficient; NULL: none */
 } tz_geo;
+#define TZ_GEO_INIT TZ_INIT(tz_geo)
+TZ_API void tz_geo_init(tz_geo *geo, size_t size);
 
 /* What the ghost area of a COG written by GDAL or terrazzo promises. */
 typedef struct tz_ghost {
@@ -446,7 +483,8 @@ typedef struct tz_ghost {
     uint32_t size;         /* bytes of the area, from the end of the header */
 } tz_ghost;
 
-/* Everything that opening found out. Plain data; all pointers live until tz_close. */
+/* Everything that opening found out, but for lists: tz_file_get_level and its siblings return their
+ * elements. Plain data; all pointers live until tz_close. Later versions append members. */
 typedef struct tz_info {
     /* the file */
     const char *name; /* as given to tz_open */
@@ -459,9 +497,8 @@ typedef struct tz_info {
                                apart: how much a first read must fetch */
     uint64_t bytes_read;    /* what opening read */
     uint32_t reads;         /* in how many requests */
-    const tz_page *pages;   /* at least one */
-    uint32_t page_count;
-    uint32_t page; /* the one that this handle shows */
+    uint32_t page_count;    /* at least one */
+    uint32_t page;          /* the one that this handle shows */
 
     /* the image */
     uint32_t width;
@@ -469,56 +506,78 @@ typedef struct tz_info {
     uint32_t bands;
     tz_dtype dtype;
     uint16_t bits_per_sample;
-    uint16_t sample_format; /* 1 unsigned, 2 signed, 3 float, 4 void, 5 complex int, 6 complex */
+    uint16_t sample_format; /* TZ_SAMPLE_FORMAT_ */
     /* The interpretation of the pixels: 3, a palette, wherever there is a colour map. The tag's own
-     * value is in levels[0]. */
+     * value is that of level 0. */
     uint16_t photometric;
-    uint16_t planar;      /* 1 by pixel, 2 by band */
+    uint16_t planar;      /* TZ_PLANAR_ */
     uint16_t orientation; /* 1 to 8 */
     uint16_t fill_order;
     uint16_t ycbcr_subsampling[2];
-    const uint16_t *extra_samples; /* 0 unspecified, 1 premultiplied alpha, 2 alpha */
+    const uint16_t *extra_samples; /* TZ_EXTRA_SAMPLE_ */
     uint32_t extra_sample_count;
     /* Colours of the values of the first band: reds, greens, blues, 0 to 65535. NULL: none. A map
      * beside a grey photometric interpretation makes a palette, with a warning. */
     const uint16_t *color_map;
     uint32_t color_map_size; /* entries, each of three values: 2 to the power of bits_per_sample */
-    const tz_level *levels;  /* levels[0] is full resolution, then ever smaller */
-    uint32_t level_count;
-    const tz_level *masks; /* masks[i] belongs to levels[i]; width 0 where has_mask is false;
-                              NULL when no level has one */
-    uint64_t exif_ifd;     /* offset of the EXIF directory; TZ_NO_VALUE: none */
+    uint32_t level_count;    /* at least one */
+    uint64_t exif_ifd;       /* offset of the EXIF directory; TZ_NO_VALUE: none */
     uint64_t gps_ifd;
 
     /* metadata */
     tz_nodata nodata;
     const char *nodata_text; /* tag GDAL_NODATA as written, trimmed; NULL: none */
-    tz_geo geo;
-    tz_ghost ghost;
-    uint32_t metadata_count; /* see tz_metadata_get */
+    const tz_geo *geo;       /* never NULL */
+    const tz_ghost *ghost;   /* never NULL */
+    uint32_t metadata_count; /* see tz_file_get_metadata */
 
-    /* what is wrong with the file, each once, with counts */
-    const tz_error *warnings;
-    uint32_t warning_count;
+    uint32_t warning_count;    /* see tz_file_get_warning */
     uint64_t warnings_dropped; /* distinct warnings that found no room */
 
-    /* files beside it that something was taken from: those of tz_open_options.sidecars */
-    const tz_sidecar_use *sidecars;
-    uint32_t sidecar_count;
+    uint32_t sidecar_count; /* see tz_file_get_sidecar */
 } tz_info;
 TZ_API const tz_info *tz_file_get_info(const tz_file *file);
 
+/* Returns a level: 0 is full resolution, the others are ever smaller. NULL past the end. */
+TZ_API const tz_level *tz_file_get_level(const tz_file *file, uint32_t level);
+/* Returns the mask of a level; NULL: it has none. */
+TZ_API const tz_level *tz_file_get_mask(const tz_file *file, uint32_t level);
+/* Returns a page, in the order of the file; NULL past the end. */
+TZ_API const tz_page *tz_file_get_page(const tz_file *file, uint32_t page);
+/* Returns something that is wrong with the file, each kind once, with its count; NULL past the end.
+ */
+TZ_API const tz_error *tz_file_get_warning(const tz_file *file, uint32_t index);
+/* Returns a file beside this one that something was taken from: one of tz_open_options.sidecars.
+ * NULL past the end. */
+TZ_API const tz_sidecar_use *tz_file_get_sidecar(const tz_file *file, uint32_t index);
+
+/* Writes the transform of a level, as in tz_geo: that of level 0, with pixels that are larger by
+ * the ratio of the widths and of the heights. false: the file has none, or no such level. */
+TZ_API bool tz_level_get_transform(double transform[6], const tz_file *file, uint32_t level);
+/* Writes xmin, ymin, xmax and ymax of the four corners of a level; false as above. */
+TZ_API bool tz_level_get_bounds(double bounds[4], const tz_file *file, uint32_t level);
+
+/* Applies a transform to a position in pixels; 0, 0 is the upper left corner of the first pixel. */
+TZ_API void tz_pixel_to_coordinate(double *x, double *y, const double transform[6], double column,
+                                   double row);
+/* Does the inverse; false: the transform has none. */
+TZ_API bool tz_coordinate_to_pixel(double *column, double *row, const double transform[6], double x,
+                                   double y);
+
 /* One item of GDAL_METADATA. */
 typedef struct tz_metadata_item {
+    size_t struct_size;
     const char *domain; /* "" is the default one */
     const char *name;
     const char *value; /* UTF-8 */
     const char *role;  /* "", "scale", "offset", "unittype", "description", "colorinterp", ... */
-    int32_t band;      /* -1: of the whole image */
+    int32_t band;      /* counted from 0; -1: of the whole image */
 } tz_metadata_item;
-/* Items of the whole image first, then band by band, each in the order of the file. false past the
- * end. The strings live until tz_close. */
-TZ_API bool tz_metadata_get(const tz_file *file, uint32_t index, tz_metadata_item *out);
+#define TZ_METADATA_ITEM_INIT TZ_INIT(tz_metadata_item)
+TZ_API void tz_metadata_item_init(tz_metadata_item *item, size_t size);
+/* Returns an item: those of the whole image come first, then band by band, each in the order of the
+ * file. NULL past the end. */
+TZ_API const tz_metadata_item *tz_file_get_metadata(const tz_file *file, uint32_t index);
 
 /* What is known of one band. */
 typedef enum tz_color {
@@ -547,9 +606,8 @@ typedef struct tz_band {
     tz_color color;
     const char *color_text; /* the item of role colorinterp, if any; else NULL */
 } tz_band;
-/* TZ_ERR_ARG when there is no such band. */
-TZ_API TZ_NODISCARD tz_result tz_band_info(const tz_file *file, uint32_t band, tz_band *out,
-                                           tz_error *err);
+/* Returns a band; NULL past the end. */
+TZ_API const tz_band *tz_file_get_band(const tz_file *file, uint32_t band);
 TZ_API const char *tz_color_name(tz_color color); /* "Gray", "Red", ...; never NULL */
 
 /* ---------------------------------------------------------------------------------------------
@@ -558,15 +616,18 @@ TZ_API const char *tz_color_name(tz_color color); /* "Gray", "Red", ...; never N
 
 /* One entry of a directory, with its data still in the file. */
 typedef struct tz_tag {
+    size_t struct_size;
     uint16_t tag;
     uint16_t type;
     uint64_t count;
     uint64_t size;   /* bytes of data; 0 for an unknown type */
     uint64_t offset; /* where the data is in the file */
 } tz_tag;
+#define TZ_TAG_INIT TZ_INIT(tz_tag)
+TZ_API void tz_tag_init(tz_tag *tag, size_t size);
 
-/* Entry index of the directory at ifd_offset (tz_level.ifd_offset, tz_info.exif_ifd, ...) of the
- * file itself; TZ_ERR_ARG past its end. */
+/* Fills *out, whose struct_size is set, with an entry of the directory at ifd_offset
+ * (tz_level.ifd_offset, tz_info.exif_ifd, ...) of the file itself; TZ_ERR_ARG past its end. */
 TZ_API TZ_NODISCARD tz_result tz_tag_get(tz_tag *out, const tz_file *file, uint64_t ifd_offset,
                                          uint32_t index, tz_error *err);
 
@@ -585,10 +646,10 @@ TZ_API const char *tz_photometric_name(uint16_t photometric); /* "RGB", ...; NUL
  * Tiles
  * ------------------------------------------------------------------------------------------ */
 
-/* Names the mask of a level wherever a level is asked for. */
-#define TZ_MASK_OF(level) ((level) | 0x80000000u)
+/* The calls of this section are about a level, or with mask set about the mask of that level. */
 
-/* Where a tile's compressed bytes are. Both 0: a sparse tile, which holds nodata (or 0). */
+/* Where a tile's compressed bytes are. Both 0: a sparse tile, which holds nodata (or 0). Fixed
+ * layout. */
 typedef struct tz_tile_span {
     uint64_t offset;
     uint64_t size;
@@ -599,24 +660,24 @@ typedef struct tz_tile_span {
  * Tiles are counted row by row, band after band when stored by band. Reads just the part of the
  * table that is asked for. */
 TZ_API TZ_NODISCARD tz_result tz_tile_spans(tz_tile_span *out, const tz_file *file, uint32_t level,
-                                            uint64_t first, size_t count, tz_error *err);
+                                            bool mask, uint64_t first, size_t count, tz_error *err);
 
 /* One tile's span, checked: it lies in the file, and is either sparse or has an offset and a size.
  * The size of a strip that cannot be right is the one by which reads take it, see doc/errors.md. */
 TZ_API TZ_NODISCARD tz_result tz_tile_locate(tz_tile_span *out, const tz_file *file, uint32_t level,
-                                             uint64_t tile, tz_error *err);
+                                             bool mask, uint64_t tile, tz_error *err);
 
 /* The sum of all tile sizes of a level, and the number of sparse tiles. Reads the level's whole
  * table, page by page. */
 TZ_API TZ_NODISCARD tz_result tz_level_stored_size(uint64_t *bytes, uint64_t *sparse_tiles,
-                                                   const tz_file *file, uint32_t level,
+                                                   const tz_file *file, uint32_t level, bool mask,
                                                    tz_error *err);
 
 /* Looks for the end of a level that was cut off: reads the last page of its tile table (256 tiles),
  * and no tile. TZ_ERR_FORMAT with TZ_CAUSE_TRUNCATED names the first of these tiles that reaches
  * past the end of the file: level, tile, offset, the byte where it ends (expected) and the size of
  * the file (found). Sparse tiles, and a level without a usable table, pass. */
-TZ_API TZ_NODISCARD tz_result tz_level_check_end(const tz_file *file, uint32_t level,
+TZ_API TZ_NODISCARD tz_result tz_level_check_end(const tz_file *file, uint32_t level, bool mask,
                                                  tz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
@@ -691,6 +752,9 @@ typedef struct tz_outcome {
     tz_window window;   /* the pixels of that level that were needed */
     uint32_t reduction; /* how often its tiles were halved in decoding; 0: they were not */
 } tz_outcome;
+
+/* Names the mask of a level in tz_item and tz_tile_status. To be removed with tz_item.mask. */
+#define TZ_MASK_OF(level) ((level) | 0x80000000u)
 
 /* One piece to read: a window of some bands of one level of one file, into one buffer. A buffer of
  * another size than the window gets it resampled, as tz_read_options.resampling says. mask.data may
@@ -877,11 +941,14 @@ typedef enum tz_photometric {
 
 /* A tag with its values, in the machine's byte order: count values of TIFF's type. */
 typedef struct tz_tag_value {
+    size_t struct_size;
     uint16_t tag;
     uint16_t type;
     uint64_t count;
     const void *data;
 } tz_tag_value;
+#define TZ_TAG_VALUE_INIT TZ_INIT(tz_tag_value)
+TZ_API void tz_tag_value_init(tz_tag_value *value, size_t size);
 
 /* What is to be written, beside its pixels. Everything it points to must stay until tz_create
  * returns, and no longer. */
@@ -1037,7 +1104,7 @@ typedef struct tz_write_options {
     bool library_encoders; /* the device's tiles may be encoded by the vendor's libraries: the bytes
                               are then others than those of the CPU, and of a lossy codec the
                               pixels too */
-    tz_limits limits;
+    const tz_limits *limits; /* NULL: the defaults */
     /* commit */
     bool exclusive; /* a destination that exists is an error */
     bool no_sync;   /* do not wait for the disk: after a power failure the destination
@@ -1478,7 +1545,7 @@ typedef struct tz_check {
     const char
         *group; /* of TZ_CHECK_CLASS_COG: its conformance class, such as "format"; else NULL */
     const char *text; /* what it asks for */
-    tz_check_class of;
+    tz_check_class check_class;
     tz_check_outcome outcome;
     const char *note; /* why it does not apply, or how far it looked; NULL: nothing to say */
     uint64_t count;   /* findings in all */
@@ -1489,13 +1556,13 @@ typedef struct tz_check {
 /* Zero in any member means the default. */
 typedef struct tz_validate_options {
     size_t struct_size;
-    bool strict;      /* see tz_validation.valid */
-    bool full;        /* look at every tile, and decode it; else at the first and last of a level */
-    uint32_t page;    /* of tz_validate: as in tz_open_options */
-    tz_limits limits; /* the same */
-    uint32_t threads; /* of decoding; 0: as many as there are cores for this process */
-    uint64_t max_memory;  /* for decoding; 0: 256 MiB, or what one tile takes */
-    tz_progress progress; /* in tiles */
+    bool strict;   /* see tz_validation.valid */
+    bool full;     /* look at every tile, and decode it; else at the first and last of a level */
+    uint32_t page; /* of tz_validate: as in tz_open_options */
+    const tz_limits *limits; /* the same */
+    uint32_t threads;        /* of decoding; 0: as many as there are cores for this process */
+    uint64_t max_memory;     /* for decoding; 0: 256 MiB, or what one tile takes */
+    tz_progress progress;    /* in tiles */
 } tz_validate_options;
 #define TZ_VALIDATE_OPTIONS_INIT TZ_INIT(tz_validate_options)
 TZ_API void tz_validate_options_init(tz_validate_options *options, size_t size);
@@ -1506,11 +1573,9 @@ typedef struct tz_validation {
     bool valid;
     bool strict;
     bool full;
-    bool opened; /* false: it is no TIFF that could be opened; most checks do not apply */
-    tz_check_outcome classes[TZ_CHECK_CLASS_COUNT];
-    const tz_check *checks; /* class by class */
-    uint32_t check_count;
-    uint64_t tiles;           /* of all levels and masks */
+    bool opened;          /* false: it is no TIFF that could be opened; most checks do not apply */
+    uint32_t check_count; /* see tz_validation_get_check */
+    uint64_t tiles;       /* of all levels and masks */
     uint64_t tiles_looked_at; /* of these: whose bytes around them were looked at */
     uint64_t tiles_decoded;   /* 0 without full */
 } tz_validation;
@@ -1525,6 +1590,12 @@ TZ_API TZ_NODISCARD tz_result tz_validate(tz_validation **out, const char *path,
  * defects are warnings; external overviews are noticed if it was opened with TZ_SIDECAR_OVR. */
 TZ_API TZ_NODISCARD tz_result tz_validate_file(tz_validation **out, const tz_file *file,
                                                const tz_validate_options *options, tz_error *err);
+
+/* Returns the outcome of a class. */
+TZ_API tz_check_outcome tz_validation_get_class(const tz_validation *validation,
+                                                tz_check_class check_class);
+/* Returns a check; they are in order of their classes. NULL past the end. */
+TZ_API const tz_check *tz_validation_get_check(const tz_validation *validation, uint32_t index);
 
 TZ_API void tz_validation_free(tz_validation *validation); /* NULL is fine */
 

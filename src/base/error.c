@@ -28,6 +28,10 @@ enum {
     FIRST_CAPACITY = 4    /* warnings */
 };
 
+_Static_assert(sizeof(void *) != 8 || sizeof(tz_error) == 648, "tz_error has a fixed layout");
+_Static_assert(sizeof(void *) != 8 || offsetof(tz_error, message) == 136,
+               "tz_error has a fixed layout");
+
 /* ---- locations ---- */
 
 tz_location tz_no_location(void)
@@ -47,10 +51,11 @@ tz_location tz_at_offset(uint64_t offset)
     return location;
 }
 
-tz_location tz_at_tile(uint32_t level, uint64_t tile, uint64_t offset)
+tz_location tz_at_tile(uint32_t level, bool mask, uint64_t tile, uint64_t offset)
 {
     tz_location location = tz_at_offset(offset);
-    location.level = (int32_t)level; /* TZ_MASK_OF(level) is negative, and still not -1 */
+    location.level = (int32_t)level;
+    location.mask = mask;
     location.tile = tile <= INT64_MAX ? (int64_t)tile : INT64_MAX;
     return location;
 }
@@ -161,9 +166,7 @@ static void append_location(message_line *out, const tz_error *error, const char
     else if (error->tag >= 0)
         append_format(out, "tag %" PRId32 ": ", error->tag);
     if (error->level >= 0)
-        append_format(out, "level %" PRId32 ": ", error->level);
-    else if (error->level != -1) /* TZ_MASK_OF */
-        append_format(out, "mask of level %" PRIu32 ": ", (uint32_t)error->level & 0x7fffffffu);
+        append_format(out, "%slevel %" PRId32 ": ", error->mask ? "mask of " : "", error->level);
     if (error->tile >= 0)
         append_format(out, "tile %" PRId64 ": ", error->tile);
 }
@@ -219,6 +222,7 @@ static tz_error error_at(const tz_context *ctx, tz_result result, tz_cause cause
                       .ifd = ctx->ifd,
                       .tag = location.tag,
                       .level = location.level,
+                      .mask = location.mask,
                       .tile = location.tile,
                       .offset = location.offset,
                       .expected = location.expected,
@@ -328,17 +332,24 @@ tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_locatio
 /* A larger struct_size is not one of any version, but memory that nobody has set. */
 #define MAX_STRUCT_SIZE 4096
 
+/* size is that of the library's struct. */
+static tz_result read_struct_size(size_t *out, const void *given, size_t size, const char *argument,
+                                  const char *init, const tz_context *ctx)
+{
+    memcpy(out, given, sizeof *out);
+    if (*out >= sizeof *out && *out <= MAX_STRUCT_SIZE)
+        return TZ_OK;
+    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), size, *out),
+                   "%s->struct_size is wrong; use %s", argument, init);
+}
+
 tz_result tz_copy_struct(void *out, size_t size, const void *given, const char *argument,
                          const char *init, const tz_context *ctx)
 {
     size_t given_size;
     if (!given)
         return TZ_OK;
-    memcpy(&given_size, given, sizeof given_size);
-    if (given_size < sizeof given_size || given_size > MAX_STRUCT_SIZE)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), size, given_size),
-                       "%s->struct_size is wrong; use %s", argument, init);
+    TZ_TRY(read_struct_size(&given_size, given, size, argument, init, ctx));
     for (size_t i = size; i < given_size; i++) {
         if (((const unsigned char *)given)[i] != 0)
             return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
@@ -368,6 +379,17 @@ tz_result tz_copy_element(void *out, size_t size, const void *array, size_t inde
             ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), stride, given_size),
             "%s[%zu].struct_size is not that of the first element; use %s", argument, index, init);
     return tz_copy_struct(out, size, element, argument, init, ctx);
+}
+
+tz_result tz_return_struct(void *out, size_t size, const void *from, const char *argument,
+                           const char *init, const tz_context *ctx)
+{
+    size_t given_size;
+    TZ_TRY(read_struct_size(&given_size, out, size, argument, init, ctx));
+    memset(out, 0, given_size);
+    memcpy(out, from, tz_min(size, given_size));
+    memcpy(out, &given_size, sizeof given_size);
+    return TZ_OK;
 }
 
 tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, uint64_t done,
@@ -416,10 +438,10 @@ static tz_result reserve_warning(const tz_context *ctx, tz_warnings *warnings)
     return TZ_OK;
 }
 
-/* Several threads read tiles in the order of the file. A warning names the first tile of the image,
- * so that it does not depend on the order in which they finish. */
-static bool is_before_in_image(const tz_error *warning, const tz_error *known)
+bool tz_warning_is_before(const tz_error *warning, const tz_error *known)
 {
+    if (warning->mask != known->mask)
+        return warning->mask > known->mask;
     return warning->level < known->level ||
            (warning->level == known->level && warning->tile < known->tile);
 }
@@ -434,7 +456,7 @@ static tz_result slot_for_warning(const tz_context *ctx, const tz_error *warning
     tz_error *known = find_warning(warnings, warning->cause, warning->tag, format);
     if (known) {
         known->count += times;
-        *out = is_before_in_image(warning, known) ? known : NULL;
+        *out = tz_warning_is_before(warning, known) ? known : NULL;
         return TZ_OK;
     }
     if (warnings->count == TZ_MAX_WARNINGS) {

@@ -21,6 +21,11 @@ typedef struct tz_warnings {
 } tz_warnings;
 void tz_warnings_deinit(tz_warnings *warnings); /* accepts zeroed state */
 
+/* True if a warning comes before a known one of its kind: masks before images, then by level and
+ * tile. Several threads read tiles in the order of the file. The warning that is kept names the
+ * first tile, so that it does not depend on the order in which they finish. */
+bool tz_warning_is_before(const tz_error *warning, const tz_error *known);
+
 typedef struct tz_context {
     const char *name;        /* of the file, for messages; NULL: none */
     const tz_limits *limits; /* resolved; NULL if the callee checks no limit */
@@ -36,6 +41,7 @@ typedef struct tz_location {
     int32_t tag;
     const char *tag_name;
     int32_t level;
+    bool mask; /* of that level */
     int64_t tile;
     uint64_t offset;
     uint64_t expected;
@@ -43,7 +49,7 @@ typedef struct tz_location {
 } tz_location;
 tz_location tz_no_location(void);
 tz_location tz_at_offset(uint64_t offset);
-tz_location tz_at_tile(uint32_t level, uint64_t tile, uint64_t offset);
+tz_location tz_at_tile(uint32_t level, bool mask, uint64_t tile, uint64_t offset);
 tz_location tz_expecting(tz_location location, uint64_t expected, uint64_t found);
 
 #define TZ_PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -106,6 +112,12 @@ tz_result tz_copy_struct(void *out, size_t size, const void *given, const char *
  * struct_size says. */
 tz_result tz_copy_element(void *out, size_t size, const void *array, size_t index,
                           const char *argument, const char *init, const tz_context *ctx);
+
+/* Copies a struct of the library, which has size bytes, to one of the caller, which begins with its
+ * size. A shorter one gets the members that it has; the further members of a longer one become 0.
+ * Its size stays. */
+tz_result tz_return_struct(void *out, size_t size, const void *from, const char *argument,
+                           const char *init, const tz_context *ctx);
 
 /* Calls the progress callback, if there is one; fails with TZ_ERR_CANCELLED if it says to stop. */
 tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, uint64_t done,

@@ -15,8 +15,13 @@
 
 INIT_OF(tz_device_options)
 INIT_OF(tz_dlpack_options)
+INIT_OF(tz_geo)
 INIT_OF(tz_image_spec)
+INIT_OF(tz_limits)
+INIT_OF(tz_metadata_item)
 INIT_OF(tz_open_options)
 INIT_OF(tz_read_options)
+INIT_OF(tz_tag)
+INIT_OF(tz_tag_value)
 INIT_OF(tz_validate_options)
 INIT_OF(tz_write_options)

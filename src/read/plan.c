@@ -42,7 +42,7 @@ static tz_result add_planned_request(tz_plan *plan, const layer_table *table,
     const uint32_t number = (uint32_t)plan->request_count;
     tz_planned_request *planned = &plan->requests[number];
     const tz_planned_request *shared = NULL;
-    const uint32_t level = kind == TZ_REQUEST_MASK ? TZ_MASK_OF(request->level) : request->level;
+    const uint32_t level = kind == TZ_REQUEST_MASK ? TZ_MASK_LEVEL(request->level) : request->level;
     const uint64_t key =
         ((uint64_t)(uintptr_t)request->file ^ level ^ (uint64_t)request->decode_reduction << 48) *
         UINT64_C(
@@ -340,8 +340,7 @@ static void merge_warnings(tz_read_report *report, const tz_warnings *warnings,
         if (k < report->warning_count) {
             tz_error *known = &report->warnings[k];
             const uint64_t count = known->count + warning->count;
-            if (warning->level < known->level ||
-                (warning->level == known->level && warning->tile < known->tile))
+            if (tz_warning_is_before(warning, known))
                 *known = *warning;
             known->count = count;
         } else if (k < TZ_REPORT_WARNINGS) {

@@ -126,8 +126,8 @@ static tz_result load_tables(tz_planned_request *planned, tz_arena *arena, const
     const uint8_t *tables = NULL;
     size_t size = 0;
     if (planned->layer.shape.compression == TZ_COMPRESSION_OLD_JPEG) {
-        TZ_TRY(tz_old_jpeg_headers(planned->file, planned->level, &planned->layer, TZ_CODEC_SLACK,
-                                   arena, ctx, &tables, &size));
+        TZ_TRY(tz_old_jpeg_headers(planned->file, tz_level_index(planned->level), &planned->layer,
+                                   TZ_CODEC_SLACK, arena, ctx, &tables, &size));
     } else if (value->count > MAX_JPEG_TABLES) {
         return tz_fail(ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
                        tz_expecting(tz_at_tag(TZ_TAG_JPEG_TABLES, value->offset), MAX_JPEG_TABLES,
@@ -177,7 +177,7 @@ static tz_result set_tile_format(tz_planned_request *planned, const tz_context *
     const uint16_t samples = by_band ? 1 : level->samples;
     const bool ends_with_alpha =
         info->extra_sample_count > 0 &&
-        info->extra_samples[info->extra_sample_count - 1] == TZ_EXTRA_UNASSOCIATED_ALPHA;
+        info->extra_samples[info->extra_sample_count - 1] == TZ_EXTRA_SAMPLE_ALPHA;
     const bool is_subsampled = level->photometric == TZ_PHOTOMETRIC_YCBCR && !by_band &&
                                !(planned->codec->flags & TZ_DECODER_TO_RGB) &&
                                (tables->subsampling[0] > 1 || tables->subsampling[1] > 1);
@@ -238,7 +238,7 @@ static tz_result check_readable(const tz_planned_request *planned, const tz_cont
     /* Return the warning among the file's that says why. */
     const tz_info *info = &planned->file->info;
     for (uint32_t i = 0; i < info->warning_count; i++) {
-        const tz_error *warning = &info->warnings[i];
+        const tz_error *warning = &planned->file->warnings.list[i];
         const bool about_pixels =
             warning->cause == TZ_CAUSE_UNSUPPORTED || warning->cause == TZ_CAUSE_LAYOUT ||
             warning->cause == TZ_CAUSE_LIMIT || warning->cause == TZ_CAUSE_TRUNCATED ||
@@ -274,12 +274,11 @@ tz_result tz_read_request_conversion(const tz_read_request *request, const tz_re
     if (!found)
         return tz_fail_nomem(ctx, (uint64_t)request->band_count * 2 * sizeof *found);
     for (uint32_t i = 0; i < request->band_count; i++) {
-        tz_band band;
-        TZ_TRY(
-            tz_band_info(request->file, request->bands ? request->bands[i] : i, &band, ctx->err));
-        found[2 * (size_t)i] = band.scale;
-        found[2 * (size_t)i + 1] = band.offset;
-        any_scaled = any_scaled || band.has_scale || band.has_offset;
+        const tz_band *band =
+            tz_file_get_band(request->file, request->bands ? request->bands[i] : i);
+        found[2 * (size_t)i] = band->scale;
+        found[2 * (size_t)i + 1] = band->offset;
+        any_scaled = any_scaled || band->has_scale || band->has_offset;
     }
     *scales = any_scaled ? found : NULL;
     return TZ_OK;
@@ -338,8 +337,8 @@ static bool has_same_rows(const tz_planned_request *planned)
 static uint32_t alpha_band(const tz_info *info)
 {
     for (uint32_t i = 0; i < info->extra_sample_count && i < info->bands; i++) {
-        if (info->extra_samples[i] == TZ_EXTRA_ASSOCIATED_ALPHA ||
-            info->extra_samples[i] == TZ_EXTRA_UNASSOCIATED_ALPHA)
+        if (info->extra_samples[i] == TZ_EXTRA_SAMPLE_PREMULTIPLIED ||
+            info->extra_samples[i] == TZ_EXTRA_SAMPLE_ALPHA)
             return info->bands - info->extra_sample_count + i;
     }
     return UINT32_MAX;
@@ -351,7 +350,7 @@ tz_request_kind tz_mask_source(const tz_read_request *request)
     const tz_info *info = &request->file->info;
     if (request->layer.is_mask)
         return TZ_REQUEST_PIXELS;
-    if (info->levels[request->level].has_mask)
+    if (request->file->levels[request->level].has_mask)
         return TZ_REQUEST_MASK;
     return info->nodata.kind == TZ_NODATA_NONE && alpha_band(info) < info->bands
                ? TZ_REQUEST_ALPHA
@@ -395,7 +394,7 @@ tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request
                                   const tz_context *ctx)
 {
     tz_context at_level = *ctx;
-    const uint32_t level = kind == TZ_REQUEST_MASK ? TZ_MASK_OF(request->level) : request->level;
+    const uint32_t level = kind == TZ_REQUEST_MASK ? TZ_MASK_LEVEL(request->level) : request->level;
     *out = (tz_planned_request){.file = request->file,
                                 .level = level,
                                 .decode_reduction = request->decode_reduction,
@@ -406,7 +405,7 @@ tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request
                                 .bands = request->bands,
                                 .band_count = request->band_count};
     if (kind == TZ_REQUEST_MASK)
-        TZ_TRY(tz_file_layer(request->file, level, ctx, &out->layer));
+        TZ_TRY(tz_file_layer(request->file, request->level, true, ctx, &out->layer));
     if (kind == TZ_REQUEST_ALPHA)
         out->mask_sample = alpha_band(&request->file->info);
     at_level.ifd = out->layer.shape.ifd;
@@ -443,7 +442,7 @@ tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request
 
 const tz_level *tz_planned_request_stored_level(const tz_planned_request *planned)
 {
-    return planned->decode_reduction > 0 ? &planned->file->info.levels[planned->level]
+    return planned->decode_reduction > 0 ? &planned->file->levels[planned->level]
                                          : &planned->layer.shape;
 }
 

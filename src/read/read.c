@@ -52,7 +52,7 @@ static tz_result make_requests(read_call *r, const tz_item *items, size_t count)
         outcome->tiles_failed = 0;
         (void)tz_window_clip(&request.window, &request.layer.shape, window);
         if (request.decode_reduction > 0) {
-            const tz_level *level = &request.file->info.levels[request.level];
+            const tz_level *level = &request.file->levels[request.level];
             const int64_t size = (int64_t)1 << request.decode_reduction;
             const int64_t x = window->column * size;
             const int64_t y = window->row * size;

@@ -175,14 +175,14 @@ static void turn_buffer(tz_buffer *buffer, turn how)
 static uint32_t choose_level(const tz_file *file, const tz_window *window, const tz_buffer *into)
 {
     const tz_info *info = &file->info;
-    const tz_level *full = &info->levels[0];
+    const tz_level *full = &file->levels[0];
     uint32_t best = 0;
     for (uint32_t i = 1; i < info->level_count; i++) {
-        const tz_level *level = &info->levels[i];
+        const tz_level *level = &file->levels[i];
         const bool is_fine_enough =
             (uint64_t)level->width * window->width >= (uint64_t)into->width * full->width &&
             (uint64_t)level->height * window->height >= (uint64_t)into->height * full->height;
-        if (level->readable && is_fine_enough && level->width <= info->levels[best].width)
+        if (level->readable && is_fine_enough && level->width <= file->levels[best].width)
             best = i;
     }
     return best;
@@ -360,7 +360,8 @@ tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
     tz_window window = item->window;
     *out = (tz_read_request){
         .file = item->file, .level = asked, .bands = item->bands, .outcome = item->outcome};
-    TZ_TRY(tz_file_layer(item->file, asked, ctx, &out->layer));
+    TZ_TRY(tz_file_layer(item->file, tz_level_index(asked), tz_level_is_mask(asked), ctx,
+                         &out->layer));
     const tz_level given = out->layer.shape;
     at_level.ifd = given.ifd;
     if (window.width == 0 && window.height == 0) {
@@ -387,7 +388,7 @@ tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
     turn_buffer(&out->mask, turned);
     if (is_auto) {
         out->level = choose_level(item->file, &window, &out->into);
-        TZ_TRY(tz_file_layer(item->file, out->level, ctx, &out->layer));
+        TZ_TRY(tz_file_layer(item->file, out->level, false, ctx, &out->layer));
     }
     const double sx = (double)out->layer.shape.width / given.width;
     const double sy = (double)out->layer.shape.height / given.height;

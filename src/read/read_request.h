@@ -18,7 +18,7 @@
 typedef struct tz_read_request {
     const tz_file *file;
     tz_layer layer;
-    uint32_t level; /* with TZ_MASK_OF if a mask's own samples are wanted */
+    uint32_t level; /* with TZ_MASK_LEVEL if a mask's own samples are wanted */
     /* layer is the level's, halved this often by the lower resolutions that its tiles hold */
     uint8_t decode_reduction;
     double x0, y0, x1, y1; /* area of the buffer, in pixels of the level */
@@ -64,7 +64,7 @@ bool tz_window_clip(const tz_window *window, const tz_level *level, tz_window *o
 
 typedef struct tz_planned_request {
     const tz_file *file;
-    uint32_t level;           /* with TZ_MASK_OF for a mask */
+    uint32_t level;           /* with TZ_MASK_LEVEL for a mask */
     uint8_t decode_reduction; /* of its tiles; layer, tile and row are those after it */
     /* the first planned request of the same file, level and reduction: they share tiles */
     uint32_t layer_id;

@@ -119,7 +119,8 @@ static tile_job make_tile_job(const tz_plan *plan, tz_worker *worker, const tz_t
                     .plane = origin.plane,
                     .band = NO_BAND,
                     .ctx = tz_file_context(request->file, err),
-                    .location = tz_at_tile(request->level, wanted->tile, wanted->span.offset)};
+                    .location = tz_at_tile(tz_level_index(request->level), request->layer.is_mask,
+                                           wanted->tile, wanted->span.offset)};
     job.ctx.ifd = request->layer.shape.ifd;
     job.ctx.warnings = worker ? &worker->warnings : NULL;
     if (tile_read->count > 1 || !request->same_rows)

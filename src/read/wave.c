@@ -80,14 +80,16 @@ static tz_result check_table_entry(const tz_planned_request *request, tz_wanted_
     const bool is_first =
         wanted->row_range == 0 || !touches_row_range(request, wanted->tile, wanted->row_range - 1);
     tz_result result =
-        tz_tile_check_span(request->file, request->level, &request->layer, wanted->tile,
-                           &wanted->span, is_first ? table_warnings : NULL, &error);
+        tz_tile_check_span(request->file, tz_level_index(request->level), &request->layer,
+                           wanted->tile, &wanted->span, is_first ? table_warnings : NULL, &error);
     const uint64_t bound = tz_codec_max_input(&request->stored);
     if (result == TZ_OK && wanted->span.size > bound && !tz_planned_request_is_raw(request))
-        result = tz_fail(&ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                         tz_expecting(tz_at_tile(request->level, wanted->tile, wanted->span.offset),
-                                      bound, wanted->span.size),
-                         "the tile claims far more compressed bytes than its pixels can need");
+        result =
+            tz_fail(&ctx, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                    tz_expecting(tz_at_tile(tz_level_index(request->level), request->layer.is_mask,
+                                            wanted->tile, wanted->span.offset),
+                                 bound, wanted->span.size),
+                    "the tile claims far more compressed bytes than its pixels can need");
     if (result == TZ_OK)
         return TZ_OK;
     wanted->result = (uint16_t)result;
@@ -137,8 +139,9 @@ static tz_result list_wanted(tz_wave *wave, uint64_t *at, tz_warnings *table_war
             while (run_end < wave->wanted_count && wanted[run_end].tile - first < RUN &&
                    wanted[run_end].tile <= wanted[run_end - 1].tile + 1)
                 run_end++;
-            TZ_TRY(tz_layer_spans(request->file, request->level, &request->layer, first,
-                                  (size_t)(wanted[run_end - 1].tile - first) + 1, spans, ctx->err));
+            TZ_TRY(tz_layer_spans(request->file, tz_level_index(request->level), &request->layer,
+                                  first, (size_t)(wanted[run_end - 1].tile - first) + 1, spans,
+                                  ctx->err));
             for (; next < run_end; next++) {
                 wave->wanted[next].span = spans[wanted[next].tile - first];
                 TZ_TRY(check_table_entry(request, &wave->wanted[next], table_warnings, ctx));

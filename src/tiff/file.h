@@ -17,37 +17,65 @@
 #define TZ_MAX_CONTAINERS 3 /* the file, .ovr, .msk */
 #define TZ_MAX_SIDECARS   4 /* .ovr, .msk, .aux.xml, a world file */
 
+/* A level as tz_item and tz_tile_status name it: with this bit, the mask of it. */
+#define TZ_MASK_LEVEL(level) ((level) | 0x80000000u)
+static inline bool tz_level_is_mask(uint32_t level)
+{
+    return (level & TZ_MASK_LEVEL(0u)) != 0;
+}
+static inline uint32_t tz_level_index(uint32_t level)
+{
+    return level & ~TZ_MASK_LEVEL(0u);
+}
+
+/* A band that the metadata describes. */
+typedef struct tz_described_band {
+    uint32_t number;
+    tz_band band;
+} tz_described_band;
+
 /* A container is opened when its file is found, and closed with the handle. Level numbers of the
- * public interface are indices into level_tables; TZ_MASK_OF selects mask_tables. */
+ * public interface are indices into levels and masks. */
 struct tz_file {
     tz_info info;
+    tz_geo geo;
+    tz_ghost ghost;
     tz_limits limits;
     tz_container containers[TZ_MAX_CONTAINERS];
     unsigned container_count;
-    tz_arena arena; /* holds everything that info points to, except the members below */
-    tz_level_tables *level_tables; /* beside info.levels */
-    tz_level_tables *mask_tables;  /* beside info.masks; NULL: none */
+    tz_arena arena; /* holds everything that info points to, except other members */
+    tz_level *levels;
+    tz_level *masks;               /* of each level, width 0 if it has none; NULL: no level has */
+    tz_level_tables *level_tables; /* of levels */
+    tz_level_tables *mask_tables;  /* of masks */
     tz_page *pages;
-    tz_geo_tags geo_tags;         /* source of info.geo */
+    tz_geo_tags geo_tags;         /* source of geo */
     uint32_t sidecars;            /* TZ_SIDECAR_ bits of those that were looked for */
-    tz_sidecar_use *sidecar_uses; /* info.sidecars: TZ_MAX_SIDECARS elements; NULL: none */
+    tz_sidecar_use *sidecar_uses; /* TZ_MAX_SIDECARS elements; NULL: none */
     bool strict;                  /* warnings are errors, of tiles too */
     tz_metadata metadata;
+    tz_metadata_item *items;  /* of metadata */
+    tz_described_band *bands; /* by number */
+    uint32_t described_bands;
     tz_warnings warnings;
     uint32_t own_warnings; /* the first of warnings: not about .aux.xml or a world file */
     uint64_t loaded;       /* bytes of tag data and of .aux.xml that the handle holds */
     tz_table_cache *cache;
 };
 
-/* Finds the layer of a public level number (TZ_MASK_OF included); TZ_ERR_ARG if there is none. */
-tz_result tz_file_layer(const tz_file *file, uint32_t level, const tz_context *ctx, tz_layer *out);
+/* Finds the layer of a level, or of its mask; TZ_ERR_ARG if there is none. */
+tz_result tz_file_layer(const tz_file *file, uint32_t level, bool mask, const tz_context *ctx,
+                        tz_layer *out);
 
 /* Returns a context for calls on an open file. */
 tz_context tz_file_context(const tz_file *file, tz_error *err);
 
 /* Returns the photometric interpretation of pixels as they are delivered: YCbCr in JPEG, old-style
  * or not, becomes RGB. */
-uint16_t tz_delivered_photometric(const tz_info *info);
+uint16_t tz_delivered_photometric(const tz_file *file);
+
+/* file_info.c: makes the items and bands that the getters return, once all metadata is read. */
+tz_result tz_file_describe(tz_file *file, const tz_context *ctx);
 
 /* load_tags.c: fills the parts of info that come from the descriptive tags of the directory. Their
  * defects are warnings. */

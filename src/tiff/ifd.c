@@ -386,7 +386,7 @@ static tz_result check_required_values(const tz_ifd *ifd, const tz_context *ctx)
         {TZ_TAG_IMAGE_LENGTH, ifd->height, ifd->height > 0},
         {TZ_TAG_SAMPLES_PER_PIXEL, ifd->samples, ifd->samples > 0},
         {TZ_TAG_PLANAR, ifd->planar,
-         ifd->planar == TZ_PLANAR_CONTIGUOUS || ifd->planar == TZ_PLANAR_SEPARATE},
+         ifd->planar == TZ_PLANAR_CONTIG || ifd->planar == TZ_PLANAR_SEPARATE},
         {TZ_TAG_TILE_WIDTH, ifd->tile_width, !tiled || ifd->tile_width > 0},
         {TZ_TAG_TILE_LENGTH, ifd->tile_height, !tiled || ifd->tile_height > 0},
     };
@@ -441,7 +441,7 @@ tz_result tz_ifd_read(tz_ifd *ifd, tz_reader *reader, uint64_t offset, const tz_
                     .fill_order = TZ_FILL_ORDER_HIGH_FIRST,
                     .orientation = 1,
                     .samples = 1,
-                    .planar = TZ_PLANAR_CONTIGUOUS,
+                    .planar = TZ_PLANAR_CONTIG,
                     .predictor = TZ_PREDICTOR_NONE,
                     .bits = 1,
                     .sample_format = TZ_SAMPLE_FORMAT_UINT};

@@ -128,7 +128,7 @@ static tz_result load_geo(tag_loader *loader)
     /* NAME.aux.xml may have the CRS; open.c requires it after reading that file. */
     if (loader->file->sidecars & TZ_SIDECAR_AUX)
         ctx.require_crs = false;
-    return tz_geo_parse(&tags, &loader->file->arena, &ctx, &loader->file->info.geo);
+    return tz_geo_parse(&tags, &loader->file->arena, &ctx, &loader->file->geo);
 }
 
 /* The text ends at its first NUL. A text that fills the buffer is longer than any number. */
@@ -247,7 +247,7 @@ static tz_result load_extra_samples(tag_loader *loader)
         uint64_t number = 0;
         TZ_TRY(tz_tag_ref_integer(loader->reader, value, TZ_TAG_EXTRA_SAMPLES, i, loader->ctx,
                                   &number));
-        list[i] = number <= TZ_EXTRA_UNASSOCIATED_ALPHA ? (uint16_t)number : TZ_EXTRA_UNSPECIFIED;
+        list[i] = number <= TZ_EXTRA_SAMPLE_ALPHA ? (uint16_t)number : TZ_EXTRA_SAMPLE_UNSPECIFIED;
     }
     info->extra_samples = list;
     info->extra_sample_count = (uint32_t)value->count;

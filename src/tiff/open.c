@@ -39,7 +39,7 @@ static tz_result read_main_ifds(opening *open)
     const tz_page_ifds *page_ifds = &open->page_ifds;
     main->size = main->source->size;
     TZ_TRY(tz_reader_open(&open->reader, main, &open->ctx));
-    TZ_TRY(tz_ghost_read(&open->file->info.ghost, &open->reader, &open->ctx));
+    TZ_TRY(tz_ghost_read(&open->file->ghost, &open->reader, &open->ctx));
     open->page_ifds.reader = &open->reader;
     open->page_ifds.page = open->options.page;
     open->walk = (tz_ifd_walk){.reader = &open->reader,
@@ -129,9 +129,9 @@ static tz_result make_levels(opening *open)
         any_mask = any_mask || pyramid.levels[i].has_mask;
     file->level_tables = pyramid.level_tables;
     file->mask_tables = pyramid.mask_tables;
-    file->info.levels = pyramid.levels;
+    file->levels = pyramid.levels;
     file->info.level_count = pyramid.count;
-    file->info.masks = any_mask ? pyramid.masks : NULL;
+    file->masks = any_mask ? pyramid.masks : NULL;
     return TZ_OK;
 }
 
@@ -145,9 +145,9 @@ static tz_result load_sidecar_descriptions(opening *open)
         const tz_container *container = &file->containers[i];
         uint32_t values = 0;
         for (uint32_t k = 0; k < info->level_count; k++) {
-            if (info->levels[k].sidecar == container->sidecar)
+            if (file->levels[k].sidecar == container->sidecar)
                 values |= TZ_SIDECAR_VALUE_OVERVIEWS;
-            if (info->levels[k].has_mask && info->masks[k].sidecar == container->sidecar)
+            if (file->levels[k].has_mask && file->masks[k].sidecar == container->sidecar)
                 values |= TZ_SIDECAR_VALUE_MASKS;
         }
         TZ_TRY(tz_sidecar_add_use(file, container->sidecar, values, container->path, &open->ctx));
@@ -156,8 +156,7 @@ static tz_result load_sidecar_descriptions(opening *open)
     if (!open->path)
         return TZ_OK;
     TZ_TRY(tz_sidecars_load(file, open->path, &open->ctx));
-    return file->sidecars & TZ_SIDECAR_AUX ? tz_geo_require_crs(&file->info.geo, &open->ctx)
-                                           : TZ_OK;
+    return file->sidecars & TZ_SIDECAR_AUX ? tz_geo_require_crs(&file->geo, &open->ctx) : TZ_OK;
 }
 
 /* Sets the facts that the descriptive tags are checked against. */
@@ -176,7 +175,6 @@ static void set_image_info(tz_file *file, const tz_ifd *ifd)
     info->fill_order = ifd->fill_order;
     info->ycbcr_subsampling[0] = 2;
     info->ycbcr_subsampling[1] = 2;
-    info->geo.coordinate_epoch = NAN;
 }
 
 /* Sets the facts that are final only at the end: reads, warnings, and the pages, whose memory moves
@@ -195,8 +193,6 @@ static void set_file_info(opening *open)
     info->page_count = open->page_ifds.page_count;
     file->pages = open->page_ifds.pages;
     open->page_ifds.pages = NULL;
-    info->pages = file->pages;
-    info->warnings = file->warnings.list;
     info->warning_count = file->warnings.count;
     info->warnings_dropped = file->warnings.dropped;
 }
@@ -236,13 +232,14 @@ static tz_result read_file_structure(opening *open)
     if (open->path && (open->options.sidecars & TZ_SIDECAR_MSK))
         TZ_TRY(read_sidecar(open, TZ_SIDECAR_MSK, ".msk"));
     TZ_TRY(make_levels(open));
-    open->ctx.ifd = file->info.levels[0].ifd;
+    open->ctx.ifd = file->levels[0].ifd;
     set_image_info(file, base);
     TZ_TRY(tz_file_load_tags(file, base, &open->reader, &open->ctx));
     TZ_TRY(find_linked_ifd(open, &base->exif, TZ_TAG_EXIF_IFD, &file->info.exif_ifd));
     TZ_TRY(find_linked_ifd(open, &base->gps, TZ_TAG_GPS_IFD, &file->info.gps_ifd));
     file->info.page = open->page_ifds.page;
     TZ_TRY(load_sidecar_descriptions(open));
+    TZ_TRY(tz_file_describe(file, &open->ctx));
     if (!open->path || file->info.reads + open->reader.reads > 1)
         for (unsigned i = 0; i < file->container_count; i++)
             TZ_TRY(tz_source_check(file->containers[i].source, &open->ctx));
@@ -273,7 +270,10 @@ static tz_result open_handle(tz_file **out, tz_source *source, const char *path,
     file->cache = &handle->cache;
     file->containers[0].source = source;
     file->container_count = 1;
-    tz_limits_resolve(&file->limits, &options->limits);
+    file->limits = *options->limits;
+    file->geo = (tz_geo){.struct_size = sizeof file->geo, .coordinate_epoch = NAN};
+    file->info.geo = &file->geo;
+    file->info.ghost = &file->ghost;
     file->sidecars = path ? options->sidecars : 0;
     file->strict = options->strict;
     file->info.name = tz_arena_text(&file->arena, name, strlen(name));
@@ -299,21 +299,26 @@ static tz_result open_handle(tz_file **out, tz_source *source, const char *path,
     return result;
 }
 
-static tz_result copy_open_options(tz_open_options *out, const tz_open_options *given,
-                                   const tz_context *ctx)
+/* Copies the options, and to *limits those that they point to, with all defaults filled in. */
+static tz_result copy_open_options(tz_open_options *out, tz_limits *limits,
+                                   const tz_open_options *given, const tz_context *ctx)
 {
     *out = (tz_open_options)TZ_OPEN_OPTIONS_INIT;
-    return tz_copy_struct(out, sizeof *out, given, "options", "TZ_OPEN_OPTIONS_INIT", ctx);
+    TZ_TRY(tz_copy_struct(out, sizeof *out, given, "options", "TZ_OPEN_OPTIONS_INIT", ctx));
+    TZ_TRY(tz_limits_copy(limits, out->limits, "options->limits", ctx));
+    out->limits = limits;
+    return TZ_OK;
 }
 
 tz_result tz_open(tz_file **out, const char *path, const tz_open_options *options, tz_error *err)
 {
     const tz_context ctx = {.name = path, .err = err, .ifd = -1};
     tz_open_options copied;
+    tz_limits limits;
     tz_source *source = NULL;
     if (!out || !path)
         return TZ_FAIL_ARG(&ctx, "out and path must not be NULL");
-    TZ_TRY(copy_open_options(&copied, options, &ctx));
+    TZ_TRY(copy_open_options(&copied, &limits, options, &ctx));
     TZ_TRY(tz_source_open_file(&source, path, false, &ctx));
     return open_handle(out, source, path, path, &copied, &ctx);
 }
@@ -323,10 +328,11 @@ tz_result tz_open_memory(tz_file **out, const void *data, size_t size,
 {
     const tz_context ctx = {.name = "memory", .err = err, .ifd = -1};
     tz_open_options copied;
+    tz_limits limits;
     tz_source *source = NULL;
     if (!out || (!data && size > 0))
         return TZ_FAIL_ARG(&ctx, "out and data must not be NULL");
-    TZ_TRY(copy_open_options(&copied, options, &ctx));
+    TZ_TRY(copy_open_options(&copied, &limits, options, &ctx));
     TZ_TRY(tz_source_open_memory(&source, data, size, &ctx));
     return open_handle(out, source, NULL, "memory", &copied, &ctx);
 }
@@ -336,10 +342,11 @@ tz_result tz_open_source(tz_file **out, tz_source *source, const char *name,
 {
     const tz_context ctx = {.name = name, .err = err, .ifd = -1};
     tz_open_options copied;
+    tz_limits limits;
     if (!source)
         return TZ_FAIL_ARG(&ctx, "source must not be NULL");
-    const tz_result result =
-        out ? copy_open_options(&copied, options, &ctx) : TZ_FAIL_ARG(&ctx, "out must not be NULL");
+    const tz_result result = out ? copy_open_options(&copied, &limits, options, &ctx)
+                                 : TZ_FAIL_ARG(&ctx, "out must not be NULL");
     if (result != TZ_OK) {
         tz_source_close(source);
         return result;

@@ -108,7 +108,8 @@ static tz_location at_tile(const table_reader *table, uint64_t tile, uint64_t of
     static const uint16_t tags[2][2] = {{TZ_TAG_STRIP_BYTE_COUNTS, TZ_TAG_STRIP_OFFSETS},
                                         {TZ_TAG_TILE_BYTE_COUNTS, TZ_TAG_TILE_OFFSETS}};
     tz_location location = tz_at_tag(tags[table->layer->shape.tiled][offsets], offset);
-    location.level = (int32_t)table->level; /* of a mask: TZ_MASK_OF, as in tz_at_tile */
+    location.level = (int32_t)table->level;
+    location.mask = table->layer->is_mask;
     location.tile = (int64_t)tile;
     return location;
 }
@@ -127,10 +128,10 @@ static table_reader table_reader_of(const tz_file *file, uint32_t level, const t
 
 /* Stores the level's layer in *layer, to which *table points. */
 static tz_result open_table(table_reader *table, tz_layer *layer, const tz_file *file,
-                            uint32_t level, tz_error *err)
+                            uint32_t level, bool mask, tz_error *err)
 {
     const tz_context ctx = tz_file_context(file, err);
-    TZ_TRY(tz_file_layer(file, level, &ctx, layer));
+    TZ_TRY(tz_file_layer(file, level, mask, &ctx, layer));
     *table = table_reader_of(file, level, layer, err);
     return TZ_OK;
 }
@@ -178,7 +179,7 @@ static bool is_stored_raw(const tz_layer *layer)
 /* True if every tile has its size before it, and its last bytes again after it. */
 static bool has_leaders(const table_reader *table)
 {
-    const tz_ghost *ghost = &table->file->info.ghost;
+    const tz_ghost *ghost = &table->file->ghost;
     return ghost->leaders && ghost->trailers && !ghost->edited;
 }
 
@@ -256,12 +257,12 @@ static tz_result read_tile_spans(const table_reader *table, uint64_t first, size
     return TZ_OK;
 }
 
-tz_result tz_tile_spans(tz_tile_span *out, const tz_file *file, uint32_t level, uint64_t first,
-                        size_t count, tz_error *err)
+tz_result tz_tile_spans(tz_tile_span *out, const tz_file *file, uint32_t level, bool mask,
+                        uint64_t first, size_t count, tz_error *err)
 {
     tz_layer layer;
     table_reader table;
-    TZ_TRY(open_table(&table, &layer, file, level, err));
+    TZ_TRY(open_table(&table, &layer, file, level, mask, err));
     TZ_TRY(read_tile_spans(&table, first, count, out));
     return tz_source_check(table.container->source, &table.ctx);
 }
@@ -354,21 +355,21 @@ tz_result tz_tile_check_span(const tz_file *file, uint32_t level, const tz_layer
                                                   ? table.container->size - span->offset
                                                   : 0),
                                  "tile reaches past the end of the file");
-    if (file->info.ghost.leaders && span->offset < 4)
+    if (file->ghost.leaders && span->offset < 4)
         return TZ_FAIL_LAYOUT(
             &table.ctx, tz_expecting(at_tile(&table, tile, span->offset, true), 4, span->offset),
             "no room for the leader that the ghost area promises");
     return TZ_OK;
 }
 
-tz_result tz_tile_locate(tz_tile_span *out, const tz_file *file, uint32_t level, uint64_t tile,
-                         tz_error *err)
+tz_result tz_tile_locate(tz_tile_span *out, const tz_file *file, uint32_t level, bool mask,
+                         uint64_t tile, tz_error *err)
 {
     tz_tile_span span = {0, 0};
     tz_layer layer;
     table_reader table;
-    TZ_TRY(open_table(&table, &layer, file, level, err));
-    TZ_TRY(tz_tile_spans(&span, file, level, tile, 1, err));
+    TZ_TRY(open_table(&table, &layer, file, level, mask, err));
+    TZ_TRY(tz_tile_spans(&span, file, level, mask, tile, 1, err));
     TZ_TRY(tz_tile_check_span(file, level, &layer, tile, &span, NULL, err));
     *out = span;
     return TZ_OK;
@@ -382,13 +383,13 @@ static bool is_span_inside(const table_reader *table, const tz_tile_span *span)
 
 /* Looks at the last page of the table only: the last tiles lie at the end of nearly every file, so
  * that one read finds a file that was cut off. */
-tz_result tz_level_check_end(const tz_file *file, uint32_t level, tz_error *err)
+tz_result tz_level_check_end(const tz_file *file, uint32_t level, bool mask, tz_error *err)
 {
     tz_layer layer;
     table_reader table;
     tz_tile_span spans[TABLE_BUFFER_SIZE / sizeof(tz_tile_span)];
     const size_t fit = sizeof spans / sizeof spans[0];
-    TZ_TRY(open_table(&table, &layer, file, level, err));
+    TZ_TRY(open_table(&table, &layer, file, level, mask, err));
     const uint64_t tiles = layer.shape.tile_count;
     const uint64_t first = tiles > fit ? tiles - fit : 0;
     if (!tz_layer_has_tables(&layer))
@@ -413,7 +414,7 @@ tz_result tz_level_check_end(const tz_file *file, uint32_t level, tz_error *err)
 
 /* Adds up the table page by page, so that memory does not depend on the number of tiles. */
 tz_result tz_level_stored_size(uint64_t *bytes, uint64_t *sparse_tiles, const tz_file *file,
-                               uint32_t level, tz_error *err)
+                               uint32_t level, bool mask, tz_error *err)
 {
     tz_layer layer;
     table_reader table;
@@ -421,7 +422,7 @@ tz_result tz_level_stored_size(uint64_t *bytes, uint64_t *sparse_tiles, const tz
     const size_t fit = sizeof spans / sizeof spans[0];
     uint64_t sum = 0;
     uint64_t sparse = 0;
-    TZ_TRY(open_table(&table, &layer, file, level, err));
+    TZ_TRY(open_table(&table, &layer, file, level, mask, err));
     const uint64_t tiles = table.layer->shape.tile_count;
     for (uint64_t first = 0; first < tiles; first += fit) {
         const size_t some = (size_t)tz_min(tiles - first, fit);

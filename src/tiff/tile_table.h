@@ -33,6 +33,8 @@ tz_result tz_table_cache_read(tz_table_cache *cache, tz_source *source, uint64_t
                               unsigned container, uint64_t offset, size_t size, uint8_t *dst,
                               const tz_context *ctx);
 
+/* In these functions level is a number, and the layer says if it is a mask. */
+
 /* tz_tile_spans for a layer at hand, without a check that the file is unchanged. */
 tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t first,
                          size_t count, tz_tile_span *out, tz_error *err);

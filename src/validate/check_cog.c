@@ -37,8 +37,8 @@ static tz_result check_cog_tiled(tz_checker *checker)
     tz_checked_layer at = {0};
     while (tz_checker_next(checker, TZ_LAYER_ALL, &at))
         if (!at.layer.shape.tiled)
-            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
-                           tz_at_level(&at.layer.shape, at.level), "stored in strips");
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT, tz_at_layer(&at),
+                           "stored in strips");
     return TZ_OK;
 }
 
@@ -100,7 +100,7 @@ static tz_result check_overview_chain(tz_checker *checker)
                        "overviews are to follow in the chain of directories, not in SubIFDs");
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = tz_checker_level(checker, i);
-        const int32_t before = info->levels[i - 1].ifd;
+        const int32_t before = checker->file->levels[i - 1].ifd;
         if (level->sidecar)
             TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_IFD, tz_at_level(level, i),
                            "the overview is in another file");
@@ -120,7 +120,7 @@ static tz_result check_cog_overview_sizes(tz_checker *checker)
     const tz_info *info = checker->info;
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = tz_checker_level(checker, i);
-        const tz_level *before = &info->levels[i - 1];
+        const tz_level *before = &checker->file->levels[i - 1];
         const bool narrower = level->width < before->width || before->width == 1;
         const bool lower = level->height < before->height || before->height == 1;
         if (!narrower || !lower)
@@ -146,7 +146,7 @@ static tz_result check_cog_ifd_order(tz_checker *checker)
         const uint64_t offset = at.layer.shape.ifd_offset;
         if (offset < before)
             TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT,
-                           tz_expecting(tz_at_level(&at.layer.shape, at.level), before, offset),
+                           tz_expecting(tz_at_layer(&at), before, offset),
                            "the directory lies before one that should come first");
         before = offset;
     }
@@ -162,6 +162,7 @@ static void check_table_position(tz_checker *checker, const tz_checked_layer *at
         return;
     tz_location location = tz_at_tag(tag, entry->offset);
     location.level = (int32_t)at->level;
+    location.mask = at->layer.is_mask;
     if (entry->offset < first)
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT,
                        tz_expecting(location, first, entry->offset),
@@ -199,7 +200,7 @@ static tz_result check_table_positions(tz_checker *checker)
  */
 static tz_result check_georeferenced(tz_checker *checker)
 {
-    const tz_geo *geo = &checker->info->geo;
+    const tz_geo *geo = &checker->file->geo;
     const tz_level *image = tz_checker_level(checker, 0);
     if (!geo->has_transform && geo->gcp_count == 0)
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
@@ -210,12 +211,12 @@ static tz_result check_georeferenced(tz_checker *checker)
 /* One defect of a level is reported, the worst one. */
 static tz_result check_tile_size(tz_checker *checker)
 {
-    const uint32_t usual = checker->info->levels[0].tile_width;
+    const uint32_t usual = checker->file->levels[0].tile_width;
     tz_checked_layer at = {0};
     while (tz_checker_next(checker, TZ_LAYER_ALL, &at)) {
         const uint32_t width = at.layer.shape.tile_width;
         const uint32_t height = at.layer.shape.tile_height;
-        const tz_location location = tz_at_level(&at.layer.shape, at.level);
+        const tz_location location = tz_at_layer(&at);
         if (!at.layer.shape.tiled)
             continue;
         if (width != height)
@@ -251,7 +252,7 @@ static tz_result check_overview_factors(tz_checker *checker)
         return tz_checker_skip(checker, "the image has no overviews");
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = tz_checker_level(checker, i);
-        const tz_level *before = &info->levels[i - 1];
+        const tz_level *before = &checker->file->levels[i - 1];
         if ((uint64_t)level->width * MAX_REDUCTION < before->width ||
             (uint64_t)level->height * MAX_REDUCTION < before->height)
             TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_META, tz_at_level(level, i),

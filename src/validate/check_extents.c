@@ -23,7 +23,8 @@ typedef struct file_extent {
     uint64_t start;
     uint64_t end;
     uint64_t number; /* of a tile or tag */
-    uint32_t level;  /* as in tz_error */
+    uint32_t level;  /* of a tile */
+    bool mask;       /* the tile is one of the mask of level */
     int32_t ifd;     /* of a tag or directory: number of its layer; else -1 */
     uint16_t kind;
 } file_extent;
@@ -66,6 +67,7 @@ static tz_result add_tile_extent(tz_checker *checker, const tz_checked_tile *vie
                              .end = view->span.offset + view->span.size,
                              .number = view->tile,
                              .level = view->at->level,
+                             .mask = view->at->layer.is_mask,
                              .ifd = -1,
                              .kind = EXTENT_TILE};
     if (!is_inside_main_file(checker, view->span.offset, view->span.size))
@@ -122,7 +124,7 @@ static tz_location extent_location(tz_checker *checker, const file_extent *one)
     tz_checked_layer at = {0};
     checker->ctx.ifd = -1;
     if (one->kind == EXTENT_TILE)
-        return tz_at_tile(one->level, one->number, one->start);
+        return tz_at_tile(one->level, one->mask, one->number, one->start);
     if (one->ifd >= 0)
         (void)tz_checker_layer(checker, (uint32_t)one->ifd, &at);
     return one->kind == EXTENT_TAG ? tz_at_tag((uint16_t)one->number, one->start)
@@ -180,7 +182,7 @@ tz_result tz_check_unused_bytes(tz_checker *checker)
         return tz_checker_skip(checker, "needs a look at all tiles");
     if (known < info->ifd_count || info->exif_ifd != TZ_NO_VALUE || info->gps_ifd != TZ_NO_VALUE)
         return tz_checker_skip(checker, "the file holds more than this image");
-    if (info->levels[0].compression == TZ_COMPRESSION_OLD_JPEG)
+    if (checker->file->levels[0].compression == TZ_COMPRESSION_OLD_JPEG)
         return tz_checker_skip(checker, "old JPEG has data that no table lists");
     const tz_result result = collect_extents(checker, &all);
     for (size_t i = 0; i < all.count; i++)
@@ -189,7 +191,7 @@ tz_result tz_check_unused_bytes(tz_checker *checker)
     TZ_TRY(result);
     if (all.count == MAX_EXTENTS)
         return tz_checker_skip(checker, "the file has too many tiles");
-    end += info->ghost.trailers ? 4 : 0;
+    end += checker->file->ghost.trailers ? 4 : 0;
     end += end % 2; /* a byte of padding is allowed */
     checker->ctx.ifd = -1;
     if (end < info->file_size)

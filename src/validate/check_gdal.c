@@ -43,9 +43,8 @@ static tz_result check_gdal_tiled(tz_checker *checker)
     while (tz_checker_next(checker, TZ_LAYER_IMAGES, &at)) {
         const tz_level *shape = &at.layer.shape;
         if (is_large_level(shape) && !shape->tiled)
-            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
-                           tz_at_level(shape, at.level), "%u x %u pixels are stored in strips",
-                           shape->width, shape->height);
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT, tz_at_layer(&at),
+                           "%u x %u pixels are stored in strips", shape->width, shape->height);
     }
     return TZ_OK;
 }
@@ -59,6 +58,7 @@ static tz_result check_gdal_codec(tz_checker *checker)
         const char *readers = tz_compression_readers(codec);
         tz_location location = tz_at_tag(TZ_TAG_COMPRESSION, at.layer.shape.ifd_offset);
         location.level = (int32_t)at.level;
+        location.mask = at.layer.is_mask;
         location.found = codec;
         if (readers)
             TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_UNSUPPORTED, location,
@@ -71,10 +71,10 @@ static tz_result check_gdal_codec(tz_checker *checker)
 static tz_result check_has_overviews(tz_checker *checker)
 {
     const tz_info *info = checker->info;
-    if (is_large_level(&info->levels[0]) && info->level_count == 1)
+    if (is_large_level(&checker->file->levels[0]) && info->level_count == 1)
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_META,
-                       tz_at_offset(info->levels[0].ifd_offset), "%u x %u pixels without overviews",
-                       info->width, info->height);
+                       tz_at_offset(checker->file->levels[0].ifd_offset),
+                       "%u x %u pixels without overviews", info->width, info->height);
     return TZ_OK;
 }
 
@@ -95,7 +95,7 @@ static tz_result check_ifd_first(tz_checker *checker)
 static tz_result check_header_size(tz_checker *checker)
 {
     const tz_info *info = checker->info;
-    if (!info->ghost.ifds_before_data)
+    if (!checker->file->ghost.ifds_before_data)
         return tz_checker_skip(checker, "the ghost area does not promise directories in front");
     if (info->directory_end > FIRST_READ_SIZE)
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT,
@@ -108,9 +108,9 @@ static tz_result check_header_size(tz_checker *checker)
  * of the file, and the promises do not hold any more. */
 static tz_result check_not_edited(tz_checker *checker)
 {
-    if (!checker->info->ghost.present)
+    if (!checker->file->ghost.present)
         return tz_checker_skip(checker, "the file has no ghost area");
-    if (checker->info->ghost.edited)
+    if (checker->file->ghost.edited)
         TZ_ADD_FINDING(
             checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_META,
             tz_at_offset(checker->info->bigtiff ? 16 : 8),
@@ -125,7 +125,7 @@ static tz_result check_gdal_overview_sizes(tz_checker *checker)
     const tz_info *info = checker->info;
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = tz_checker_level(checker, i);
-        if (!level->sidecar && level->ifd < info->levels[i - 1].ifd)
+        if (!level->sidecar && level->ifd < checker->file->levels[i - 1].ifd)
             TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_META, tz_at_level(level, i),
                            "the chain has the overview before a larger one");
     }
@@ -139,7 +139,7 @@ static tz_result check_gdal_ifd_order(tz_checker *checker)
     const tz_info *info = checker->info;
     for (uint32_t i = 1; i < info->level_count; i++) {
         const tz_level *level = tz_checker_level(checker, i);
-        const uint64_t before = info->levels[i - 1].ifd_offset;
+        const uint64_t before = checker->file->levels[i - 1].ifd_offset;
         if (!level->sidecar && level->ifd_offset < before)
             TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                            tz_expecting(tz_at_level(level, i), before, level->ifd_offset),
@@ -187,7 +187,7 @@ static tz_result check_data_after_ifds(tz_checker *checker)
         TZ_TRY(tz_first_tile_offset(checker, i, &offset));
         if (offset < last)
             TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
-                           tz_expecting(tz_at_tile(i, 0, offset), last, offset),
+                           tz_expecting(tz_at_tile(i, false, 0, offset), last, offset),
                            "tile data lies before a directory");
     }
     return TZ_OK;
@@ -205,7 +205,7 @@ tz_result tz_check_level_data_order(tz_checker *checker)
             continue;
         if (offset < previous)
             TZ_ADD_FINDING(checker, weight, TZ_CAUSE_LAYOUT,
-                           tz_expecting(tz_at_tile(i, 0, offset), previous, offset),
+                           tz_expecting(tz_at_tile(i, false, 0, offset), previous, offset),
                            "tile data lies before that of a smaller level");
         previous = offset;
     }
@@ -218,7 +218,7 @@ tz_result tz_check_level_data_order(tz_checker *checker)
  * its form. Here are the promises that the directories contradict. */
 static tz_result check_ghost_area(tz_checker *checker)
 {
-    const tz_ghost *ghost = &checker->info->ghost;
+    const tz_ghost *ghost = &checker->file->ghost;
     TZ_TRY(tz_checker_add_open_warnings(checker));
     if (!ghost->present)
         return tz_checker_skip(checker, "the file has no ghost area");
@@ -227,7 +227,7 @@ static tz_result check_ghost_area(tz_checker *checker)
     if (ghost->interleave != 0 && !planar && checker->info->bands > 1)
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_META, location,
                        "the ghost area says that bands are stored apart, and they are not");
-    if (ghost->mask_interleaved && !checker->info->levels[0].has_mask)
+    if (ghost->mask_interleaved && !checker->file->levels[0].has_mask)
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_META, location,
                        "the ghost area says that there is a mask, and there is none");
     if (ghost->trailers && !ghost->leaders)

@@ -203,7 +203,7 @@ tz_result tz_check_ascii_key_values(tz_checker *checker)
     }
     if (!used && tags->ascii)
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_GEO,
-                       tz_at_tag(TZ_TAG_GEO_ASCII, checker->info->levels[0].ifd_offset),
+                       tz_at_tag(TZ_TAG_GEO_ASCII, checker->file->levels[0].ifd_offset),
                        "no key uses the texts of the tag");
     return TZ_OK;
 }
@@ -337,7 +337,7 @@ static tz_location at_key_id(const tz_checker *checker, uint16_t id)
 /* A key that is missing has the value 0, which is never reserved. */
 static void check_reserved_values(tz_checker *checker, const reserved_values *reserved)
 {
-    const uint16_t value = tz_geo_short(&checker->info->geo, reserved->key, 0);
+    const uint16_t value = tz_geo_short(&checker->file->geo, reserved->key, 0);
     if (value >= reserved->first && value <= reserved->last && reserved->key != 0)
         FAIL_KEY(checker, tz_expecting(at_key_id(checker, reserved->key), TZ_NO_VALUE, value),
                  "key %s (%u) has a reserved value", reserved->key);
@@ -348,7 +348,7 @@ static void check_reserved_values(tz_checker *checker, const reserved_values *re
 static void check_subject_specials(tz_checker *checker)
 {
     const uint16_t minor = checker->file->geo_tags.directory[2];
-    const uint16_t type = tz_geo_short(&checker->info->geo, TZ_KEY_RASTER_TYPE, 1);
+    const uint16_t type = tz_geo_short(&checker->file->geo, TZ_KEY_RASTER_TYPE, 1);
     if (checker->row->argument == TZ_KEYS_VERTICAL && minor == 0)
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_GEO,
                        tz_expecting(at_key_header(checker, 2), 1, minor),
@@ -364,7 +364,7 @@ static void check_subject_specials(tz_checker *checker)
 tz_result tz_check_keys(tz_checker *checker)
 {
     const key_rules *rules = &rules_of_subject[checker->row->argument];
-    const tz_geo *geo = &checker->info->geo;
+    const tz_geo *geo = &checker->file->geo;
     if (!begin_key_check(checker))
         return TZ_OK;
     if (!check_key_types(checker, rules)) {

@@ -85,17 +85,18 @@ static void add_tile_to_batch(tz_checker *checker, checked_tile_batch *batch, ui
     const bool separate = layer->tables.planar == TZ_PLANAR_SEPARATE;
     batch->bands[i] = separate ? (uint32_t)(tile / tiles_per_band) : 0;
     batch->outcomes[i] = (tz_outcome){.tiles = &batch->status[i], .tile_room = 1};
-    batch->items[i] = (tz_item){.file = checker->file,
-                                .level = batch->at->level,
-                                .window = *window,
-                                .bands = separate ? &batch->bands[i] : NULL,
-                                .band_count = separate ? 1 : 0,
-                                .into = {.data = batch->memory + batch->used,
-                                         .dtype = layer->tables.dtype,
-                                         .bands = separate ? 1 : layer->shape.samples,
-                                         .height = window->height,
-                                         .width = window->width},
-                                .outcome = &batch->outcomes[i]};
+    batch->items[i] =
+        (tz_item){.file = checker->file,
+                  .level = layer->is_mask ? TZ_MASK_LEVEL(batch->at->level) : batch->at->level,
+                  .window = *window,
+                  .bands = separate ? &batch->bands[i] : NULL,
+                  .band_count = separate ? 1 : 0,
+                  .into = {.data = batch->memory + batch->used,
+                           .dtype = layer->tables.dtype,
+                           .bands = separate ? 1 : layer->shape.samples,
+                           .height = window->height,
+                           .width = window->width},
+                  .outcome = &batch->outcomes[i]};
     batch->used += bytes + (16 - bytes % 16) % 16;
 }
 
@@ -131,7 +132,7 @@ static bool exceeds_shared_data_limit(tz_checker *checker, checked_tile_batch *b
     if (!before)
         TZ_ADD_FINDING(
             checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LAYOUT,
-            tz_expecting(tz_at_tile(view->at->level, view->tile, view->span.offset), size,
+            tz_expecting(tz_at_layer_tile(view->at, view->tile, view->span.offset), size,
                          batch->input),
             "the tiles share their data and would be larger than the file; the rest was not "
             "decoded");
@@ -159,7 +160,7 @@ static tz_result visit_tile_to_decode(tz_checker *checker, const tz_checked_tile
         return TZ_OK;
     if (bytes > checker->file->limits.max_image_bytes) {
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_WARNING, TZ_CAUSE_LIMIT,
-                       tz_expecting(tz_at_tile(view->at->level, view->tile, view->span.offset),
+                       tz_expecting(tz_at_layer_tile(view->at, view->tile, view->span.offset),
                                     checker->file->limits.max_image_bytes, bytes),
                        "the tile is too large to be decoded at once");
         return TZ_OK;

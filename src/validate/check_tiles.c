@@ -59,7 +59,8 @@ tz_result tz_check_file_end(tz_checker *checker)
     tz_checked_layer at = {0};
     while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at)) {
         tz_error err;
-        const tz_result result = tz_level_check_end(checker->file, at.level, &err);
+        const tz_result result =
+            tz_level_check_end(checker->file, at.level, at.layer.is_mask, &err);
         if (result != TZ_OK && err.cause == TZ_CAUSE_TRUNCATED)
             tz_checker_add_finding(checker, TZ_CHECK_OUTCOME_FAIL, &err);
         else if (!tz_is_file_defect(result)) /* tiff.tile-spans reports those */
@@ -87,7 +88,7 @@ static tz_result complete_tile_span(tz_checker *checker, const tz_checked_tile *
  * checks. */
 static bool is_promised(tz_checker *checker, bool promised)
 {
-    const bool present = checker->info->ghost.present;
+    const bool present = checker->file->ghost.present;
     if (!present || !promised)
         (void)tz_checker_skip(checker, present ? "the ghost area does not promise it"
                                                : "the file has no ghost area");
@@ -106,16 +107,16 @@ static tz_result visit_leader(tz_checker *checker, const tz_checked_tile *view, 
     TZ_TRY(tz_source_read(main_file(checker)->source, offset - 4, 4, bytes, &checker->ctx));
     const uint64_t size = tz_read_endian_u32(bytes, false);
     if (size != view->span.size && view->span.size != 0)
-        TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
-                       tz_expecting(tz_at_tile(view->at->level, view->tile, offset - 4),
-                                    view->span.size, size),
-                       "the size in the leader is not the tile's");
+        TZ_ADD_FINDING(
+            checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
+            tz_expecting(tz_at_layer_tile(view->at, view->tile, offset - 4), view->span.size, size),
+            "the size in the leader is not the tile's");
     return TZ_OK;
 }
 
 tz_result tz_check_leaders(tz_checker *checker)
 {
-    if (!is_promised(checker, checker->info->ghost.leaders))
+    if (!is_promised(checker, checker->file->ghost.leaders))
         return TZ_OK;
     return visit_tiles_of_all_layers(checker, visit_leader, NULL);
 }
@@ -133,7 +134,7 @@ static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view,
     if (size == 0 || view->span.offset == 0 || !tz_add(view->span.offset, size, &end) ||
         end > main_file(checker)->size)
         return TZ_OK;
-    const tz_location location = tz_at_tile(view->at->level, view->tile, end);
+    const tz_location location = tz_at_layer_tile(view->at, view->tile, end);
     if (!tz_inside(main_file(checker), end, 4)) {
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
                        tz_expecting(location, 4, main_file(checker)->size - end),
@@ -152,7 +153,7 @@ static tz_result visit_trailer(tz_checker *checker, const tz_checked_tile *view,
 
 tz_result tz_check_trailers(tz_checker *checker)
 {
-    if (!is_promised(checker, checker->info->ghost.trailers))
+    if (!is_promised(checker, checker->file->ghost.trailers))
         return TZ_OK;
     return visit_tiles_of_all_layers(checker, visit_trailer, NULL);
 }
@@ -166,12 +167,12 @@ typedef struct last_tile {
 
 /* Compares with the tile before, sparse ones left out. One tile in a wrong position gives one
  * finding, not one for every tile after it: the next is compared with it. */
-static void check_tile_order(tz_checker *checker, uint32_t level, uint64_t tile, uint64_t offset,
-                             last_tile *last)
+static void check_tile_order(tz_checker *checker, const tz_checked_layer *at, uint64_t tile,
+                             uint64_t offset, last_tile *last)
 {
     if (offset < last->offset)
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
-                       tz_expecting(tz_at_tile(level, tile, offset), last->offset, offset),
+                       tz_expecting(tz_at_layer_tile(at, tile, offset), last->offset, offset),
                        "the tile lies before its predecessor");
     last->offset = offset;
 }
@@ -182,19 +183,19 @@ static tz_result visit_tile_order(tz_checker *checker, const tz_checked_tile *vi
     if (last->band_tiles != 0 && view->tile % last->band_tiles == 0)
         last->offset = 0;
     if (view->span.offset != 0)
-        check_tile_order(checker, view->at->level, view->tile, view->span.offset, last);
+        check_tile_order(checker, view->at, view->tile, view->span.offset, last);
     return TZ_OK;
 }
 
 /* GDAL says BAND in the ghost area of either order, and TILE in its metadata. */
 static bool is_tile_interleaved(const tz_checker *checker)
 {
-    tz_metadata_item item;
-    if (checker->info->ghost.interleave == 2)
+    const tz_metadata_item *item;
+    if (checker->file->ghost.interleave == 2)
         return true;
-    for (uint32_t i = 0; tz_metadata_get(checker->file, i, &item); i++)
-        if (strcmp(item.domain, "IMAGE_STRUCTURE") == 0 && strcmp(item.name, "INTERLEAVE") == 0)
-            return strcmp(item.value, "TILE") == 0;
+    for (uint32_t i = 0; (item = tz_file_get_metadata(checker->file, i)); i++)
+        if (strcmp(item->domain, "IMAGE_STRUCTURE") == 0 && strcmp(item->name, "INTERLEAVE") == 0)
+            return strcmp(item->value, "TILE") == 0;
     return false;
 }
 
@@ -218,7 +219,7 @@ static tz_result check_tile_interleaved_order(tz_checker *checker, const tz_chec
                 bool known = false;
                 TZ_TRY(tz_checker_spans(checker, at, tile, 1, &span, &known));
                 if (known && span.offset != 0)
-                    check_tile_order(checker, at->level, tile, span.offset, &last);
+                    check_tile_order(checker, at, tile, span.offset, &last);
             }
         }
     }
@@ -229,10 +230,10 @@ static tz_result check_tile_interleaved_order(tz_checker *checker, const tz_chec
  * only the order within each band is checked. */
 tz_result tz_check_block_order(tz_checker *checker)
 {
-    if (!is_promised(checker, checker->info->ghost.row_major))
+    if (!is_promised(checker, checker->file->ghost.row_major))
         return TZ_OK;
     const bool tile_interleaved = is_tile_interleaved(checker);
-    const bool interleave_known = tz_build_feature("expat") || checker->info->ghost.interleave == 2;
+    const bool interleave_known = tz_build_feature("expat") || checker->file->ghost.interleave == 2;
     tz_checked_layer at = {0};
     tz_checker_note_sample(checker);
     while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at)) {
@@ -268,7 +269,7 @@ static tz_result visit_mask_tile(tz_checker *checker, const tz_checked_tile *vie
     const uint64_t expected = tz_add_capped(tz_add_capped(image.offset, image.size), mask->between);
     if (known && span.offset != 0 && view->span.offset != 0 && span.offset != expected)
         TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
-                       tz_expecting(tz_at_tile(mask->at.level, view->tile, span.offset), expected,
+                       tz_expecting(tz_at_layer_tile(&mask->at, view->tile, span.offset), expected,
                                     span.offset),
                        "the mask's tile does not follow that of the image");
     return TZ_OK;
@@ -277,7 +278,7 @@ static tz_result visit_mask_tile(tz_checker *checker, const tz_checked_tile *vie
 /* With separate planes the mask follows the tiles of the first band. */
 tz_result tz_check_masks_adjacent(tz_checker *checker)
 {
-    const tz_ghost *ghost = &checker->info->ghost;
+    const tz_ghost *ghost = &checker->file->ghost;
     mask_table mask = {.between = (ghost->leaders ? 4u : 0u) + (ghost->trailers ? 4u : 0u)};
     tz_checked_layer at = {0};
     if (!is_promised(checker, ghost->mask_interleaved))
@@ -290,8 +291,7 @@ tz_result tz_check_masks_adjacent(tz_checker *checker)
             continue;
         if (at.layer.shape.tile_width != shape->tile_width ||
             at.layer.shape.tile_height != shape->tile_height) {
-            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT,
-                           tz_at_level(shape, mask.at.level),
+            TZ_ADD_FINDING(checker, TZ_CHECK_OUTCOME_FAIL, TZ_CAUSE_LAYOUT, tz_at_layer(&mask.at),
                            "the mask has other tiles than its image");
             continue;
         }

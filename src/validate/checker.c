@@ -92,12 +92,12 @@ bool tz_checker_layer(tz_checker *checker, uint32_t number, tz_checked_layer *ou
 {
     const tz_context quiet = {.ifd = -1};
     const uint32_t index = number / 2;
-    if (number % 2 && !checker->info->levels[index].has_mask)
+    if (number % 2 && !checker->file->levels[index].has_mask)
         return false;
     out->number = number;
-    out->level = number % 2 ? TZ_MASK_OF(index) : index;
+    out->level = index;
     out->ifd = checker->directories ? &checker->directories[number] : NULL;
-    if (tz_file_layer(checker->file, out->level, &quiet, &out->layer) != TZ_OK)
+    if (tz_file_layer(checker->file, index, number % 2 != 0, &quiet, &out->layer) != TZ_OK)
         return false;
     checker->ctx.ifd = out->layer.shape.ifd;
     return true;
@@ -117,8 +117,8 @@ bool tz_checker_next(tz_checker *checker, unsigned kinds, tz_checked_layer *at)
 
 const tz_level *tz_checker_level(tz_checker *checker, uint32_t level)
 {
-    checker->ctx.ifd = checker->info->levels[level].ifd;
-    return &checker->info->levels[level];
+    checker->ctx.ifd = checker->file->levels[level].ifd;
+    return &checker->file->levels[level];
 }
 
 tz_location tz_at_level(const tz_level *shape, uint32_t level)
@@ -126,6 +126,18 @@ tz_location tz_at_level(const tz_level *shape, uint32_t level)
     tz_location location = tz_at_offset(shape->ifd_offset);
     location.level = (int32_t)level;
     return location;
+}
+
+tz_location tz_at_layer(const tz_checked_layer *at)
+{
+    tz_location location = tz_at_level(&at->layer.shape, at->level);
+    location.mask = at->layer.is_mask;
+    return location;
+}
+
+tz_location tz_at_layer_tile(const tz_checked_layer *at, uint64_t tile, uint64_t offset)
+{
+    return tz_at_tile(at->level, at->layer.is_mask, tile, offset);
 }
 
 const tz_ifd_entry *tz_checked_ifd_find(const tz_checked_ifd *directory, uint16_t tag)
@@ -144,7 +156,7 @@ bool tz_checked_ifd_holds(const tz_checked_ifd *directory, const tz_ifd_entry *e
 
 uint64_t tz_checker_front_size(const tz_checker *checker)
 {
-    return tz_header_size(&checker->file->containers[0]) + (uint64_t)checker->info->ghost.size;
+    return tz_header_size(&checker->file->containers[0]) + (uint64_t)checker->file->ghost.size;
 }
 
 /* ---- tiles ---- */
@@ -185,7 +197,7 @@ tz_result tz_checker_spans(tz_checker *checker, const tz_checked_layer *at, uint
     const tz_result result =
         checker->arena
             ? tz_layer_spans(checker->file, at->level, &at->layer, first, count, out, &err)
-            : tz_tile_spans(out, checker->file, at->level, first, count, &err);
+            : tz_tile_spans(out, checker->file, at->level, at->layer.is_mask, first, count, &err);
     *known = result == TZ_OK;
     if (result == TZ_OK)
         return TZ_OK;

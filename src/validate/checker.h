@@ -106,7 +106,7 @@ tz_result tz_checker_add_result(tz_checker *checker, tz_result result, const tz_
 typedef struct tz_checked_layer {
     uint32_t next;   /* number of the next one; for tz_checker_next */
     uint32_t number; /* 2 * level, and 1 more for its mask */
-    uint32_t level;  /* as in tz_error: TZ_MASK_OF of a mask */
+    uint32_t level;  /* of the mask, if layer is one */
     tz_layer layer;
     const tz_checked_ifd *ifd; /* NULL in the quick look */
 } tz_checked_layer;
@@ -124,8 +124,10 @@ uint32_t tz_checker_layer_count(const tz_checker *checker);
 /* Returns a level; later findings are about its directory. */
 const tz_level *tz_checker_level(tz_checker *checker, uint32_t level);
 
-/* Returns the location of a level's or mask's directory. */
+/* Return the location of the directory of a level, of that of a level or mask, and of a tile. */
 tz_location tz_at_level(const tz_level *shape, uint32_t level);
+tz_location tz_at_layer(const tz_checked_layer *at);
+tz_location tz_at_layer_tile(const tz_checked_layer *at, uint64_t tile, uint64_t offset);
 
 /* Finds an entry of a directory; NULL if it has no such tag. */
 const tz_ifd_entry *tz_checked_ifd_find(const tz_checked_ifd *directory, uint16_t tag);

@@ -94,7 +94,7 @@ void tz_checker_add_large_overviews(tz_checker *checker)
 {
     const tz_info *info = checker->info;
     for (uint32_t i = 0; i < info->warning_count; i++) {
-        const tz_error *warning = &info->warnings[i];
+        const tz_error *warning = &checker->file->warnings.list[i];
         if (warning->cause == TZ_CAUSE_META && warning->tag < 0 &&
             (strstr(warning->message, "is not smaller than the level above it; ignored") ||
              strstr(warning->message, "has the size of the level above it; ignored")))

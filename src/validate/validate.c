@@ -9,6 +9,7 @@
  * described. */
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "io/source.h"
 #include "tiff/tags.h"
@@ -18,6 +19,8 @@
  * tz_validation_free finds the rest. */
 typedef struct validation_holder {
     tz_validation result;
+    tz_check *checks; /* class by class */
+    tz_check_outcome classes[TZ_CHECK_CLASS_COUNT];
     tz_arena arena;
 } validation_holder;
 
@@ -78,8 +81,10 @@ static tz_result prepare_checks(tz_checker *checker)
 /* Runs all checks. A file is valid if TIFF and the layout of GDAL do not fail; in strict mode, if
  * no class has as much as a warning. A source that changed meanwhile makes the findings void: it
  * fails. */
-static tz_result run_validation(tz_checker *checker, tz_validation *out)
+static tz_result run_validation(tz_checker *checker, validation_holder *holder)
 {
+    tz_validation *out = &holder->result;
+    tz_check_outcome *classes = holder->classes;
     uint32_t count = 0;
     if (checker->file)
         TZ_TRY(prepare_checks(checker));
@@ -88,14 +93,14 @@ static tz_result run_validation(tz_checker *checker, tz_validation *out)
     tz_check *checks = tz_arena_array(checker->arena, count, sizeof *checks);
     if (!checks)
         return tz_fail_nomem(&checker->ctx, count * sizeof *checks);
-    out->checks = checks;
+    holder->checks = checks;
     for (unsigned i = 0; i < TZ_CHECK_CLASS_COUNT; i++) {
         for (size_t k = 0; k < check_lists[i]->count; k++) {
             tz_check *check = &checks[out->check_count++];
-            check->of = (tz_check_class)i;
+            check->check_class = (tz_check_class)i;
             TZ_TRY(tz_checker_run(checker, &check_lists[i]->rows[k], check));
-            if (out->classes[i] < check->outcome)
-                out->classes[i] = check->outcome;
+            if (classes[i] < check->outcome)
+                classes[i] = check->outcome;
         }
     }
     checker->ctx.ifd = -1;
@@ -104,10 +109,10 @@ static tz_result run_validation(tz_checker *checker, tz_validation *out)
     out->tiles = checker->tiles;
     out->tiles_looked_at = checker->tiles_looked_at;
     out->tiles_decoded = checker->tiles_decoded;
-    out->valid = out->classes[TZ_CHECK_CLASS_TIFF] != TZ_CHECK_OUTCOME_FAIL &&
-                 out->classes[TZ_CHECK_CLASS_GDAL] != TZ_CHECK_OUTCOME_FAIL;
+    out->valid = classes[TZ_CHECK_CLASS_TIFF] != TZ_CHECK_OUTCOME_FAIL &&
+                 classes[TZ_CHECK_CLASS_GDAL] != TZ_CHECK_OUTCOME_FAIL;
     for (unsigned i = 0; out->strict && i < TZ_CHECK_CLASS_COUNT; i++)
-        out->valid = out->valid && out->classes[i] < TZ_CHECK_OUTCOME_WARNING;
+        out->valid = out->valid && classes[i] < TZ_CHECK_OUTCOME_WARNING;
     return TZ_OK;
 }
 
@@ -121,13 +126,27 @@ static tz_result create_validation(tz_validation **out, tz_checker *checker)
     holder->result.strict = checker->options->strict;
     holder->result.full = checker->options->full;
     holder->result.opened = checker->file != NULL;
-    const tz_result result = run_validation(checker, &holder->result);
+    const tz_result result = run_validation(checker, holder);
     if (result != TZ_OK) {
         tz_validation_free(&holder->result);
         return result;
     }
     *out = &holder->result;
     return TZ_OK;
+}
+
+tz_check_outcome tz_validation_get_class(const tz_validation *validation,
+                                         tz_check_class check_class)
+{
+    const validation_holder *holder = (const validation_holder *)(const void *)validation;
+    return (unsigned)check_class < TZ_CHECK_CLASS_COUNT ? holder->classes[check_class]
+                                                        : TZ_CHECK_OUTCOME_NOT_APPLICABLE;
+}
+
+const tz_check *tz_validation_get_check(const tz_validation *validation, uint32_t index)
+{
+    const validation_holder *holder = (const validation_holder *)(const void *)validation;
+    return index < validation->check_count ? &holder->checks[index] : NULL;
 }
 
 void tz_validation_free(tz_validation *result)
@@ -141,12 +160,22 @@ void tz_validation_free(tz_validation *result)
 
 /* ---- the calls ---- */
 
-/* Copies the caller's options, which may be of an older and shorter struct. */
-static tz_result copy_validate_options(tz_validate_options *out, const tz_validate_options *given,
+/* Options of the caller, which may be of an older and shorter struct, with the limits that they
+ * point to. */
+typedef struct validate_settings {
+    tz_validate_options options;
+    tz_limits limits;
+} validate_settings;
+
+static tz_result copy_validate_options(validate_settings *out, const tz_validate_options *given,
                                        const tz_context *ctx)
 {
-    *out = (tz_validate_options)TZ_VALIDATE_OPTIONS_INIT;
-    return tz_copy_struct(out, sizeof *out, given, "options", "TZ_VALIDATE_OPTIONS_INIT", ctx);
+    out->options = (tz_validate_options)TZ_VALIDATE_OPTIONS_INIT;
+    TZ_TRY(tz_copy_struct(&out->options, sizeof out->options, given, "options",
+                          "TZ_VALIDATE_OPTIONS_INIT", ctx));
+    TZ_TRY(tz_limits_copy(&out->limits, out->options.limits, "options->limits", ctx));
+    out->options.limits = &out->limits;
+    return TZ_OK;
 }
 
 /* sidecar_error is an error of NAME.ovr, or NULL. */
@@ -166,11 +195,11 @@ tz_result tz_validate_file(tz_validation **out, const tz_file *file,
                            const tz_validate_options *options, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
-    tz_validate_options copied;
+    validate_settings copied;
     if (!out || !file)
         return TZ_FAIL_ARG(&ctx, "out and file must not be NULL");
     TZ_TRY(copy_validate_options(&copied, options, &ctx));
-    return validate_opened(out, file, &copied, NULL, err);
+    return validate_opened(out, file, &copied.options, NULL, err);
 }
 
 /* True if the file is the reason why it did not open. An unsafe path is not a property of the file.
@@ -204,15 +233,15 @@ tz_result tz_validate(tz_validation **out, const char *path, const tz_validate_o
                       tz_error *err)
 {
     const tz_context ctx = {.name = path, .err = err, .ifd = -1};
-    tz_validate_options copied;
+    validate_settings copied;
     tz_file *file = NULL;
     tz_error sidecar;
     tz_error failed;
     if (!out || !path)
         return TZ_FAIL_ARG(&ctx, "out and path must not be NULL");
     TZ_TRY(copy_validate_options(&copied, options, &ctx));
-    if (open_with_overviews(&file, path, &copied, &sidecar, &failed) != TZ_OK) {
-        tz_checker checker = {.open_error = &failed, .options = &copied, .ctx = ctx};
+    if (open_with_overviews(&file, path, &copied.options, &sidecar, &failed) != TZ_OK) {
+        tz_checker checker = {.open_error = &failed, .options = &copied.options, .ctx = ctx};
         if (is_open_defect(&failed))
             return create_validation(out, &checker);
         if (err)
@@ -220,7 +249,7 @@ tz_result tz_validate(tz_validation **out, const char *path, const tz_validate_o
         return failed.result;
     }
     const tz_result result =
-        validate_opened(out, file, &copied, sidecar.result != TZ_OK ? &sidecar : NULL, err);
+        validate_opened(out, file, &copied.options, sidecar.result != TZ_OK ? &sidecar : NULL, err);
     tz_close(file);
     return result;
 }
@@ -261,7 +290,7 @@ static bool has_truncated_ifds(tz_checker *checker)
     while (tz_checker_next(checker, TZ_LAYER_ALL | TZ_LAYER_OWN, &at))
         lost = lost || !tz_layer_has_tables(&at.layer);
     for (uint32_t i = 0; lost && i < info->warning_count; i++)
-        if (info->warnings[i].cause == TZ_CAUSE_TRUNCATED)
+        if (checker->file->warnings.list[i].cause == TZ_CAUSE_TRUNCATED)
             return true;
     return false;
 }

@@ -99,7 +99,7 @@ static tz_result open_block_file(block_file **out, const tz_cog_plan *plan,
     b->pyramid = plan->pyramid;
     tz_write_options *options = &b->pyramid.levels[0].image.options;
     b->ctx = *ctx;
-    b->ctx.limits = &options->limits;
+    b->ctx.limits = &b->pyramid.levels[0].image.limits;
     b->file = (tz_output_file){.pyramid = &b->pyramid,
                                .budget = &b->budget,
                                .ctx = &b->ctx,

@@ -199,7 +199,7 @@ static tz_result fill_blob(blob *b)
         return tz_fail_nomem(&b->ctx, sizeof *b->pyramid);
     *b->pyramid = b->plan->pyramid;
     tz_write_options *options = &b->pyramid->levels[0].image.options;
-    b->ctx.limits = &options->limits;
+    b->ctx.limits = &b->pyramid->levels[0].image.limits;
     options->threads = 1;
     TZ_TRY(tz_budget_make(&b->budget, b->pyramid, NULL, NULL, 0, &b->ctx));
     b->budget.slots = 1;
@@ -207,7 +207,7 @@ static tz_result fill_blob(blob *b)
         b->pyramid->levels[i].image.options.verify = TZ_VERIFY_ALL;
     b->encoder = (tz_tile_encoder){.pyramid = b->pyramid,
                                    .budget = &b->budget,
-                                   .limits = &options->limits,
+                                   .limits = b->ctx.limits,
                                    .wants_statistics = b->plan->info.statistics};
     TZ_TRY(tz_tile_encoder_open(&b->encoder, &b->ctx));
     if (!tz_to_size(b->head.size, &head_size))

@@ -12,7 +12,9 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
+#include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 #include "write/cog_plan_bytes.h"
 
@@ -111,8 +113,7 @@ static tz_result parse_plan(tz_cog_plan *plan, tz_cog_plan_parsed *parsed, const
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                        tz_expecting(tz_no_location(), MAX_BLOCK_TILES, params->block_tiles),
                        "a block has 1 to 65,536 tiles across and down");
-    if (limits)
-        params->options.limits = *limits;
+    params->options.limits = limits;
     TZ_TRY(tz_output_pyramid_make(&plan->pyramid, &params->spec, &params->options, ctx));
     const tz_image_spec *spec = &plan->pyramid.levels[0].image.spec;
     plan->info = (tz_cog_plan_info){
@@ -178,8 +179,10 @@ tz_result tz_cog_plan_load(tz_cog_plan **out, const void *data, size_t size,
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_memory bytes;
+    tz_limits copied;
+    TZ_TRY(tz_limits_copy(&copied, limits, "limits", &ctx));
     TZ_TRY(copy_bytes(&bytes, data, data ? size : 0, &ctx));
-    return plan_from_bytes(out, &bytes, limits, &ctx);
+    return plan_from_bytes(out, &bytes, &copied, &ctx);
 }
 
 tz_result tz_cog_plan_save(tz_memory *into, const tz_cog_plan *plan, tz_error *err)
@@ -201,8 +204,27 @@ void tz_cog_plan_free(tz_cog_plan *plan)
 
 /* ---- making ---- */
 
-/* The pyramid is made first, to check the specification and the options; afterwards their
- * struct_size can be trusted. */
+/* Copies the specification with its lists, in the order of the caller, whose structs may be of
+ * another size. Texts and values are not copied. */
+static tz_result copy_spec_lists(tz_image_spec *out, const tz_image_spec *given, tz_arena *arena,
+                                 const tz_context *ctx)
+{
+    TZ_TRY(tz_copy_struct(out, sizeof *out, given, "spec", "TZ_IMAGE_SPEC_INIT", ctx));
+    tz_metadata_item *items = tz_arena_array(arena, out->metadata_count, sizeof *items);
+    tz_tag_value *tags = tz_arena_array(arena, out->tag_count, sizeof *tags);
+    if (!items || !tags)
+        return tz_fail_nomem(ctx, out->metadata_count * sizeof *items);
+    TZ_TRY(tz_copy_elements(items, sizeof *items, out->metadata, out->metadata_count,
+                            "spec->metadata", "TZ_METADATA_ITEM_INIT", ctx));
+    TZ_TRY(tz_copy_elements(tags, sizeof *tags, out->tags, out->tag_count, "spec->tags",
+                            "TZ_TAG_VALUE_INIT", ctx));
+    out->metadata = items;
+    out->tags = tags;
+    return TZ_OK;
+}
+
+/* The pyramid is made first, to check the specification and the options; afterwards their counts
+ * and pointers can be trusted. */
 tz_result tz_cog_plan_create(tz_cog_plan **out, const tz_image_spec *spec,
                              const tz_write_options *options, uint32_t block_tiles, tz_error *err)
 {
@@ -217,16 +239,19 @@ tz_result tz_cog_plan_create(tz_cog_plan **out, const tz_image_spec *spec,
     tz_output_pyramid *pyramid = tz_alloc_zeroed(1, sizeof *pyramid);
     if (!pyramid)
         return tz_fail_nomem(&ctx, sizeof *pyramid);
+    tz_arena arena = {0};
     tz_result result = tz_output_pyramid_make(pyramid, spec, &params.options, &ctx);
+    if (result == TZ_OK)
+        result = copy_spec_lists(&params.spec, spec, &arena, &ctx);
     if (result == TZ_OK) {
         tz_memory bytes;
-        memcpy(&params.spec, spec, spec->struct_size);
         /* GeoKeys are made here: another process may know fewer EPSG codes. */
         params.spec.geo = pyramid->levels[0].image.spec.geo;
         result = tz_cog_plan_to_bytes(&bytes, &params, &ctx);
         if (result == TZ_OK)
-            result = plan_from_bytes(out, &bytes, &params.options.limits, &ctx);
+            result = plan_from_bytes(out, &bytes, &pyramid->levels[0].image.limits, &ctx);
     }
+    tz_arena_deinit(&arena);
     tz_output_pyramid_deinit(pyramid);
     tz_free(pyramid);
     return result;

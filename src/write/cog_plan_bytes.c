@@ -36,7 +36,7 @@ enum {
 /* A new member of these structs may have to become a field: decide, then set the new size. */
 _Static_assert(sizeof(void *) != 8 || sizeof(tz_image_spec) == 128,
                "cog_plan_bytes.c: tz_image_spec");
-_Static_assert(sizeof(void *) != 8 || sizeof(tz_write_options) == 352,
+_Static_assert(sizeof(void *) != 8 || sizeof(tz_write_options) == 248,
                "cog_plan_bytes.c: tz_write_options");
 
 typedef enum field_mode { COUNT, WRITE, READ } field_mode;
@@ -223,7 +223,8 @@ static void geo_fields(fields *f, tz_geo *geo)
 
 /* ---- the specification ---- */
 
-/* Items are copied, because the specification points to constants when it is written. */
+/* Items are copied, because the specification points to constants when it is written. Those that
+ * are read have no size yet. */
 static void field_metadata(fields *f, tz_image_spec *spec)
 {
     field_count(f, &spec->metadata_count, MIN_ITEM_BYTES);
@@ -231,6 +232,7 @@ static void field_metadata(fields *f, tz_image_spec *spec)
         spec->metadata = allocate_field(f, spec->metadata_count, sizeof *spec->metadata);
     for (uint32_t i = 0; i < spec->metadata_count && f->result == TZ_OK; i++) {
         tz_metadata_item copy = spec->metadata[i];
+        copy.struct_size = sizeof copy;
         NUMBER(f, copy.band);
         field_text(f, &copy.domain);
         field_text(f, &copy.name);
@@ -249,6 +251,7 @@ static void field_tags(fields *f, tz_image_spec *spec)
         spec->tags = allocate_field(f, spec->tag_count, sizeof *spec->tags);
     for (uint32_t i = 0; i < spec->tag_count && f->result == TZ_OK; i++) {
         tz_tag_value tag = spec->tags[i];
+        tag.struct_size = sizeof tag;
         NUMBER(f, tag.tag);
         NUMBER(f, tag.type);
         NUMBER(f, tag.count);
@@ -356,7 +359,7 @@ tz_result tz_cog_plan_to_bytes(tz_memory *out, const tz_cog_plan_params *params,
                                const tz_context *ctx)
 {
     tz_cog_plan_params copy = *params; /* the field functions take pointers to non-const */
-    tz_geo geo = {0};
+    tz_geo geo = TZ_GEO_INIT;
     fields f = {.mode = COUNT, .ctx = ctx};
     if (copy.spec.geo)
         geo = *copy.spec.geo;
@@ -388,7 +391,7 @@ tz_result tz_cog_plan_from_bytes(tz_cog_plan_parsed *out, const uint8_t *data, s
 {
     *out = (tz_cog_plan_parsed){
         .params = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT},
-        .geo = {.coordinate_epoch = NAN}};
+        .geo = {.struct_size = sizeof(tz_geo), .coordinate_epoch = NAN}};
     if (size < TZ_COG_PLAN_MIN_BYTES || memcmp(data, magic, sizeof magic) != 0)
         return tz_fail_plan_bytes(ctx, TZ_ERR_FORMAT, 0, TZ_NO_VALUE, TZ_NO_VALUE,
                                   "this is not a plan of terrazzo");

@@ -23,7 +23,8 @@ typedef struct tz_cog_plan_parsed {
     tz_arena arena;
 } tz_cog_plan_parsed;
 
-/* *out is allocated by tz_alloc. Counts and pointers of params must be valid. Of spec.geo only
+/* *out is allocated by tz_alloc. Counts and pointers of params must be valid, and the structs that
+ * spec points to of this version. Of spec.geo only
  * transform, control points, keys and RPC are stored, so its keys must be complete. */
 tz_result tz_cog_plan_to_bytes(tz_memory *out, const tz_cog_plan_params *params,
                                const tz_context *ctx);

@@ -79,6 +79,7 @@ static tz_result make_overview(tz_image *out, const tz_image *before, const tz_c
     spec.tag_count = 0;
     options.statistics = NULL;
     options.statistics_items = false;
+    options.limits = &before->limits;
     set_overview_codec(&options);
     /* RGB whose overviews alone are JPEG becomes YCbCr, as in GDAL: that is a third of the size. */
     const bool to_ycbcr = options.compression == TZ_COMPRESSION_JPEG &&
@@ -97,15 +98,14 @@ static tz_result make_overview(tz_image *out, const tz_image *before, const tz_c
 
 static tz_overview_params describe_overview(const tz_image *from, const tz_image *to)
 {
-    enum { ASSOCIATED_ALPHA = 1, UNASSOCIATED_ALPHA = 2 }; /* of ExtraSamples */
     const tz_image_spec *spec = &to->spec;
     /* Colours of a palette cannot be averaged. */
     tz_resampling method = spec->color_map ? TZ_RESAMPLING_NEAREST : TZ_RESAMPLING_AVERAGE;
     if (to->options.overview_resampling != TZ_RESAMPLING_NONE)
         method = to->options.overview_resampling;
     uint32_t extra = spec->extra_sample_count; /* until it is the last alpha band; 0: none */
-    while (extra > 0 && spec->extra_samples[extra - 1] != ASSOCIATED_ALPHA &&
-           spec->extra_samples[extra - 1] != UNASSOCIATED_ALPHA)
+    while (extra > 0 && spec->extra_samples[extra - 1] != TZ_EXTRA_SAMPLE_PREMULTIPLIED &&
+           spec->extra_samples[extra - 1] != TZ_EXTRA_SAMPLE_ALPHA)
         extra--;
     return (tz_overview_params){.method = method,
                                 .dtype = spec->dtype,

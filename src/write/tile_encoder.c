@@ -175,7 +175,7 @@ tz_tile_position tz_tile_position_of(const tz_image *image, const tz_tile_row *t
 tz_location tz_tile_location(const tz_image *image, uint32_t level,
                              const tz_tile_position *position)
 {
-    return tz_at_tile(position->is_mask ? TZ_MASK_OF(level) : level,
+    return tz_at_tile(level, position->is_mask,
                       position->tile_index - (position->is_mask ? image->tile_count : 0),
                       TZ_NO_VALUE);
 }

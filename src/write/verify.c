@@ -92,8 +92,9 @@ static tz_result fail_differs(const tz_output_file *out, const char *what, uint6
 }
 
 /* The header of the file, as the reader sees it, against the specification. */
-static tz_result compare_info(const tz_output_file *out, const tz_info *info)
+static tz_result compare_info(const tz_output_file *out, const tz_file *file)
 {
+    const tz_info *info = tz_file_get_info(file);
     const tz_image_spec *spec = &tz_output_file_image(out)->spec;
     if (info->bands != spec->bands)
         return fail_differs(out, "the number of bands", spec->bands, info->bands);
@@ -102,7 +103,7 @@ static tz_result compare_info(const tz_output_file *out, const tz_info *info)
     if (info->level_count != out->pyramid->count)
         return fail_differs(out, "the number of levels", out->pyramid->count, info->level_count);
     for (uint32_t i = 0; i < info->level_count; i++) {
-        const tz_level *level = &info->levels[i];
+        const tz_level *level = tz_file_get_level(file, i);
         const tz_image *image = &out->pyramid->levels[i].image;
         if (level->width != image->spec.width)
             return fail_differs(out, "the width", image->spec.width, level->width);
@@ -183,7 +184,7 @@ static tz_result compare_sample(const tz_output_file *out, const tile_sample *s)
         out->report->tiles_verified++;
         if (exact && !sparse && hash != tables->hashes[s->first + i])
             return tz_fail(out->ctx, TZ_ERR_IO, TZ_CAUSE_IO,
-                           tz_at_tile(s->level, tile, tables->offsets[tile]),
+                           tz_at_tile(s->level, false, tile, tables->offsets[tile]),
                            "the pixels of the written tile read back differently");
     }
     return TZ_OK;
@@ -199,7 +200,7 @@ static tz_result compare_file(const tz_output_file *out, const tz_file *file)
     const size_t at_a_time = tz_min_size(out->budget->threads, MAX_SAMPLES);
     tile_sample s = {.tile_bytes = (size_t)tile_bytes};
     uint64_t size = TZ_NO_VALUE;
-    TZ_TRY(compare_info(out, tz_file_get_info(file)));
+    TZ_TRY(compare_info(out, file));
     if (tz_mul(tile_bytes, at_a_time, &size) && size <= SIZE_MAX)
         s.memory = tz_alloc((size_t)size);
     if (!s.memory)
@@ -229,7 +230,7 @@ tz_result tz_output_file_verify(const tz_output_file *out)
                                    .submit = sink_source_submit,
                                    .wait = sink_source_wait},
                           .sink = out->sink};
-    const tz_open_options how = {.struct_size = sizeof how, .limits = *out->ctx->limits};
+    const tz_open_options how = {.struct_size = sizeof how, .limits = out->ctx->limits};
     tz_file *file = NULL;
     pthread_mutex_init(&source.lock, NULL);
     tz_result result = tz_open_source(&file, &source.base, out->ctx->name, &how, out->ctx->err);

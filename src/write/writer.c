@@ -33,7 +33,7 @@ static tz_result prepare_writer(tz_writer *w, const char *name, const tz_image_s
     }
     w->ctx.name = w->name;
     TZ_TRY(tz_output_pyramid_make(&w->pyramid, spec, options, &w->ctx));
-    w->limits = tz_writer_image(w)->options.limits;
+    w->limits = tz_writer_image(w)->limits;
     w->ctx.limits = &w->limits;
     w->maker = &tz_cpu_maker;
     return tz_writer_image(w)->options.device ? tz_gpu_writer_choose(w) : TZ_OK;

@@ -127,20 +127,20 @@ static void put_geo(const tz_geo *geo)
            geo->raster_type == TZ_RASTER_TYPE_POINT ? "true" : "false", geo->gcp_count);
 }
 
-static void put_levels(const tz_info *info)
+static void put_levels(const tz_file *file, const tz_info *info)
 {
-    const tz_level *first = &info->levels[0];
+    const tz_level *first = tz_file_get_level(file, 0);
     printf(",\"block\":[%" PRIu32 ",%" PRIu32 "],\"tiled\":%s,\"compression\":%u,\"readable\":%s,"
            "\"mask\":%s,\"overviews\":[",
            first->tile_width, first->tile_height, first->tiled ? "true" : "false",
            first->compression, first->readable ? "true" : "false",
            first->has_mask ? "true" : "false");
     for (uint32_t i = 1; i < info->level_count; i++)
-        printf("%s[%" PRIu32 ",%" PRIu32 "]", i > 1 ? "," : "", info->levels[i].width,
-               info->levels[i].height);
+        printf("%s[%" PRIu32 ",%" PRIu32 "]", i > 1 ? "," : "", tz_file_get_level(file, i)->width,
+               tz_file_get_level(file, i)->height);
     printf("],\"overview_masks\":[");
     for (uint32_t i = 1; i < info->level_count; i++)
-        printf("%s%s", i > 1 ? "," : "", info->levels[i].has_mask ? "true" : "false");
+        printf("%s%s", i > 1 ? "," : "", tz_file_get_level(file, i)->has_mask ? "true" : "false");
     putchar(']');
 }
 
@@ -148,17 +148,14 @@ static void put_bands(const tz_file *file, const tz_info *info)
 {
     printf(",\"band_info\":[");
     for (uint32_t i = 0; i < info->bands && i < 64; i++) {
-        tz_band band;
-        tz_error err;
-        if (tz_band_info(file, i, &band, &err) != TZ_OK)
-            continue;
+        const tz_band *band = tz_file_get_band(file, i);
         printf("%s{\"description\":", i > 0 ? "," : "");
-        put_text(band.description);
+        put_text(band->description);
         printf(",\"scale\":");
-        put_double(band.scale);
+        put_double(band->scale);
         printf(",\"offset\":");
-        put_double(band.offset);
-        printf(",\"color\":\"%s\"}", tz_color_name(band.color));
+        put_double(band->offset);
+        printf(",\"color\":\"%s\"}", tz_color_name(band->color));
     }
     putchar(']');
 }
@@ -175,16 +172,16 @@ static void put_file(const tz_file *file, bool with_crs)
            info->ifd_count, info->page_count, info->chain_complete ? "true" : "false", info->reads,
            info->bytes_read);
     put_nodata(&info->nodata);
-    put_levels(info);
+    put_levels(file, info);
     put_bands(file, info);
-    put_geo(&info->geo);
-    if (with_crs && info->geo.has_crs)
+    put_geo(info->geo);
+    if (with_crs && info->geo->has_crs)
         put_crs(file);
     printf(",\"warnings\":[");
     for (uint32_t i = 0; i < info->warning_count; i++) {
         if (i > 0)
             putchar(',');
-        put_error(&info->warnings[i]);
+        put_error(tz_file_get_warning(file, i));
     }
     putchar(']');
 }

@@ -36,10 +36,10 @@ static tz_file *check_geo_open(tb *b, const check_defect *defect)
     options.require_crs = true;
     tb_finish(b);
     tz_file *file = check_warns_also(b, NULL, defect);
-    assert_int_equal(tz_file_get_info(file)->warnings[0].cause, TZ_CAUSE_GEO);
-    assert_true(tz_file_get_info(file)->levels[0].readable);
+    assert_int_equal(tz_file_get_warning(file, 0)->cause, TZ_CAUSE_GEO);
+    assert_true(tz_file_get_level(file, 0)->readable);
     check_locates(file, 0, 0, tb_tile_at(b, 0, 0), 16);
-    tz_error first = tz_file_get_info(file)->warnings[0];
+    tz_error first = *tz_file_get_warning(file, 0);
     tz_file *required = NULL;
     tz_error err;
     assert_int_equal(tz_open_memory(&required, b->data, b->size, &options, &err), TZ_ERR_FORMAT);
@@ -57,7 +57,7 @@ static void check_geo(tb *b, const check_defect *defect)
 
 static const tz_geo *geo_of(const tz_file *file)
 {
-    return &tz_file_get_info(file)->geo;
+    return tz_file_get_info(file)->geo;
 }
 
 /* ---- 60: the key directory ---- */

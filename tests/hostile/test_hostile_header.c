@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/check.h"
+#include "support/sized.h"
 
 /* A file of one 64 x 64 image whose directory is the last thing in it. */
 static tb *directory_last(unsigned format)
@@ -265,7 +266,7 @@ static void case_06_more_entries_than_bytes(void **state)
 {
     (void)state;
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
-    options.limits.max_ifd_entries = TZ_UNLIMITED;
+    options.limits = SIZED_LIMITS(.max_ifd_entries = TZ_UNLIMITED);
     FORMATS(f)
     {
         tb *b = directory_last(f);
@@ -459,7 +460,7 @@ static void case_09_three_hundred_thousand_directories_without_a_limit(void **st
 {
     (void)state;
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
-    options.limits.max_ifds = TZ_UNLIMITED;
+    options.limits = SIZED_LIMITS(.max_ifds = TZ_UNLIMITED);
     tb *b = tb_new(TB_CLASSIC);
     int image = tiny_image(b);
     tb_finish(b);

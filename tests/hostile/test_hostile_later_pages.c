@@ -185,11 +185,11 @@ static tz_file *check_later(tb *b, const defect_row *row, int ifd)
     finish_with(b, row, ifd);
     tz_file *file = check_warns(b, NULL, &defect);
     first_words(row, b->format, expected);
-    words_of(tz_file_get_info(file)->warnings[0].message, found);
+    words_of(tz_file_get_warning(file, 0)->message, found);
     assert_string_equal(found, expected);
     const tz_info *info = tz_file_get_info(file);
     assert_int_equal(info->width, 64);
-    assert_true(info->levels[0].readable);
+    assert_true(tz_file_get_level(file, 0)->readable);
     check_locates(file, 0, 0, tb_tile_at(b, 0, 0), 16);
     return file;
 }
@@ -211,7 +211,7 @@ static void a_later_page_with_a_defect(void **state)
         assert_int_equal(info->chain_complete, !row->ends_chain);
         assert_int_equal(info->page_count, row->ends_chain ? 1 : 2);
         if (!row->ends_chain)
-            assert_int_equal(info->pages[1].ifd, 2);
+            assert_int_equal(tz_file_get_page(file, 1)->ifd, 2);
         check_close(file);
         tb_free(b);
     }
@@ -244,7 +244,7 @@ static void a_mask_with_a_defect(void **state)
         int image = tb_tiled(b, 64, 64, 16);
         int mask = tb_mask(b, image);
         tz_file *file = check_later(b, row, mask);
-        assert_false(tz_file_get_info(file)->levels[0].has_mask);
+        assert_false(tz_file_get_level(file, 0)->has_mask);
         check_close(file);
         tb_free(b);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support/check.h"
+#include "support/sized.h"
 
 /* The offset of the first directory: after the header. */
 #define FRONT(f) ((f)&TB_BIGTIFF ? 16u : 8u)
@@ -97,8 +98,8 @@ static void case_22_widest_tiled_image_of_one_row(void **state)
         tz_file *file = check_warns_also(
             b, NULL,
             DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_OFFSETS, .expected = 1u << 28, .found = 16));
-        assert_int_equal(tz_file_get_info(file)->levels[0].tiles_across, 1u << 28);
-        assert_int_equal(tz_file_get_info(file)->levels[0].tile_count, 1u << 28);
+        assert_int_equal(tz_file_get_level(file, 0)->tiles_across, 1u << 28);
+        assert_int_equal(tz_file_get_level(file, 0)->tile_count, 1u << 28);
         check_close(file);
         tb_free(b);
     }
@@ -118,8 +119,8 @@ static void case_23_huge_grid_with_one_tile(void **state)
             check_warns_also(b, NULL,
                              DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_OFFSETS,
                                     .offset = tb_ifd_at(b, 0), .expected = 1ull << 46, .found = 1));
-        assert_int_equal(tz_file_get_info(file)->levels[0].tile_count, 1ull << 46);
-        assert_false(tz_file_get_info(file)->levels[0].readable);
+        assert_int_equal(tz_file_get_level(file, 0)->tile_count, 1ull << 46);
+        assert_false(tz_file_get_level(file, 0)->readable);
         check_close(file);
         tb_free(b);
     }
@@ -141,7 +142,7 @@ static void case_23_more_tiles_than_64_bits_count(void **state)
         tb_finish(b);
         tz_file *file = check_opens_somehow(b, NULL);
         assert_non_null(check_find_warning(file, TZ_CAUSE_LIMIT, ANY_INT));
-        assert_false(tz_file_get_info(file)->levels[0].readable);
+        assert_false(tz_file_get_level(file, 0)->readable);
         check_close(file);
         tb_free(b);
     }
@@ -264,7 +265,7 @@ static void case_26_a_size_beyond_64_bits_is_lost_without_a_limit_too(void **sta
 {
     (void)state;
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
-    options.limits.max_tile_bytes = TZ_UNLIMITED;
+    options.limits = SIZED_LIMITS(.max_tile_bytes = TZ_UNLIMITED);
     FORMATS(f)
     {
         tb *b = tb_new(f);
@@ -276,7 +277,7 @@ static void case_26_a_size_beyond_64_bits_is_lost_without_a_limit_too(void **sta
         tb_finish(b);
         tz_file *file = check_opens_somehow(b, &options);
         assert_non_null(check_find_warning(file, TZ_CAUSE_LIMIT, ANY_INT));
-        assert_false(tz_file_get_info(file)->levels[0].readable);
+        assert_false(tz_file_get_level(file, 0)->readable);
         check_close(file);
         tb_free(b);
     }
@@ -310,7 +311,7 @@ static void case_27_more_rows_per_strip_than_rows(void **state)
                 tb_remove(b, 0, TZ_TAG_ROWS_PER_STRIP);
             tb_finish(b);
             tz_file *file = check_opens(b, NULL);
-            const tz_level *level = &tz_file_get_info(file)->levels[0];
+            const tz_level *level = tz_file_get_level(file, 0);
             assert_int_equal(level->tile_height, 64);
             assert_int_equal(level->tile_count, 1);
             check_close(file);
@@ -427,7 +428,7 @@ static void case_29_directories_that_share_their_depths(void **state)
         assert_true(info->chain_complete);
         uint64_t lost = 0;
         for (uint32_t i = 0; i < info->warning_count; i++)
-            lost += info->warnings[i].count;
+            lost += tz_file_get_warning(file, i)->count;
         assert_int_equal(info->page_count + lost, 502);
         check_close(file);
         tb_free(b);

@@ -39,7 +39,7 @@ static void case_71_mask_of_another_size(void **state)
                                               .photometric = 4,
                                               .subfile = 4});
             tz_file *file = check_bad_mask(b, mask);
-            assert_false(tz_file_get_info(file)->levels[0].has_mask);
+            assert_false(tz_file_get_level(file, 0)->has_mask);
             check_close(file);
             tb_free(b);
         }
@@ -62,7 +62,7 @@ static void case_71_mask_of_another_depth_or_of_several_bands(void **state)
             tb *b = gray(f);
             int mask = tb_image(b, &specs[i]);
             tz_file *file = check_bad_mask(b, mask);
-            assert_false(tz_file_get_info(file)->levels[0].has_mask);
+            assert_false(tz_file_get_level(file, 0)->has_mask);
             check_close(file);
             tb_free(b);
         }
@@ -79,9 +79,9 @@ static void case_71_mask_of_eight_bits_is_taken(void **state)
         int mask = tb_image(b, &(tb_spec){.bits = 8, .photometric = 4, .subfile = 4});
         tb_finish(b);
         tz_file *file = check_opens(b, NULL);
-        assert_true(tz_file_get_info(file)->levels[0].has_mask);
-        assert_int_equal(tz_file_get_info(file)->masks[0].ifd, mask);
-        assert_int_equal(tz_file_get_info(file)->masks[0].bits_per_sample, 8);
+        assert_true(tz_file_get_level(file, 0)->has_mask);
+        assert_int_equal(tz_file_get_mask(file, 0)->ifd, mask);
+        assert_int_equal(tz_file_get_mask(file, 0)->bits_per_sample, 8);
         check_close(file);
         tb_free(b);
     }
@@ -96,8 +96,8 @@ static void case_71_two_masks(void **state)
         int first = tb_mask(b, 0);
         int second = tb_mask(b, 0);
         tz_file *file = check_bad_mask(b, second);
-        assert_true(tz_file_get_info(file)->levels[0].has_mask);
-        assert_int_equal(tz_file_get_info(file)->masks[0].ifd_offset, tb_ifd_at(b, first));
+        assert_true(tz_file_get_level(file, 0)->has_mask);
+        assert_int_equal(tz_file_get_mask(file, 0)->ifd_offset, tb_ifd_at(b, first));
         check_close(file);
         tb_free(b);
     }
@@ -200,7 +200,7 @@ static void case_72_a_thousand_overviews(void **state)
                                     DEFECT(LIMIT, LIMIT, .ifd = ANY_INT, .limit = "max_levels",
                                            .expected = 64, .found = 65));
         assert_int_equal(tz_file_get_info(file)->level_count, 64);
-        assert_int_equal(tz_file_get_info(file)->levels[63].width, 2000 - 63);
+        assert_int_equal(tz_file_get_level(file, 63)->width, 2000 - 63);
         check_close(file);
         tb_free(b);
     }
@@ -239,7 +239,7 @@ static void case_72_overview_without_size(void **state)
                                         DEFECT(FORMAT, TAG, .ifd = overview, .tag = tags[i],
                                                .offset = tb_ifd_at(b, overview), .found = 0));
             assert_int_equal(tz_file_get_info(file)->level_count, 2);
-            assert_int_equal(tz_file_get_info(file)->levels[1].ifd, smaller);
+            assert_int_equal(tz_file_get_level(file, 1)->ifd, smaller);
             assert_true(tz_file_get_info(file)->chain_complete);
             check_close(file);
             tb_free(b);

@@ -46,7 +46,7 @@ static void case_18_data_in_the_header(void **state)
                                              DEFECT(FORMAT, TAG, .tag = TZ_TAG_PIXEL_SCALE,
                                                     .offset = tb_entry_at(b, 0, TZ_TAG_PIXEL_SCALE),
                                                     .found = offset));
-            assert_false(tz_file_get_info(file)->geo.has_transform);
+            assert_false(tz_file_get_info(file)->geo->has_transform);
             check_close(file);
             tb_free(b);
         }
@@ -161,12 +161,12 @@ static void case_18_tile_table_past_the_end_or_in_the_header(void **state)
             check_warns(b, NULL,
                         DEFECT(FORMAT, TRUNCATED, .tag = TZ_TAG_TILE_OFFSETS, .offset = at,
                                .expected = b->bigtiff ? 128 : 64, .found = 8));
-        assert_false(tz_file_get_info(file)->levels[0].readable);
+        assert_false(tz_file_get_level(file, 0)->readable);
         check_close(file);
         tb_patch_value(b, 0, TZ_TAG_TILE_OFFSETS, 4);
         file = check_warns(
             b, NULL, DEFECT(FORMAT, TAG, .tag = TZ_TAG_TILE_OFFSETS, .offset = at, .found = 4));
-        assert_false(tz_file_get_info(file)->levels[0].readable);
+        assert_false(tz_file_get_level(file, 0)->readable);
         check_close(file);
         tb_free(b);
     }
@@ -239,7 +239,7 @@ static void case_19_geo_text_and_metadata_without_nul(void **state)
         tb_finish(b);
         tz_file *file = check_opens_somehow(b, NULL);
         assert_null(check_find_warning(file, TZ_CAUSE_TRUNCATED, ANY_INT));
-        assert_string_equal(tz_file_get_info(file)->geo.citation, "somewhere");
+        assert_string_equal(tz_file_get_info(file)->geo->citation, "somewhere");
         check_close(file);
         tb_free(b);
     }

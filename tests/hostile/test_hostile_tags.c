@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support/check.h"
+#include "support/sized.h"
 
 #define TAG_SOFTWARE 305
 #define TAG_PRIVATE  65000
@@ -123,7 +124,8 @@ static void check_first_counts(unsigned format, uint16_t tag, uint64_t first, ui
         assert_int_equal(both->warning_count, one->warning_count + 1);
         assert_int_equal(one->dtype, both->dtype);
         assert_int_equal(one->bands, both->bands);
-        const tz_level *first_level = &one->levels[0], *level = &both->levels[0];
+        const tz_level *first_level = tz_file_get_level(files[0], 0);
+        const tz_level *level = tz_file_get_level(files[1], 0);
         assert_int_equal(first_level->width, level->width);
         assert_int_equal(first_level->height, level->height);
         assert_int_equal(first_level->tile_width, level->tile_width);
@@ -194,7 +196,7 @@ static void case_13_every_tile_table_twice(void **state)
             tz_file *file =
                 check_warns(b, NULL, DEFECT(FORMAT, TAG, .tag = tags[i], .text = "duplicate"));
             tz_tile_span span;
-            assert_int_equal(tz_tile_spans(&span, file, 0, 0, 1, NULL), TZ_OK);
+            assert_int_equal(tz_tile_spans(&span, file, 0, false, 0, 1, NULL), TZ_OK);
             assert_int_equal(span.offset, tb_tile_at(b, 0, 0));
             assert_int_equal(span.size, tb_tile_size(b, 0, 0));
             check_close(file);
@@ -292,7 +294,7 @@ static void case_14_unknown_type_in_a_tile_table(void **state)
                                     DEFECT(FORMAT, TAG, .tag = TZ_TAG_STRIP_OFFSETS,
                                            .offset = tb_entry_at(b, 0, TZ_TAG_STRIP_OFFSETS),
                                            .found = unknown_types[i]));
-        assert_false(tz_file_get_info(file)->levels[0].readable);
+        assert_false(tz_file_get_level(file, 0)->readable);
         check_close(file);
         tb_free(b);
     }
@@ -350,7 +352,7 @@ static void case_15_extra_samples_of_a_wrong_type(void **state)
                                                 .offset = tb_entry_at(b, 0, TZ_TAG_EXTRA_SAMPLES),
                                                 .found = TZ_TYPE_ASCII));
         assert_int_equal(tz_file_get_info(file)->extra_sample_count, 0);
-        assert_true(tz_file_get_info(file)->levels[0].readable);
+        assert_true(tz_file_get_level(file, 0)->readable);
         check_close(file);
         tb_free(b);
     }
@@ -495,7 +497,7 @@ static void case_16_count_zero_in_tile_tables(void **state)
                                         DEFECT(FORMAT, TAG, .tag = tags[i],
                                                .offset = tb_entry_at(b, 0, tags[i]), .expected = 1,
                                                .found = 0));
-            assert_false(tz_file_get_info(file)->levels[0].readable);
+            assert_false(tz_file_get_level(file, 0)->readable);
             check_close(file);
             tb_free(b);
         }
@@ -535,7 +537,7 @@ static void case_16_compression_for_every_sample(void **state)
                                     DEFECT(FORMAT, TAG, .tag = TZ_TAG_COMPRESSION,
                                            .offset = tb_entry_at(b, 0, TZ_TAG_COMPRESSION),
                                            .expected = 1, .found = 3));
-        assert_int_equal(tz_file_get_info(file)->levels[0].compression, 8);
+        assert_int_equal(tz_file_get_level(file, 0)->compression, 8);
         check_close(file);
         tb_free(b);
     }
@@ -614,7 +616,7 @@ static void case_17_no_limit_does_not_mean_no_check(void **state)
 {
     (void)state;
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
-    options.limits.max_tag_bytes = TZ_UNLIMITED;
+    options.limits = SIZED_LIMITS(.max_tag_bytes = TZ_UNLIMITED);
     FORMATS(f)
     {
         tb *b = gray(f);

@@ -93,7 +93,7 @@ static void case_33_sizes_missing_of_compressed_tiles(void **state)
         tb_patch_item(b, 0, TZ_TAG_TILE_OFFSETS, 11, tb_tile_at(b, 0, 10)); /* not ascending */
         tz_file *file =
             check_warns(b, NULL, DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_BYTE_COUNTS));
-        assert_true(tz_file_get_info(file)->levels[0].readable);
+        assert_true(tz_file_get_level(file, 0)->readable);
         for (uint64_t i = 0; i < 16; i++) {
             if (i == 10)
                 check_locate_fails(
@@ -129,13 +129,13 @@ static void case_33_sizes_missing_of_many_strips(void **state)
         tz_file *file = check_warns(b, NULL,
                                     DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_STRIP_BYTE_COUNTS,
                                            .expected = STRIPS, .found = 10));
-        assert_int_equal(tz_tile_spans(spans, file, 0, 0, STRIPS, NULL), TZ_OK);
+        assert_int_equal(tz_tile_spans(spans, file, 0, false, 0, STRIPS, NULL), TZ_OK);
         for (uint64_t i = 0; i < STRIPS; i++) {
             assert_int_equal(spans[i].offset, tb_tile_at(b, 0, i));
             if (i < STRIPS - 1 || spans[i].offset == 0)
                 assert_int_equal(spans[i].size, tb_tile_size(b, 0, i));
             tz_tile_span one;
-            assert_int_equal(tz_tile_spans(&one, file, 0, i, 1, NULL), TZ_OK);
+            assert_int_equal(tz_tile_spans(&one, file, 0, false, i, 1, NULL), TZ_OK);
             /* a strip before a long gap may seem to reach to the end of the file */
             assert_true(one.size == spans[i].size || (i % 100 == 0 && one.size > spans[i].size));
             assert_true(one.offset == 0 || one.offset + one.size <= b->size);
@@ -396,7 +396,7 @@ static void case_36_all_tiles_at_one_offset(void **state)
         for (uint64_t i = 0; i < 16; i++)
             check_locates(file, 0, i, i == 9 ? at + 8 : at, 16);
         uint64_t bytes = 0, sparse = 1;
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, NULL), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL), TZ_OK);
         assert_int_equal(bytes, 16 * 16);
         assert_int_equal(sparse, 0);
         check_close(file);
@@ -420,7 +420,7 @@ static void case_37_negative_offsets_and_sizes(void **state)
             tb_patch_tile(b, 0, 1, (uint64_t)-3, 16);
             tb_patch_tile(b, 0, 2, 100, (uint64_t)-3);
             tz_file *file = check_opens_somehow(b, NULL);
-            assert_true(tz_file_get_info(file)->levels[0].readable);
+            assert_true(tz_file_get_level(file, 0)->readable);
             check_locate_fails(
                 file, 0, 1, DEFECT(FORMAT, TAG, .tag = TZ_TAG_TILE_OFFSETS, .level = 0, .tile = 1));
             check_locate_fails(

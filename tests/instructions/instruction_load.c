@@ -149,9 +149,10 @@ static const struct {
     {"deflate_fast", measured_deflate_fast},
 };
 
-static void describe(image *im, const tz_info *info)
+static void describe(image *im, const tz_file *file)
 {
-    const tz_level *level = &info->levels[0];
+    const tz_info *info = tz_file_get_info(file);
+    const tz_level *level = tz_file_get_level(file, 0);
     if (level->tile_count > MOST_TILES || level->compression != 5)
         stop("not such a file");
     im->row = (tz_row_format){.dtype = info->dtype,
@@ -172,7 +173,7 @@ static void load_tiles(image *im, const tz_file *file, const char *path)
     tz_error err;
     for (uint32_t i = 0; i < im->count; i++) {
         tz_tile_span span;
-        if (tz_tile_locate(&span, file, 0, i, &err))
+        if (tz_tile_locate(&span, file, 0, false, i, &err))
             stop(err.message);
         im->stored_sizes[i] = (size_t)span.size;
         im->stored[i] = must_alloc(im->stored_sizes[i] + TZ_CODEC_SLACK);
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
     }
     if (tz_open(&file, argv[2], NULL, &err))
         stop(err.message);
-    describe(&im, tz_file_get_info(file));
+    describe(&im, file);
     load_tiles(&im, file, argv[2]);
     im.tiles = must_alloc(im.count * im.tile_bytes + TZ_CODEC_SLACK);
     im.raster = must_alloc(im.count * im.tile_bytes + TZ_CODEC_SLACK);

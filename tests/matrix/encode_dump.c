@@ -25,7 +25,7 @@ static tz_result encode_tile(const tz_encoder *encoder, const tz_tile_format *fo
                              size_t *size, const tz_context *ctx)
 {
     void *state = check_alloc(encoder->state_size);
-    tz_codec_call call = {ctx, tz_at_tile(0, 0, 0)};
+    tz_codec_call call = {ctx, tz_at_tile(0, false, 0, 0)};
     *out = check_alloc(encoder->bound(format, choice));
     tz_result result = encoder->init ? encoder->init(state, format, choice, ctx) : TZ_OK;
     if (result == TZ_OK)

@@ -10,7 +10,7 @@
 static bool dump_level(const tz_file *file, uint32_t index, tz_error *err)
 {
     const tz_info *info = tz_file_get_info(file);
-    const tz_level *level = &info->levels[index];
+    const tz_level *level = tz_file_get_level(file, index);
     const size_t count = (size_t)level->width * level->height * info->bands;
     const size_t size = count * tz_dtype_size(info->dtype);
     uint8_t *pixels = malloc(size);

@@ -150,7 +150,7 @@ static void print_warnings(const tz_file *file)
 {
     const tz_info *info = tz_file_get_info(file);
     for (uint32_t i = 0; i < info->warning_count; i++) {
-        const tz_error *w = &info->warnings[i];
+        const tz_error *w = tz_file_get_warning(file, i);
         print_fields("  warning", w->result, w->cause, w->ifd, w->tag, w->tile, w->offset,
                      w->expected, w->found, w->limit, w->message);
     }
@@ -170,7 +170,8 @@ static bool matches(const tz_error *err, const check_defect *d)
 {
     bool same_limit = d->limit ? err->limit && strcmp(d->limit, err->limit) == 0 : !err->limit;
     return err->result == d->result && err->cause == d->cause && same_int(d->ifd, err->ifd) &&
-           same_int(d->tag, err->tag) && same_int(d->level, err->level) && d->tile == err->tile &&
+           same_int(d->tag, err->tag) && same_int(d->level, err->level) &&
+           (d->level == ANY_INT || d->mask == (err->mask != 0)) && d->tile == err->tile &&
            same_number(d->offset, err->offset) && same_number(d->expected, err->expected) &&
            same_number(d->found, err->found) && same_limit &&
            (!d->text || strstr(err->message, d->text));
@@ -210,17 +211,18 @@ static bool same_error(const tz_error *a, const tz_error *b)
     bool same_limit =
         a->limit == b->limit || (a->limit && b->limit && strcmp(a->limit, b->limit) == 0);
     return a->result == b->result && a->cause == b->cause && a->ifd == b->ifd && a->tag == b->tag &&
-           a->level == b->level && a->tile == b->tile && a->offset == b->offset &&
-           a->expected == b->expected && a->found == b->found && same_limit &&
-           strcmp(a->message, b->message) == 0;
+           a->level == b->level && a->mask == b->mask && a->tile == b->tile &&
+           a->offset == b->offset && a->expected == b->expected && a->found == b->found &&
+           same_limit && strcmp(a->message, b->message) == 0;
 }
 
 const tz_error *check_find_warning(const tz_file *file, tz_cause cause, int32_t tag)
 {
     const tz_info *info = tz_file_get_info(file);
     for (uint32_t i = 0; i < info->warning_count; i++)
-        if (info->warnings[i].cause == cause && same_int(tag, info->warnings[i].tag))
-            return &info->warnings[i];
+        if (tz_file_get_warning(file, i)->cause == cause &&
+            same_int(tag, tz_file_get_warning(file, i)->tag))
+            return tz_file_get_warning(file, i);
     return NULL;
 }
 
@@ -247,7 +249,7 @@ static const char *mode_name(const attempt *a)
 static void check_cost_bounds(const attempt *a, const check_cost *cost)
 {
     uint64_t ifds = a->b->ifds_in_file;
-    uint64_t most_bytes = 65536 + 64 * ifds + a->b->size;
+    uint64_t most_bytes = 65536 + 64 * ifds + a->b->size + 128 * cost->items;
     uint64_t most_ranges = 64 + 4 * ifds + a->b->size / 16384; /* long tags come in parts */
     if (cost->peak_bytes > most_bytes)
         fail_at(a->file, a->line, "%s: opening held %" PRIu64 " bytes, more than %" PRIu64,
@@ -296,7 +298,8 @@ static tz_result open_once(const attempt *a, tz_file **out, tz_error *err, check
                          .submits = reads.submits,
                          .ranges = reads.ranges,
                          .bytes_read = reads.bytes,
-                         .allocations = stats.allocations};
+                         .allocations = stats.allocations,
+                         .items = result == TZ_OK ? tz_file_get_info(*out)->metadata_count : 0};
     if (result != TZ_OK)
         check_failed_open(a, result, err, reads.closes);
     else if (!*out)
@@ -339,7 +342,7 @@ static tz_file *open_leniently(const attempt *a)
                 tz_result_name(err.result), tz_cause_name(err.cause), err.message);
     const tz_info *info = tz_file_get_info(file);
     for (uint32_t i = 0; i < info->warning_count; i++)
-        check_form(&info->warnings[i], a->file, a->line);
+        check_form(tz_file_get_warning(file, i), a->file, a->line);
     return file;
 }
 
@@ -354,7 +357,7 @@ static void check_strict(const attempt *a, const tz_error *err, const tz_file *f
     if (err->result != TZ_OK && info->warning_count == 0)
         fail_at(a->file, a->line, "%s: fails without a warning in lenient mode: %s", mode_name(a),
                 err->message);
-    if (err->result != TZ_OK && !same_error(err, &info->warnings[0])) {
+    if (err->result != TZ_OK && !same_error(err, tz_file_get_warning(file, 0))) {
         print_fields("strict error", err->result, err->cause, err->ifd, err->tag, err->tile,
                      err->offset, err->expected, err->found, err->limit, err->message);
         print_warnings(file);
@@ -394,7 +397,7 @@ tz_file *check_warns_also_at(const tb *b, const tz_open_options *options, const 
     tz_file *opened = check_opens_somehow_at(b, options, file, line);
     const tz_info *info = tz_file_get_info(opened);
     for (uint32_t i = 0; i < info->warning_count; i++)
-        if (matches(&info->warnings[i], d))
+        if (matches(tz_file_get_warning(opened, i), d))
             return opened;
     print_fields("expected", d->result, d->cause, d->ifd, d->tag, d->tile, d->offset, d->expected,
                  d->found, d->limit, d->text);
@@ -449,25 +452,26 @@ check_cost check_cost_of(const tb *b, const tz_open_options *options)
 
 static void ask_tags(const tz_file *file, uint64_t ifd_offset)
 {
-    tz_tag tag;
+    tz_tag tag = TZ_TAG_INIT;
     uint8_t data[256];
     for (uint32_t i = 0; tz_tag_get(&tag, file, ifd_offset, i, NULL) == TZ_OK && i < 64; i++)
         if (tag.size <= sizeof data)
             (void)!tz_tag_read(data, sizeof data, file, &tag, NULL);
 }
 
-static void ask_level(const tz_file *file, uint32_t level, const tz_level *l)
+static void ask_level(const tz_file *file, uint32_t level, bool mask, const tz_level *l)
 {
     tz_tile_span span[3];
     uint64_t bytes, sparse;
     tz_error err;
     for (uint64_t tile = 0; tile < 3; tile++)
-        (void)!tz_tile_locate(span, file, level, tile, &err);
-    (void)!tz_tile_locate(span, file, level, l->tile_count - 1, &err);
-    (void)!tz_tile_locate(span, file, level, l->tile_count, NULL);
-    (void)!tz_tile_spans(span, file, level, 0, l->tile_count < 3 ? (size_t)l->tile_count : 3, NULL);
+        (void)!tz_tile_locate(span, file, level, mask, tile, &err);
+    (void)!tz_tile_locate(span, file, level, mask, l->tile_count - 1, &err);
+    (void)!tz_tile_locate(span, file, level, mask, l->tile_count, NULL);
+    (void)!tz_tile_spans(span, file, level, mask, 0, l->tile_count < 3 ? (size_t)l->tile_count : 3,
+                         NULL);
     if (l->tile_count < 100000)
-        (void)!tz_level_stored_size(&bytes, &sparse, file, level, NULL);
+        (void)!tz_level_stored_size(&bytes, &sparse, file, level, mask, NULL);
     if (l->sidecar == 0)
         ask_tags(file, l->ifd_offset);
 }
@@ -476,17 +480,14 @@ static void ask_everything(const tz_file *file)
 {
     const tz_info *info = tz_file_get_info(file);
     for (uint32_t i = 0; i < info->level_count && i < 16; i++) {
-        ask_level(file, i, &info->levels[i]);
-        if (info->masks && info->levels[i].has_mask)
-            ask_level(file, TZ_MASK_OF(i), &info->masks[i]);
+        ask_level(file, i, false, tz_file_get_level(file, i));
+        if (tz_file_get_mask(file, i))
+            ask_level(file, i, true, tz_file_get_mask(file, i));
     }
-    for (uint32_t i = 0; i <= info->bands && i < 16; i++) {
-        tz_band band;
-        (void)!tz_band_info(file, i, &band, NULL);
-    }
-    tz_metadata_item item;
+    for (uint32_t i = 0; i <= info->bands && i < 16; i++)
+        assert_true((tz_file_get_band(file, i) != NULL) == (i < info->bands));
     for (uint32_t i = 0; i <= info->metadata_count && i < 100; i++)
-        (void)tz_metadata_get(file, i, &item);
+        assert_true((tz_file_get_metadata(file, i) != NULL) == (i < info->metadata_count));
     if (info->exif_ifd != TZ_NO_VALUE)
         ask_tags(file, info->exif_ifd);
     if (info->gps_ifd != TZ_NO_VALUE)
@@ -521,8 +522,8 @@ void check_done(tz_file *file, tb *b)
 
 tz_tag check_find_tag(const tz_file *file, uint16_t wanted)
 {
-    tz_tag tag = {0};
-    uint64_t ifd = tz_file_get_info(file)->levels[0].ifd_offset;
+    tz_tag tag = TZ_TAG_INIT;
+    uint64_t ifd = tz_file_get_level(file, 0)->ifd_offset;
     for (uint32_t i = 0; tz_tag_get(&tag, file, ifd, i, NULL) == TZ_OK; i++)
         if (tag.tag == wanted)
             return tag;
@@ -530,12 +531,12 @@ tz_tag check_find_tag(const tz_file *file, uint16_t wanted)
     return tag;
 }
 
-void check_locate_fails_at(const tz_file *f, uint32_t level, uint64_t tile, const check_defect *d,
-                           const char *file, int line)
+void check_locate_fails_at(const tz_file *f, uint32_t level, bool mask, uint64_t tile,
+                           const check_defect *d, const char *file, int line)
 {
     tz_tile_span span = {77, 77};
     tz_error err;
-    tz_result result = tz_tile_locate(&span, f, level, tile, &err);
+    tz_result result = tz_tile_locate(&span, f, level, mask, tile, &err);
     if (result == TZ_OK)
         fail_at(file, line, "tile %" PRIu64 " is found at %" PRIu64 ", size %" PRIu64, tile,
                 span.offset, span.size);
@@ -545,12 +546,12 @@ void check_locate_fails_at(const tz_file *f, uint32_t level, uint64_t tile, cons
     check_error_at(&err, d, file, line);
 }
 
-void check_locates_at(const tz_file *f, uint32_t level, uint64_t tile, uint64_t offset,
+void check_locates_at(const tz_file *f, uint32_t level, bool mask, uint64_t tile, uint64_t offset,
                       uint64_t size, const char *file, int line)
 {
     tz_tile_span span = {77, 77};
     tz_error err;
-    if (tz_tile_locate(&span, f, level, tile, &err) != TZ_OK)
+    if (tz_tile_locate(&span, f, level, mask, tile, &err) != TZ_OK)
         fail_at(file, line, "tile %" PRIu64 " is not found: %s", tile, err.message);
     if (span.offset != offset || span.size != size)
         fail_at(file, line,
@@ -564,11 +565,12 @@ void check_pixels_at(tb *b, const check_defect *defect, bool kept, const char *f
     if (!b->finished)
         tb_finish(b);
     tz_file *opened = check_warns_at(b, NULL, defect, file, line);
-    if (tz_file_get_info(opened)->levels[0].readable != kept)
+    if (tz_file_get_level(opened, 0)->readable != kept)
         fail_at(file, line, "%s: level 0 is %sreadable", tb_format_name(b->format),
                 kept ? "not " : "");
     if (kept)
-        check_locates_at(opened, 0, 0, tb_tile_at(b, 0, 0), tb_tile_size(b, 0, 0), file, line);
+        check_locates_at(opened, 0, false, 0, tb_tile_at(b, 0, 0), tb_tile_size(b, 0, 0), file,
+                         line);
     check_close(opened);
     tb_free(b);
 }

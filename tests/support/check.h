@@ -40,6 +40,7 @@ typedef struct check_defect {
     int32_t ifd;                      /* (0) */
     int32_t tag;                      /* (none) */
     int32_t level;                    /* (any) */
+    bool mask;                        /* (no), of that level */
     int64_t tile;                     /* (none) */
     uint64_t offset, expected, found; /* (any) */
     const char *limit;                /* (none) */
@@ -78,6 +79,7 @@ typedef struct check_cost {
     uint64_t ranges;
     uint64_t bytes_read;
     uint64_t allocations;
+    uint64_t items; /* of metadata, which the handle has */
 } check_cost;
 
 /* Opens without a warning, also in strict mode. */
@@ -147,12 +149,16 @@ void check_error_at(const tz_error *err, const check_defect *defect, const char 
 
 /* tz_tile_locate fails with this defect, or gives this span. */
 #define check_locate_fails(f, level, tile, defect)                                                 \
-    check_locate_fails_at(f, level, tile, defect, __FILE__, __LINE__)
+    check_locate_fails_at(f, level, false, tile, defect, __FILE__, __LINE__)
 #define check_locates(f, level, tile, offset, size)                                                \
-    check_locates_at(f, level, tile, offset, size, __FILE__, __LINE__)
-void check_locate_fails_at(const tz_file *f, uint32_t level, uint64_t tile,
+    check_locates_at(f, level, false, tile, offset, size, __FILE__, __LINE__)
+#define check_mask_locate_fails(f, level, tile, defect)                                            \
+    check_locate_fails_at(f, level, true, tile, defect, __FILE__, __LINE__)
+#define check_mask_locates(f, level, tile, offset, size)                                           \
+    check_locates_at(f, level, true, tile, offset, size, __FILE__, __LINE__)
+void check_locate_fails_at(const tz_file *f, uint32_t level, bool mask, uint64_t tile,
                            const check_defect *defect, const char *file, int line);
-void check_locates_at(const tz_file *f, uint32_t level, uint64_t tile, uint64_t offset,
+void check_locates_at(const tz_file *f, uint32_t level, bool mask, uint64_t tile, uint64_t offset,
                       uint64_t size, const char *file, int line);
 
 /* The entry of this tag in the directory of level 0; it must be there. */

@@ -320,7 +320,7 @@ void raster_check(const raster *r, const tz_memory *memory, double nan)
         fail_msg("%s", err.message);
     const tz_info *info = tz_file_get_info(file);
     if (info->warning_count > 0 && tz_build_feature("expat")) /* else metadata is not read */
-        fail_msg("%s", info->warnings[0].message);
+        fail_msg("%s", tz_file_get_warning(file, 0)->message);
     check_layer(file, 0, &r->pixels, nan);
     if (r->mask.data)
         check_mask(file, r);

@@ -16,7 +16,7 @@ static inline void start(void)
     spec.width = 100, spec.height = 50, spec.bands = 1, spec.dtype = TZ_DTYPE_UINT8;
     options = (tz_write_options)TZ_WRITE_OPTIONS_INIT;
     options.compression = TZ_COMPRESSION_NONE;
-    geo = (tz_geo){0};
+    geo = (tz_geo)TZ_GEO_INIT;
 }
 
 static inline void check_refused(tz_result result, const char *text, int line)

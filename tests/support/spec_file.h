@@ -97,8 +97,9 @@ static inline tz_file *spec_file_open(const emitted *file)
         fail_msg("%s", err.message);
     const tz_info *info = tz_file_get_info(handle);
     for (uint32_t i = 0; i < info->warning_count; i++)
-        if (info->warnings[i].tag != TZ_TAG_GDAL_METADATA || tz_build_feature("expat"))
-            fail_msg("%s", info->warnings[i].message);
+        if (tz_file_get_warning(handle, i)->tag != TZ_TAG_GDAL_METADATA ||
+            tz_build_feature("expat"))
+            fail_msg("%s", tz_file_get_warning(handle, i)->message);
     return handle;
 }
 

@@ -161,7 +161,7 @@ static void check_noted(const tz_file *file, const tile_stream *stream, const tz
                         const char *source, int line)
 {
     const tz_info *info = tz_file_get_info(file);
-    const tz_level *level = &info->levels[0];
+    const tz_level *level = tz_file_get_level(file, 0);
     const size_t size = (size_t)info->width * info->height * info->bands;
     uint8_t *pixels = malloc(size);
     uint8_t *mask = malloc(size);

@@ -194,8 +194,8 @@ static bool is_request_cached(const tz_planned_request *request)
         const uint64_t column = request->tile_x0 + i * step % across;
         const uint64_t tile = (plane * level->tiles_down + row) * level->tiles_across + column;
         tz_tile_span span;
-        if (tz_layer_spans(request->file, request->level, &request->layer, tile, 1, &span, NULL) !=
-            TZ_OK)
+        if (tz_layer_spans(request->file, tz_level_index(request->level), &request->layer, tile, 1,
+                           &span, NULL) != TZ_OK)
             return false; /* the read will say why */
         if (span.size > 0 &&
             !tz_source_is_cached(tz_planned_request_source(request), span.offset, span.size))

@@ -62,7 +62,8 @@ static tz_result fail_strict_tile(const tz_gpu_run *run, const tz_gpu_slot *slot
     const tz_tile_read *planned = tz_gpu_planned_tile_read(plan, tile_read);
     const tz_planned_request *request = tz_tile_read_request(&plan->wave, planned, 0);
     const tz_wanted_tile *wanted = tz_tile_read_wanted(&plan->wave, planned, 0);
-    const tz_location location = tz_at_tile(request->level, wanted->tile, wanted->span.offset);
+    const tz_location location = tz_at_tile(tz_level_index(request->level), request->layer.is_mask,
+                                            wanted->tile, wanted->span.offset);
     tz_context ctx = tz_file_context(request->file, err);
     ctx.ifd = request->layer.shape.ifd;
     TZ_TRY(tz_tile_decode(plan, worker, planned, tz_gpu_slot_pinned(slot, tile_read->bytes),

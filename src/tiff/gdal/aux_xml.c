@@ -169,7 +169,7 @@ typedef struct aux_reader {
     tz_file *file;
     const tz_metadata *aux;
     const tz_context *ctx;
-    uint32_t values; /* TZ_VALUE_ bits */
+    uint32_t values; /* TZ_SIDECAR_VALUE_ bits */
 } aux_reader;
 
 /* Parses count numbers with commas or spaces between them, all finite. */
@@ -193,7 +193,7 @@ static bool parse_numbers(const char *text, double *out, size_t count)
 /* A transform replaces that of the image and its control points: only one of the two can count. */
 static tz_result apply_transform(aux_reader *reader)
 {
-    tz_geo *geo = &reader->file->info.geo;
+    tz_geo *geo = &reader->file->geo;
     const char *text = tz_metadata_find_role(reader->aux, TZ_AUX_TRANSFORM, -1);
     double t[TRANSFORM_VALUES];
     if (!text)
@@ -216,7 +216,7 @@ static tz_result apply_transform(aux_reader *reader)
  * not numbers are left out one by one. */
 static tz_result apply_gcps(aux_reader *reader)
 {
-    tz_geo *geo = &reader->file->info.geo;
+    tz_geo *geo = &reader->file->geo;
     tz_metadata_item item;
     uint32_t max_count = 0;
     uint32_t count = 0;
@@ -263,7 +263,7 @@ static tz_result apply_crs(aux_reader *reader)
     }
     if (!text)
         return TZ_OK;
-    TZ_TRY(tz_geo_set_crs(&file->info.geo, text, &file->arena, reader->ctx, &known));
+    TZ_TRY(tz_geo_set_crs(&file->geo, text, &file->arena, reader->ctx, &known));
     if (!known)
         return TZ_OK;
     reader->values |= TZ_SIDECAR_VALUE_CRS;
@@ -271,7 +271,7 @@ static tz_result apply_crs(aux_reader *reader)
     if (epoch && (!tz_parse_double(epoch, &year, NULL) || !isfinite(year)))
         return TZ_WARN_GEO(reader->ctx, tz_no_location(),
                            "coordinateEpoch is '%.32s', and not a number; not used", epoch);
-    file->info.geo.coordinate_epoch = year;
+    file->geo.coordinate_epoch = year;
     return TZ_OK;
 }
 

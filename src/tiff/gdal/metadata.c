@@ -25,7 +25,8 @@ bool tz_metadata_get_item(const tz_metadata *metadata, uint32_t index, tz_metada
     const tz_metadata_entry *entry = &metadata->entries[index];
     const char *pool = metadata->pool;
     const char *name = pool + entry->name;
-    *out = (tz_metadata_item){.domain = pool + entry->domain,
+    *out = (tz_metadata_item){.struct_size = sizeof *out,
+                              .domain = pool + entry->domain,
                               .name = name,
                               .value = name + strlen(name) + 1,
                               .role = pool + entry->role,

@@ -83,7 +83,7 @@ tz_result tz_sidecar_find(const char *path, uint32_t sidecar, tz_arena *arena,
     return TZ_OK;
 }
 
-/* In the order of the bits TZ_VALUE_. */
+/* In the order of the bits TZ_SIDECAR_VALUE_. */
 const char *tz_sidecar_value_name(uint32_t value)
 {
     static const char *const names[] = {"transform", "crs",   "control points", "nodata",
@@ -105,7 +105,6 @@ tz_result tz_sidecar_add_use(tz_file *file, uint32_t sidecar, uint32_t values, c
         file->sidecar_uses = tz_arena_array(&file->arena, TZ_MAX_SIDECARS, sizeof(tz_sidecar_use));
     if (!file->sidecar_uses)
         return tz_fail_nomem(ctx, TZ_MAX_SIDECARS * sizeof(tz_sidecar_use));
-    info->sidecars = file->sidecar_uses;
     file->sidecar_uses[info->sidecar_count++] = (tz_sidecar_use){sidecar, values, path};
     return TZ_OK;
 }
@@ -200,7 +199,7 @@ static tz_result load_world_file(tz_file *file, tz_source *source, const char *p
 {
     char text[MAX_WORLD_SIZE];
     bool usable = false;
-    tz_geo *geo = &file->info.geo;
+    tz_geo *geo = &file->geo;
     if (geo->has_transform)
         return TZ_OK;
     const size_t size = (size_t)tz_min(source->size, MAX_WORLD_SIZE);

@@ -10,7 +10,8 @@
 tz_result tz_sidecar_find(const char *path, uint32_t sidecar, tz_arena *arena,
                           const tz_context *ctx, const char **out);
 
-/* Notes in info.sidecars the values that came from a file. path lives as long as the handle. */
+/* Notes in file->sidecar_uses the values that came from a file. path lives as long as the handle.
+ */
 tz_result tz_sidecar_add_use(tz_file *file, uint32_t sidecar, uint32_t values, const char *path,
                              const tz_context *ctx);
 
@@ -19,7 +20,7 @@ tz_result tz_sidecar_add_use(tz_file *file, uint32_t sidecar, uint32_t values, c
 tz_result tz_sidecars_load(tz_file *file, const char *path, const tz_context *ctx);
 
 /* aux_xml.c: applies the items that tz_metadata_begin_aux gives to file->info; *values gets the
- * TZ_VALUE_ bits of those that were used. */
+ * TZ_SIDECAR_VALUE_ bits of those that were used. */
 tz_result tz_aux_apply(tz_file *file, const tz_metadata *aux, const tz_context *ctx,
                        uint32_t *values);
 

@@ -275,7 +275,7 @@ tz_result tz_geo_parse_keys(const tz_geo_tags *tags, tz_arena *arena, const tz_c
                             tz_geo *out)
 {
     const uint16_t *header = tags->directory; /* version, revision, minor revision, keys */
-    *out = (tz_geo){.coordinate_epoch = NAN};
+    *out = (tz_geo){.struct_size = sizeof *out, .coordinate_epoch = NAN};
     if (!header)
         return TZ_OK;
     if (tags->directory_count < TZ_GEO_KEY_HEADER_VALUES)

@@ -58,6 +58,16 @@ tz_result tz_image_copy_array(tz_image *image, const void *data, uint64_t count,
     return tz_copy_array(&image->arena, data, count, size, ctx, out);
 }
 
+tz_result tz_copy_elements(void *out, size_t size, const void *array, uint32_t count,
+                           const char *argument, const char *init, const tz_context *ctx)
+{
+    if (count > 0 && !array)
+        return TZ_FAIL_ARG(ctx, "%s is NULL, although its count is %u", argument, count);
+    for (uint32_t i = 0; i < count; i++)
+        TZ_TRY(tz_copy_element((char *)out + i * size, size, array, i, argument, init, ctx));
+    return TZ_OK;
+}
+
 /* A number that must be one of a C enumeration; its type may hold any number. */
 typedef struct enum_check {
     unsigned value;
@@ -129,7 +139,7 @@ tz_result tz_image_resolve_type(tz_image *image, const tz_context *ctx)
         return TZ_FAIL_ARG(ctx, "spec->dtype is %d, which is not a type of pixels",
                            (int)spec->dtype);
     const bool separate = image->options.interleave != TZ_INTERLEAVE_PIXEL && spec->bands > 1;
-    image->planar = separate ? TZ_PLANAR_SEPARATE : TZ_PLANAR_CONTIGUOUS;
+    image->planar = separate ? TZ_PLANAR_SEPARATE : TZ_PLANAR_CONTIG;
     image->planes = separate ? spec->bands : 1;
     const uint16_t natural = natural_bits(spec->dtype);
     if (spec->bits_per_sample == 0)
@@ -239,11 +249,11 @@ tz_result tz_image_init(tz_image *out, const tz_image_spec *spec, const tz_write
                           "TZ_WRITE_OPTIONS_INIT", ctx));
     if (out->options.compression == TZ_COMPRESSION_DEFAULT)
         out->options.compression = TZ_COMPRESSION_DEFLATE;
-    const tz_limits limits = out->options.limits;
-    tz_limits_resolve(&out->options.limits, &limits);
+    TZ_TRY(tz_limits_copy(&out->limits, out->options.limits, "options->limits", ctx));
+    out->options.limits = NULL;
     TZ_TRY(check_options(&out->options, ctx));
     tz_context within = *ctx;
-    within.limits = &out->options.limits;
+    within.limits = &out->limits;
     const char *spool = out->options.spool_directory;
     TZ_TRY(tz_image_copy_array(out, spool, spool ? strlen(spool) + 1 : 0, 1, "spool_directory",
                                &within, &copy));

@@ -15,6 +15,7 @@ typedef struct tz_image {
     tz_image_spec spec;
     /* Compression, predictor, tile size and discard_bits (one for each band) are resolved. */
     tz_write_options options;
+    tz_limits limits; /* those of options, which has no pointer to them */
     tz_arena arena;
     uint16_t photometric; /* TIFF's number */
     uint16_t sample_format;

@@ -238,8 +238,7 @@ tz_result tz_image_resolve_encoding(tz_image *image, const tz_context *ctx)
         .lerc_compression =
             options->compression == TZ_COMPRESSION_LERC ? options->lerc_compression : 0,
         .big_endian = options->big_endian,
-        .alpha = !by_band && extras > 0 &&
-                 spec->extra_samples[extras - 1] == TZ_EXTRA_UNASSOCIATED_ALPHA,
+        .alpha = !by_band && extras > 0 && spec->extra_samples[extras - 1] == TZ_EXTRA_SAMPLE_ALPHA,
     };
     image->choice = encode_choice_from_options(options);
     TZ_TRY(warn_unused_options(image, ctx));

@@ -279,9 +279,10 @@ tz_result tz_image_resolve_geo(tz_image *image, const tz_context *ctx)
     void *copy;
     if (!image->spec.geo)
         return TZ_OK;
-    TZ_TRY(tz_image_copy_array(image, image->spec.geo, 1, sizeof *image->spec.geo, "spec->geo", ctx,
-                               &copy));
-    tz_geo *geo = copy;
+    tz_geo *geo = tz_arena_array(&image->arena, 1, sizeof *geo);
+    if (!geo)
+        return tz_fail_nomem(ctx, sizeof *geo);
+    TZ_TRY(tz_copy_struct(geo, sizeof *geo, image->spec.geo, "spec->geo", "TZ_GEO_INIT", ctx));
     image->spec.geo = geo;
     if ((unsigned)geo->raster_type > TZ_RASTER_TYPE_POINT)
         return TZ_FAIL_ARG(ctx, "spec->geo->raster_type is %u, which is none of its values",

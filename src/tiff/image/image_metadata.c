@@ -271,16 +271,17 @@ static tz_result copy_metadata_items(tz_image *image, const tz_context *ctx)
 {
     tz_image_spec *spec = &image->spec;
     const uint32_t count = spec->metadata_count;
-    if (!spec->metadata)
-        return TZ_FAIL_ARG(ctx, "spec->metadata is NULL, although its count is %u", count);
+    tz_metadata_item *given = tz_alloc_array(count, sizeof *given);
     const tz_metadata_item **order = tz_alloc_array(count, sizeof *order);
-    if (!order)
-        return tz_fail_nomem(ctx, count * sizeof *order);
     tz_metadata_item *items = tz_arena_array(&image->arena, count, sizeof *items);
-    tz_result result = items ? TZ_OK : tz_fail_nomem(ctx, count * sizeof *items);
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = &spec->metadata[i];
-    qsort(order, count, sizeof *order, compare_item_bands);
+    tz_result result = given && order && items
+                           ? tz_copy_elements(given, sizeof *given, spec->metadata, count,
+                                              "spec->metadata", "TZ_METADATA_ITEM_INIT", ctx)
+                           : tz_fail_nomem(ctx, count * (sizeof *given + sizeof *order));
+    for (uint32_t i = 0; i < count && result == TZ_OK; i++)
+        order[i] = &given[i];
+    if (result == TZ_OK)
+        qsort(order, count, sizeof *order, compare_item_bands);
     for (uint32_t i = 0; i < count && result == TZ_OK; i++) {
         items[i] = *order[i];
         result = copy_metadata_item(image, &items[i], ctx);
@@ -288,6 +289,7 @@ static tz_result copy_metadata_items(tz_image *image, const tz_context *ctx)
     if (result == TZ_OK)
         spec->metadata = items;
     tz_free(order);
+    tz_free(given);
     return result;
 }
 

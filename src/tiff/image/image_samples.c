@@ -53,7 +53,7 @@ static tz_result resolve_ycbcr(tz_image *image, const tz_context *ctx)
     if (image->options.compression != TZ_COMPRESSION_JPEG)
         return TZ_FAIL_ARG(ctx, "YCbCr is written in JPEG only");
     if (spec->dtype != TZ_DTYPE_UINT8 || spec->bits_per_sample != 8 ||
-        image->planar != TZ_PLANAR_CONTIGUOUS)
+        image->planar != TZ_PLANAR_CONTIG)
         return TZ_FAIL_ARG(ctx, "YCbCr takes samples of uint8, interleaved by pixel");
     for (unsigned i = 0; i < 2; i++) {
         const uint8_t given = image->options.jpeg_subsampling[i];
@@ -79,7 +79,7 @@ static tz_result resolve_extra_samples(tz_image *image, const tz_context *ctx)
         if (!list)
             return tz_fail_nomem(ctx, count * sizeof *list);
         if (image->photometric == TZ_PHOTOMETRIC_RGB && count == 1)
-            list[0] = TZ_EXTRA_UNASSOCIATED_ALPHA;
+            list[0] = TZ_EXTRA_SAMPLE_ALPHA;
         spec->extra_samples = list;
         spec->extra_sample_count = count;
         return TZ_OK;
@@ -92,7 +92,7 @@ static tz_result resolve_extra_samples(tz_image *image, const tz_context *ctx)
                                "spec->extra_samples", ctx, &copy));
     spec->extra_samples = copy;
     for (uint32_t i = 0; i < count; i++)
-        if (spec->extra_samples[i] > TZ_EXTRA_UNASSOCIATED_ALPHA)
+        if (spec->extra_samples[i] > TZ_EXTRA_SAMPLE_ALPHA)
             return TZ_FAIL_ARG(ctx, "extra sample %u is %u; it must be 0, 1 or 2", i,
                                spec->extra_samples[i]);
     return TZ_OK;

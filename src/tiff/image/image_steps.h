@@ -14,6 +14,11 @@ tz_result tz_copy_array(tz_arena *arena, const void *data, uint64_t count, size_
 tz_result tz_image_copy_array(tz_image *image, const void *data, uint64_t count, size_t size,
                               const char *what, const tz_context *ctx, void **out);
 
+/* Copies an array of sized structs of the caller to count elements of size bytes. The caller's
+ * elements may have another size. */
+tz_result tz_copy_elements(void *out, size_t size, const void *array, uint32_t count,
+                           const char *argument, const char *init, const tz_context *ctx);
+
 /* The steps of tz_image_init, in this order. Each checks its subject, fills in defaults, and
  * replaces pointers of the specification or the options by copies. */
 tz_result tz_image_resolve_type(tz_image *image, const tz_context *ctx);

@@ -47,7 +47,18 @@ void tz_tag_list_add(tz_tag_list *tags, uint16_t tag, uint16_t type, uint64_t co
         tags->capacity = capacity;
     }
     if (tags->result == TZ_OK)
-        tags->list[tags->count++] = (tz_tag_value){tag, type, count, data};
+        tags->list[tags->count++] = (tz_tag_value){.struct_size = sizeof(tz_tag_value),
+                                                   .tag = tag,
+                                                   .type = type,
+                                                   .count = count,
+                                                   .data = data};
+}
+
+static int compare_tag_numbers(const void *a, const void *b)
+{
+    const tz_tag_value *x = a;
+    const tz_tag_value *y = b;
+    return (int)x->tag - (int)y->tag;
 }
 
 /* Adds the tags of the table that are numbers. */
@@ -140,7 +151,7 @@ tz_result tz_image_build_tags(tz_image_tags *out, const tz_image *image, tz_ifd_
                               .compression = image->mask_format.compression,
                               .photometric = TZ_PHOTOMETRIC_MASK,
                               .samples = 1,
-                              .planar = TZ_PLANAR_CONTIGUOUS,
+                              .planar = TZ_PLANAR_CONTIG,
                               .orientation = 1,
                               .predictor = TZ_PREDICTOR_NONE,
                               .rows_per_strip = strips ? image->tile_height : 0,
@@ -161,7 +172,7 @@ tz_result tz_image_build_tags(tz_image_tags *out, const tz_image *image, tz_ifd_
         add_image_tags(&tags, image, kind, statistics, jpeg_tables);
     if (tags.result != TZ_OK)
         return tags.result;
-    qsort(tags.list, tags.count, sizeof *tags.list, tz_compare_numbers);
+    qsort(tags.list, tags.count, sizeof *tags.list, compare_tag_numbers);
     *out = (tz_image_tags){.list = tags.list, .count = tags.count};
     return TZ_OK;
 }
@@ -203,12 +214,16 @@ tz_result tz_image_resolve_extra_tags(tz_image *image, const tz_context *ctx)
     void *copy;
     TZ_TRY(tz_check_limit(ctx, offsetof(tz_limits, max_ifd_entries), tz_no_location(),
                           (uint64_t)spec->tag_count + MAX_GENERATED_TAGS, "tags"));
-    TZ_TRY(tz_image_copy_array(image, spec->tags, spec->tag_count, sizeof *spec->tags, "spec->tags",
-                               ctx, &copy));
-    tz_tag_value *tags = copy;
+    tz_tag_value *tags = NULL;
+    if (spec->tag_count > 0) {
+        tags = tz_arena_array(&image->arena, spec->tag_count, sizeof *tags);
+        if (!tags)
+            return tz_fail_nomem(ctx, spec->tag_count * sizeof *tags);
+        TZ_TRY(tz_copy_elements(tags, sizeof *tags, spec->tags, spec->tag_count, "spec->tags",
+                                "TZ_TAG_VALUE_INIT", ctx));
+        qsort(tags, spec->tag_count, sizeof *tags, compare_tag_numbers);
+    }
     spec->tags = tags;
-    if (tags)
-        qsort(tags, spec->tag_count, sizeof *tags, tz_compare_numbers);
     for (uint32_t i = 0; i < spec->tag_count; i++) {
         if (i > 0 && tags[i].tag == tags[i - 1].tag)
             return TZ_FAIL_ARG_TAG(ctx, tags[i].tag, "it is given more than once");

@@ -50,15 +50,16 @@ static tz_result copy_spec_type(spec_holder *holder)
     if (info->sample_format <= TZ_SAMPLE_FORMAT_INT || info->sample_format == TZ_SAMPLE_FORMAT_VOID)
         spec->bits_per_sample = info->bits_per_sample;
     spec->orientation = info->orientation <= 8 ? info->orientation : 1;
-    spec->mask = info->levels[0].has_mask;
+    spec->mask = holder->file->levels[0].has_mask;
     return TZ_OK;
 }
 
 /* Returns grey, with the other bands as extra samples, for colours that cannot be written, or for
  * which bands or a colour map are missing. YCbCr that is not of JPEG cannot be written. */
-static tz_photometric writable_photometric(const tz_info *info)
+static tz_photometric writable_photometric(const tz_file *file)
 {
-    const uint16_t number = tz_delivered_photometric(info);
+    const tz_info *info = &file->info;
+    const uint16_t number = tz_delivered_photometric(file);
     if (number > TZ_PHOTOMETRIC_ITULAB || !tz_photometric_name(number) ||
         number == TZ_PHOTOMETRIC_MASK || number == TZ_PHOTOMETRIC_YCBCR ||
         (number == TZ_PHOTOMETRIC_PALETTE && !info->color_map) ||
@@ -74,7 +75,7 @@ static tz_result copy_spec_colors(spec_holder *holder)
     const tz_info *info = &holder->file->info;
     tz_image_spec *spec = &holder->spec;
     void *map;
-    spec->photometric = writable_photometric(info);
+    spec->photometric = writable_photometric(holder->file);
     spec->extra_sample_count =
         info->bands - tz_photometric_channels((uint16_t)tz_photometric_number(spec->photometric));
     if (spec->extra_sample_count > 0) {
@@ -150,7 +151,7 @@ static tz_result copy_geo_keys(spec_holder *holder)
  * this library does not understand. */
 static tz_result copy_spec_geo(spec_holder *holder)
 {
-    const tz_geo *from = &holder->file->info.geo;
+    const tz_geo *from = &holder->file->geo;
     tz_geo *geo = &holder->geo;
     void *copied;
     if (!from->has_transform && from->gcp_count == 0 && from->key_revision == 0 && !from->has_crs &&
@@ -178,13 +179,12 @@ static tz_result copy_spec_metadata(spec_holder *holder)
     if (!items)
         return tz_fail_nomem(&holder->ctx, count * sizeof *items);
     for (uint32_t i = 0; i < count; i++) {
-        tz_metadata_item item;
-        (void)tz_metadata_get(holder->file, i, &item);
-        items[i].band = item.band;
-        TZ_TRY(copy_spec_text(holder, item.domain, &items[i].domain));
-        TZ_TRY(copy_spec_text(holder, item.name, &items[i].name));
-        TZ_TRY(copy_spec_text(holder, item.value, &items[i].value));
-        TZ_TRY(copy_spec_text(holder, item.role, &items[i].role));
+        const tz_metadata_item *item = &holder->file->items[i];
+        items[i] = *item;
+        TZ_TRY(copy_spec_text(holder, item->domain, &items[i].domain));
+        TZ_TRY(copy_spec_text(holder, item->name, &items[i].name));
+        TZ_TRY(copy_spec_text(holder, item->value, &items[i].value));
+        TZ_TRY(copy_spec_text(holder, item->role, &items[i].role));
     }
     spec->metadata = items;
     spec->metadata_count = count;
@@ -218,7 +218,11 @@ static tz_result copy_extra_tag(spec_holder *holder, const tz_tag *tag, tz_tag_v
         return tz_fail_nomem(&holder->ctx, tag->size + 1);
     TZ_TRY(tz_tag_read(data, (size_t)tag->size, holder->file, tag, holder->ctx.err));
     const bool open = tag->type == TZ_TYPE_ASCII && data[tag->size - 1] != '\0';
-    *out = (tz_tag_value){tag->tag, tag->type, tag->count + open, data};
+    *out = (tz_tag_value){.struct_size = sizeof *out,
+                          .tag = tag->tag,
+                          .type = tag->type,
+                          .count = tag->count + open,
+                          .data = data};
     return TZ_OK;
 }
 
@@ -226,7 +230,7 @@ static tz_result copy_extra_tag(spec_holder *holder, const tz_tag *tag, tz_tag_v
  * it does in reading. */
 static tz_result copy_extra_tags(spec_holder *holder)
 {
-    const tz_level *level = &holder->file->info.levels[0];
+    const tz_level *level = &holder->file->levels[0];
     tz_image_spec *spec = &holder->spec;
     const uint32_t entries = (uint32_t)level->tag_count;
     tz_tag_value *tags = tz_arena_array(&holder->arena, entries, sizeof *tags);
@@ -234,7 +238,7 @@ static tz_result copy_extra_tags(spec_holder *holder)
         return tz_fail_nomem(&holder->ctx, entries * sizeof *tags);
     spec->tags = tags;
     for (uint32_t i = 0; i < entries; i++) {
-        tz_tag tag;
+        tz_tag tag = TZ_TAG_INIT;
         TZ_TRY(tz_tag_get(&tag, holder->file, level->ifd_offset, i, holder->ctx.err));
         uint32_t same = 0;
         while (same < spec->tag_count && tags[same].tag != tag.tag)

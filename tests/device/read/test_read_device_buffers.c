@@ -10,6 +10,7 @@
 #include "support/device/test_device.h"
 #include "support/device/timeline.h"
 #include "support/raster.h"
+#include "support/sized.h"
 #include "support/tile_file.h"
 
 enum { ACROSS = 5, DOWN = 4, WIDTH = ACROSS * TILE, HEIGHT = DOWN * TILE, PIXELS = WIDTH * HEIGHT };
@@ -381,8 +382,8 @@ static void what_is_outside_is_nodata_of_each_band(void **state)
 {
     (void)state;
     enum { SIDE = 50, BYTES = 2 * SIDE * SIDE * (int)sizeof(double) };
-    static const tz_metadata_item items[] = {{"", "SCALE", "0.25", "scale", 0},
-                                             {"", "OFFSET", "100", "offset", 1}};
+    static const tz_metadata_item items[] = {SIZED_ITEM("", "SCALE", "0.25", "scale", 0),
+                                             SIZED_ITEM("", "OFFSET", "100", "offset", 1)};
     static uint8_t expected[BYTES], found[BYTES];
     raster r = raster_make(TZ_DTYPE_INT16, 2, 40, 36, false);
     r.spec.nodata = (tz_nodata){TZ_NODATA_INT, {.i = -9999}};

@@ -178,7 +178,7 @@ static uint64_t tables_size(const tz_memory *memory)
     tz_file *file = NULL;
     tz_error err;
     assert_int_equal(tz_open_memory(&file, memory->data, memory->size, NULL, &err), TZ_OK);
-    const uint64_t size = tz_file_get_info(file)->levels[0].jpeg_tables_size;
+    const uint64_t size = tz_file_get_level(file, 0)->jpeg_tables_size;
     tz_close(file);
     return size;
 }

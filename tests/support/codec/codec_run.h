@@ -68,7 +68,7 @@ static inline tz_result run_once(codec_run *run, const tz_tile_format *format, c
     memset(input + in_size, poison ^ 0x3C, TZ_CODEC_SLACK);
     *out = run_alloc(size);
     memset(*out, poison, size);
-    tz_codec_call call = {&run->bench.ctx, tz_at_tile(0, 7, 1000)};
+    tz_codec_call call = {&run->bench.ctx, tz_at_tile(0, false, 7, 1000)};
     tz_result result = run->codec->decode(run->state, format, input, in_size, *out, stride, &call);
     free(input);
     return result;

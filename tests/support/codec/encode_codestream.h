@@ -94,7 +94,7 @@ static inline tz_result encode_once(encode_run *run, const tz_tile_format *forma
     memset(out->data, poison, bound);
     memset(out->data + bound, GUARD_BYTE, GUARD_SIZE);
     poison += 37;
-    const tz_codec_call call = {&run->bench.ctx, tz_at_tile(0, 7, 1000)};
+    const tz_codec_call call = {&run->bench.ctx, tz_at_tile(0, false, 7, 1000)};
     tz_result result =
         run->encoder->encode(run->state, format, &run->choice, in, out->data, &out->size, &call);
     for (size_t i = 0; i < GUARD_SIZE; i++)

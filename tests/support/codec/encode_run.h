@@ -90,7 +90,7 @@ static inline tz_result encode_once(encode_run *run, const uint8_t *rows, uint8_
     out->bytes = run_alloc(bound + ENCODE_GUARD);
     memset(out->bytes, poison, bound + ENCODE_GUARD);
     out->size = 0;
-    tz_codec_call call = {&run->bench.ctx, tz_at_tile(0, 7, 1000)};
+    tz_codec_call call = {&run->bench.ctx, tz_at_tile(0, false, 7, 1000)};
     tz_result result = run->encoder->encode(run->state, &run->format, &run->choice, in, out->bytes,
                                             &out->size, &call);
     for (size_t i = 0; i < ENCODE_GUARD; i++)

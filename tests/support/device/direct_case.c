@@ -146,9 +146,9 @@ void direct_drop(direct_image *i)
 static void size_of(const direct_image *i, const direct_read *how, uint32_t *width,
                     uint32_t *height)
 {
-    const tz_info *info = tz_file_get_info(i->file);
-    *width = how->window.width ? how->window.width : info->levels[how->level].width;
-    *height = how->window.height ? how->window.height : info->levels[how->level].height;
+    const tz_level *level = tz_file_get_level(i->file, how->level);
+    *width = how->window.width ? how->window.width : level->width;
+    *height = how->window.height ? how->window.height : level->height;
 }
 
 size_t direct_pixel_count(const direct_image *i, const direct_read *how)

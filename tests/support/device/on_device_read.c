@@ -221,7 +221,7 @@ static tz_result read_items(const comparison *c, const tz_item *items, tz_error 
     if (result == TZ_OK && report.tiles > 0 && !report.device.id[0] && !report.device.reason[0])
         differ("the report does not say who did it", err, err);
     if (result == TZ_OK && c->count > 0)
-        on_device_count(tz_file_get_info(items[0].file)->levels[0].compression, &report.device);
+        on_device_count(tz_file_get_level(items[0].file, 0)->compression, &report.device);
     return result;
 }
 

@@ -21,7 +21,7 @@ static tz_context context_for(tz_error *err)
 
 static tz_location everywhere(void)
 {
-    tz_location place = tz_expecting(tz_at_tile(1, 17, 1234), 1, 4);
+    tz_location place = tz_expecting(tz_at_tile(1, false, 17, 1234), 1, 4);
     place.tag = 256;
     place.tag_name = "ImageWidth";
     return place;
@@ -126,7 +126,7 @@ static void parts_that_are_not_known_are_left_out(void **state)
         {NULL, -1, tag, "tag 0 (Zero): text"},
         {NULL, -1, tag_only, "tag 0: text"},
         {NULL, -1, tz_at_offset(0), "text at byte 0"},
-        {NULL, -1, tz_at_tile(0, 0, TZ_NO_VALUE), "level 0: tile 0: text"},
+        {NULL, -1, tz_at_tile(0, false, 0, TZ_NO_VALUE), "level 0: tile 0: text"},
         {NULL, -1, tz_expecting(tz_no_location(), 0, TZ_NO_VALUE), "text (expected 0)"},
         {NULL, -1, tz_expecting(tz_no_location(), TZ_NO_VALUE, 0), "text (found 0)"},
         {NULL, -1, tz_expecting(tz_at_offset(7), 0, 1), "text (expected 0, found 1) at byte 7"},
@@ -144,17 +144,18 @@ static void a_mask_is_named_with_its_level(void **state)
     (void)state;
     tz_error err;
     tz_context ctx = context_for(&err);
-    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(TZ_MASK_OF(3), 5, TZ_NO_VALUE), "bad");
+    tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(3, true, 5, TZ_NO_VALUE), "bad");
     assert_string_equal(err.message, "mask of level 3: tile 5: bad");
-    assert_true((uint32_t)err.level == TZ_MASK_OF(3));
+    assert_int_equal(err.level, 3);
+    assert_int_equal(err.mask, 1);
 }
 
 static void a_tile_number_beyond_63_bits_is_cut_and_not_negative(void **state)
 {
     (void)state;
-    assert_true(tz_at_tile(0, UINT64_MAX, 0).tile == INT64_MAX);
-    assert_true(tz_at_tile(0, INT64_MAX, 0).tile == INT64_MAX);
-    assert_true(tz_at_tile(0, (uint64_t)INT64_MAX - 1, 0).tile == INT64_MAX - 1);
+    assert_true(tz_at_tile(0, false, UINT64_MAX, 0).tile == INT64_MAX);
+    assert_true(tz_at_tile(0, false, INT64_MAX, 0).tile == INT64_MAX);
+    assert_true(tz_at_tile(0, false, (uint64_t)INT64_MAX - 1, 0).tile == INT64_MAX - 1);
 }
 
 static void without_an_error_to_fill_the_result_is_the_same(void **state)
@@ -366,7 +367,7 @@ static void the_largest_numbers_leave_room_for_the_advice(void **state)
     limits.max_metadata_items = UINT64_MAX - 1;
     tz_error err;
     tz_context ctx = {.name = text, .limits = &limits, .err = &err, .ifd = INT32_MAX};
-    tz_location place = tz_at_tile(INT32_MAX, UINT64_MAX, UINT64_MAX - 1);
+    tz_location place = tz_at_tile(INT32_MAX, false, UINT64_MAX, UINT64_MAX - 1);
     place.tag = 65535;
     place.tag_name = text;
     tz_check_limit(&ctx, offsetof(tz_limits, max_metadata_items), place, UINT64_MAX, text);
@@ -579,6 +580,25 @@ static void elements_lie_as_far_apart_as_the_first_one_says(void **state)
     assert_int_equal(tz_copy_element(&out, sizeof out, list, 1, "x", "X_INIT", &ctx), TZ_ERR_ARG);
 }
 
+static void a_struct_is_returned_as_far_as_the_caller_has_it(void **state)
+{
+    (void)state;
+    tz_error err;
+    const tz_context ctx = context_for(&err);
+    const sized from = {.struct_size = sizeof from, .first = 7, .second = 8};
+    sized_before older = {.struct_size = offsetof(sized_before, padding), .padding = 3};
+    assert_int_equal(tz_return_struct(&older, sizeof from, &from, "x", "X_INIT", &ctx), TZ_OK);
+    assert_int_equal(older.struct_size, offsetof(sized_before, padding));
+    assert_true(older.first == 7 && older.padding == 3);
+    sized_after newer = {.struct_size = sizeof newer, .third = 9};
+    assert_int_equal(tz_return_struct(&newer, sizeof from, &from, "x", "X_INIT", &ctx), TZ_OK);
+    assert_int_equal(newer.struct_size, sizeof newer);
+    assert_true(newer.first == 7 && newer.second == 8 && newer.third == 0);
+    newer.struct_size = SIZE_MAX;
+    assert_int_equal(tz_return_struct(&newer, sizeof from, &from, "x", "X_INIT", &ctx), TZ_ERR_ARG);
+    assert_int_equal(newer.first, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -611,6 +631,7 @@ int main(void)
         cmocka_unit_test(no_progress_never_cancels),
         cmocka_unit_test(a_struct_may_be_of_another_version),
         cmocka_unit_test(elements_lie_as_far_apart_as_the_first_one_says),
+        cmocka_unit_test(a_struct_is_returned_as_far_as_the_caller_has_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

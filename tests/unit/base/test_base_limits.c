@@ -133,10 +133,11 @@ static void resolving_in_place_works(void **state)
 static void the_table_has_each_member_once(void **state)
 {
     (void)state;
-    assert_int_equal(tz_limit_count() * sizeof(uint64_t), sizeof(tz_limits));
+    const size_t first = offsetof(tz_limits, max_ifds);
+    assert_int_equal(first + tz_limit_count() * sizeof(uint64_t), sizeof(tz_limits));
     for (size_t i = 0; i < tz_limit_count(); i++) {
         const tz_limit_info *limit = tz_limit_get(i);
-        assert_int_equal(limit->member_offset, i * sizeof(uint64_t)); /* in the struct's order */
+        assert_int_equal(limit->member_offset, first + i * sizeof(uint64_t)); /* in order */
         assert_ptr_equal(tz_limit_name(limit->member_offset), limit->name);
         assert_true(strlen(limit->text) > 0);
         assert_true(limit->default_value > 0);
@@ -205,6 +206,32 @@ static void the_message_says_how_to_raise_the_limit(void **state)
                                      "byte 8; raise tz_limits.max_ifds (--limit max_ifds=N)");
 }
 
+/* A caller's struct may be older or newer than the library's. */
+static void limits_of_the_caller_may_have_another_size(void **state)
+{
+    (void)state;
+    struct {
+        tz_limits limits;
+        uint64_t further;
+    } given = {.limits = {.struct_size = sizeof given, .max_ifds = 3, .max_geo_keys = 4}};
+    tz_limits out;
+    tz_error err;
+    const tz_context ctx = {.err = &err, .ifd = -1};
+    assert_int_equal(tz_limits_copy(&out, &given.limits, "limits", &ctx), TZ_OK);
+    assert_int_equal(out.struct_size, sizeof out);
+    assert_true(out.max_ifds == 3 && out.max_geo_keys == 4 && out.max_levels == 64);
+    given.limits.struct_size = offsetof(tz_limits, max_geo_keys);
+    assert_int_equal(tz_limits_copy(&out, &given.limits, "limits", &ctx), TZ_OK);
+    assert_true(out.max_ifds == 3 && out.max_geo_keys == 1024);
+    assert_int_equal(tz_limits_copy(&out, NULL, "limits", &ctx), TZ_OK);
+    assert_int_equal(out.max_ifds, 65536);
+    given.limits.struct_size = sizeof given;
+    given.further = 1;
+    assert_int_equal(tz_limits_copy(&out, &given.limits, "limits", &ctx), TZ_ERR_ARG);
+    given.limits.struct_size = 0;
+    assert_int_equal(tz_limits_copy(&out, &given.limits, "limits", &ctx), TZ_ERR_ARG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +239,7 @@ int main(void)
         cmocka_unit_test(the_public_header_documents_the_defaults),
         cmocka_unit_test(zero_means_the_default_and_any_other_number_stays),
         cmocka_unit_test(resolving_in_place_works),
+        cmocka_unit_test(limits_of_the_caller_may_have_another_size),
         cmocka_unit_test(the_table_has_each_member_once),
         cmocka_unit_test(past_the_table_is_nothing),
         cmocka_unit_test(every_limit_holds_at_its_number_and_breaks_one_above),

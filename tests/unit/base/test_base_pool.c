@@ -50,7 +50,7 @@ static tz_result run(tz_pool *pool, uint64_t count, tz_pool_job job, void *user)
 static tz_result fail_index(uint64_t index, tz_error *err)
 {
     tz_context ctx = context_for(err);
-    return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(0, index, TZ_NO_VALUE),
+    return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(0, false, index, TZ_NO_VALUE),
                    "bad tile");
 }
 

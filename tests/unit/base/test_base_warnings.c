@@ -11,7 +11,7 @@
 
 static tz_location everywhere(void)
 {
-    tz_location place = tz_expecting(tz_at_tile(1, 17, 1234), 1, 4);
+    tz_location place = tz_expecting(tz_at_tile(1, false, 17, 1234), 1, 4);
     place.tag = 256;
     place.tag_name = "ImageWidth";
     return place;
@@ -80,12 +80,33 @@ static void a_repeated_warning_of_tiles_keeps_the_lowest(void **state)
     static const uint64_t tiles[] = {40, 12, 30, 7, 12, 50};
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
-                                 tz_at_tile(1, tiles[i], 100 + i), "odd"),
+                                 tz_at_tile(1, false, tiles[i], 100 + i), "odd"),
                          TZ_OK);
     assert_int_equal(l->warnings.count, 1);
     assert_int_equal(l->warnings.list[0].count, 6);
     assert_int_equal(l->warnings.list[0].tile, 7);
     assert_int_equal(l->warnings.list[0].offset, 103);
+}
+
+/* Masks come before images, whatever their level. */
+static void a_repeated_warning_of_masks_and_images_keeps_a_mask(void **state)
+{
+    lenient *l = *state;
+    static const struct {
+        uint32_t level;
+        bool mask;
+        uint64_t tile;
+    } tiles[] = {{1, false, 2}, {2, true, 9}, {0, false, 0}, {2, true, 8}, {3, true, 1}};
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(tz_warn(&l->ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                                 tz_at_tile(tiles[i].level, tiles[i].mask, tiles[i].tile, i),
+                                 "odd"),
+                         TZ_OK);
+    assert_int_equal(l->warnings.count, 1);
+    assert_int_equal(l->warnings.list[0].count, 5);
+    assert_int_equal(l->warnings.list[0].level, 2);
+    assert_int_equal(l->warnings.list[0].mask, 1);
+    assert_int_equal(l->warnings.list[0].tile, 8);
 }
 
 static void cause_tag_and_format_each_make_another_warning(void **state)
@@ -275,6 +296,7 @@ int main(void)
         WITH_WARNINGS(a_warning_is_kept_and_the_error_left_alone),
         WITH_WARNINGS(a_repeated_warning_is_counted_and_keeps_the_first_location),
         WITH_WARNINGS(a_repeated_warning_of_tiles_keeps_the_lowest),
+        WITH_WARNINGS(a_repeated_warning_of_masks_and_images_keeps_a_mask),
         WITH_WARNINGS(cause_tag_and_format_each_make_another_warning),
         WITH_WARNINGS(room_for_warnings_doubles_from_4_to_32_and_the_rest_is_dropped),
         WITH_WARNINGS(strict_turns_a_warning_into_the_error),

@@ -375,7 +375,7 @@ static void rows_below_the_image_may_be_missing(void **state)
         bit_writer in = fax_encode(&picture, &all_options[i], false);
         tz_tile_format format = fax_format(100, 9, &all_options[i]);
         format.image_rows = 6;
-        const tz_codec_call call = {&fax.bench.ctx, tz_at_tile(0, 7, 1000)};
+        const tz_codec_call call = {&fax.bench.ctx, tz_at_tile(0, false, 7, 1000)};
         uint8_t *out = run_alloc(9 * 13 + TZ_CODEC_SLACK),
                 *data = run_alloc(in.size + TZ_CODEC_SLACK);
         memcpy(data, in.data, in.size);

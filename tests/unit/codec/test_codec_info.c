@@ -76,7 +76,7 @@ static uint16_t read_image(uint8_t *pixels, const tz_memory *file)
     tz_error err;
     tz_file *opened = NULL;
     assert_int_equal(tz_open_memory(&opened, file->data, file->size, NULL, &err), TZ_OK);
-    const uint16_t compression = tz_file_get_info(opened)->levels[0].compression;
+    const uint16_t compression = tz_file_get_level(opened, 0)->compression;
     const tz_item item = {.file = opened,
                           .into = {.data = pixels,
                                    .dtype = TZ_DTYPE_UINT8,

@@ -178,7 +178,7 @@ static void case_56_four_thousand_million_tiles(void **state)
     memset(input + f.s.size, 0, TZ_CODEC_SLACK);
     f.format.width = UINT32_MAX;
     f.format.height = 1;
-    tz_codec_call call = {&f.run.bench.ctx, tz_at_tile(0, 7, 1000)};
+    tz_codec_call call = {&f.run.bench.ctx, tz_at_tile(0, false, 7, 1000)};
     uint8_t nothing[1];
     assert_int_equal(
         tz_decoder_jp2.decode(f.run.state, &f.format, input, f.s.size, nothing, UINT32_MAX, &call),

@@ -211,7 +211,7 @@ static void strips_of_another_height(void **state)
     memset(out, 0x5A, sizeof out);
     uint8_t *in = run_alloc(f.s.size + TZ_CODEC_SLACK);
     memcpy(in, f.s.data, f.s.size);
-    const tz_codec_call call = {&f.run.bench.ctx, tz_at_tile(0, 7, 1000)};
+    const tz_codec_call call = {&f.run.bench.ctx, tz_at_tile(0, false, 7, 1000)};
     assert_int_equal(
         tz_decode_tile(&tz_decoder_jp2, f.run.state, &f.format, in, f.s.size, out, 8, &call),
         TZ_OK);

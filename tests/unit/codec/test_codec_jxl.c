@@ -533,7 +533,7 @@ static tz_result check_frames(codec_run *run, const writer *w, size_t size)
 {
     tz_jxl_info info = {
         .stream = w->data, .stream_size = size, .width = 40, .height = 30, .bits = 8};
-    tz_codec_call call = {&run->bench.ctx, tz_at_tile(0, 7, 1000)};
+    tz_codec_call call = {&run->bench.ctx, tz_at_tile(0, false, 7, 1000)};
     return tz_jxl_check_frames(&info, 0, &call);
 }
 
@@ -628,7 +628,7 @@ static void frames_without_end(void **state)
         memcpy(frames + at, hidden.data, size);
     tz_jxl_info info = {
         .stream = frames, .stream_size = 10000 / size * size, .width = 40, .height = 30, .bits = 8};
-    tz_codec_call call = {&run.bench.ctx, tz_at_tile(0, 7, 1000)};
+    tz_codec_call call = {&run.bench.ctx, tz_at_tile(0, false, 7, 1000)};
     assert_int_equal(tz_jxl_check_frames(&info, 0, &call), TZ_ERR_FORMAT);
     assert_non_null(strstr(run.bench.err.message, "frames"));
     free(frames);

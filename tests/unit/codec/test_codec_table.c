@@ -303,7 +303,7 @@ static tz_result height_decode(height_case *c, size_t stride, uint8_t *out)
 {
     uint8_t in[sizeof c->in + TZ_CODEC_SLACK];
     memcpy(in, c->in, c->in_size);
-    tz_codec_call call = {&c->run.bench.ctx, tz_at_tile(0, 7, 1000)};
+    tz_codec_call call = {&c->run.bench.ctx, tz_at_tile(0, false, 7, 1000)};
     return tz_decode_tile(c->run.codec, c->run.state, &c->format, in, c->in_size, out, stride,
                           &call);
 }
@@ -401,7 +401,7 @@ static void rows_of_the_other_height_go_where_they_belong(void **state)
     uint8_t in[9 * 20 + TZ_CODEC_SLACK], out[15 * 30 + 20];
     memcpy(in, pixels, 9 * 20);
     memset(out, 0xA7, sizeof out);
-    tz_codec_call call = {&run.bench.ctx, tz_at_tile(0, 7, 1000)};
+    tz_codec_call call = {&run.bench.ctx, tz_at_tile(0, false, 7, 1000)};
     assert_int_equal(tz_decode_tile(run.codec, run.state, &format, in, 9 * 20, out, 30, &call),
                      TZ_OK);
     for (size_t row = 0; row < 16; row++)

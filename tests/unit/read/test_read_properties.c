@@ -306,7 +306,7 @@ static void make_request(request *q, const layout *l, const tz_file *file,
     const bool boundless = how->boundless;
     const tz_info *info = tz_file_get_info(file);
     *q = (request){.l = l, .item = {.file = file, .level = below(LEVELS)}};
-    const tz_level *level = &info->levels[q->item.level];
+    const tz_level *level = tz_file_get_level(file, q->item.level);
     q->turn = how->oriented && l->orientation ? l->orientation : 1;
     q->width = q->turn > 4 ? level->height : level->width;
     q->height = q->turn > 4 ? level->width : level->height;

@@ -257,7 +257,7 @@ static void overviews_first(void **state)
     picture p = open_raster(&r, options);
     const tz_info *info = tz_file_get_info(p.file);
     const uint32_t last = info->level_count - 1;
-    const tz_level *level = &info->levels[last];
+    const tz_level *level = tz_file_get_level(p.file, last);
     tz_read_options how = reducing();
     tz_outcome outcome = {0};
     assert_true(last > 0);
@@ -423,7 +423,7 @@ static void broken_tiles_are_noted(void **state)
     tz_outcome outcome = {.tiles = statuses, .tile_room = TILES};
     tz_read_options how = reducing();
     tz_error err;
-    assert_int_equal(tz_tile_spans(&span, p.file, 0, 5, 1, &err), TZ_OK);
+    assert_int_equal(tz_tile_spans(&span, p.file, 0, false, 5, 1, &err), TZ_OK);
     memset((uint8_t *)p.memory.data + span.offset, 0, 40);
     tz_item item = item_of(&p, (tz_window){0}, smaller(WIDTH, 3), smaller(HEIGHT, 3));
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_FORMAT);

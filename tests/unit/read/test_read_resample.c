@@ -42,7 +42,7 @@ static void check_window(const image *i, uint32_t level, tz_window window, uint3
     how.nodata_to_nan = true;
     how.threads = 2;
     read_ok(&item, &how, NULL);
-    const tz_level *shape = &i->info->levels[level];
+    const tz_level *shape = tz_file_get_level(i->file, level);
     for (uint32_t band = 0; band < 3; band++) {
         const plane p = level_plane(band, shape->width, shape->height, nodata);
         for (uint32_t k = 0; k < width * height; k++) {

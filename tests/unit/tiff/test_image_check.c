@@ -2,6 +2,7 @@
  * Images that cannot be written are refused before a file exists, with the reason: shape, type,
  * codec and colours. */
 #include "support/check.h"
+#include "support/sized.h"
 #include "support/spec_case.h"
 
 /* ---- structure ---- */
@@ -91,12 +92,15 @@ static void tiles(void **state)
     REFUSED("tiles of 256 x 8; both must be multiples of 16", options.tile_height = 8);
     REFUSED_BY(TZ_ERR_LIMIT, "max_tile_bytes", options.tile_width = 65536,
                options.tile_height = 65536);
-    REFUSED_BY(TZ_ERR_LIMIT, "max_tile_bytes", options.limits.max_tile_bytes = 65535);
+    REFUSED_BY(TZ_ERR_LIMIT, "max_tile_bytes",
+               options.limits = SIZED_LIMITS(.max_tile_bytes = 65535));
     REFUSED_BY(TZ_ERR_UNSUPPORTED, "tiles of 4 GiB and more", options.tile_width = 65536,
-               options.tile_height = 65536, options.limits.max_tile_bytes = TZ_UNLIMITED);
+               options.tile_height = 65536,
+               options.limits = SIZED_LIMITS(.max_tile_bytes = TZ_UNLIMITED));
     REFUSED_BY(TZ_ERR_UNSUPPORTED, "tiles of 4 GiB and more", spec.bands = 65535,
                spec.dtype = TZ_DTYPE_COMPLEX_FLOAT64, options.tile_width = 4294967280u,
-               options.tile_height = 4294967280u, options.limits.max_tile_bytes = TZ_UNLIMITED);
+               options.tile_height = 4294967280u,
+               options.limits = SIZED_LIMITS(.max_tile_bytes = TZ_UNLIMITED));
     REFUSED_BY(TZ_ERR_LIMIT, "make them larger", spec.width = spec.height = UINT32_MAX,
                options.tile_width = options.tile_height = 16);
     REFUSED_BY(TZ_ERR_LIMIT, "make them larger", spec.width = spec.height = UINT32_MAX,

@@ -7,6 +7,7 @@
 
 #include "support/alloc_hook.h"
 #include "support/check.h"
+#include "support/sized.h"
 #include "support/spec_case.h"
 
 /* ---- nodata ---- */
@@ -227,7 +228,11 @@ static tz_metadata_item item;
 
 static void set_item(const char *name, const char *value, const char *role, int32_t band)
 {
-    item = (tz_metadata_item){.name = name, .value = value, .role = role, .band = band};
+    item = (tz_metadata_item){.struct_size = sizeof(tz_metadata_item),
+                              .name = name,
+                              .value = value,
+                              .role = role,
+                              .band = band};
     spec.metadata = &item;
     spec.metadata_count = 1;
 }
@@ -253,12 +258,12 @@ static void metadata(void **state)
     REFUSED_BY(TZ_ERR_LIMIT, "max_metadata_items", set_item("a", "b", NULL, -1),
                spec.metadata_count = 65537);
     REFUSED_BY(TZ_ERR_LIMIT, "max_xml_bytes", set_item("a", "0123456789", NULL, -1),
-               options.limits.max_xml_bytes = 32);
+               options.limits = SIZED_LIMITS(.max_xml_bytes = 32));
     /* Statistics are made when it is too late to refuse. */
     REFUSED_BY(TZ_ERR_LIMIT, "max_metadata_items", spec.bands = 14000,
                options.interleave = TZ_INTERLEAVE_BAND, options.statistics_items = true);
     REFUSED_BY(TZ_ERR_LIMIT, "max_xml_bytes", options.statistics_items = true,
-               options.limits.max_xml_bytes = 300);
+               options.limits = SIZED_LIMITS(.max_xml_bytes = 300));
 }
 
 /* ---- tags ---- */
@@ -267,7 +272,7 @@ static tz_tag_value tags[2];
 
 static void set_tag(uint16_t tag, uint16_t type, uint64_t count, const void *data)
 {
-    tags[0] = tags[1] = (tz_tag_value){tag, type, count, data};
+    tags[0] = tags[1] = (tz_tag_value)SIZED_TAG(tag, type, count, data);
     spec.tags = tags;
     spec.tag_count = 1;
 }
@@ -301,7 +306,7 @@ static void other_tags(void **state)
     REFUSED_BY(TZ_ERR_LIMIT, "max_tag_bytes", set_tag(700, TZ_TYPE_BYTE, (256 << 20) + 1, "x"));
     REFUSED_BY(TZ_ERR_LIMIT, "max_tag_bytes", set_tag(700, TZ_TYPE_DOUBLE, UINT64_MAX / 4, "x"));
     REFUSED("a tag of 4 GiB and more", set_tag(700, TZ_TYPE_BYTE, UINT64_C(1) << 32, "x"),
-            options.limits.max_tag_bytes = TZ_UNLIMITED);
+            options.limits = SIZED_LIMITS(.max_tag_bytes = TZ_UNLIMITED));
     REFUSED_BY(TZ_ERR_LIMIT, "max_ifd_entries", set_tag(700, TZ_TYPE_BYTE, 1, "x"),
                spec.tag_count = 4065);
 }
@@ -316,8 +321,10 @@ static tz_result make_all(tz_image *image, const tz_context *ctx)
                          {1026, TZ_TYPE_ASCII, 4, {.text = "here"}},
                          {3072, TZ_TYPE_SHORT, 1, {.shorts = code}}};
     double rpc[92] = {1};
-    tz_metadata_item items[] = {{"", "a", "b", "", 1}, {"xml:x", "a", "<b/>", "", -1}};
-    tz_tag_value list[] = {{305, TZ_TYPE_ASCII, 3, "me"}, {270, TZ_TYPE_ASCII, 4, "you"}};
+    tz_metadata_item items[] = {SIZED_ITEM("", "a", "b", "", 1),
+                                SIZED_ITEM("xml:x", "a", "<b/>", "", -1)};
+    tz_tag_value list[] = {SIZED_TAG(305, TZ_TYPE_ASCII, 3, "me"),
+                           SIZED_TAG(270, TZ_TYPE_ASCII, 4, "you")};
     uint8_t bits[] = {1, 2, 3};
     start();
     set_transform(1, 2, 0, 3, 0, -4);
@@ -392,9 +399,9 @@ static void nothing_of_the_caller_is_kept(void **state)
     tz_image_deinit(&image);
     tz_file *handle = spec_file_open(&file);
     const tz_info *info = tz_file_get_info(handle);
-    assert_int_equal(info->geo.epsg, 32633);
-    assert_string_equal(info->geo.citation, "here");
-    assert_true(info->geo.rpc[0] == 1);
+    assert_int_equal(info->geo->epsg, 32633);
+    assert_string_equal(info->geo->citation, "here");
+    assert_true(info->geo->rpc[0] == 1);
     assert_int_equal(info->extra_samples[1], 2);
     assert_int_equal(info->metadata_count, tz_build_feature("expat") ? 2 : 0);
     assert_int_equal(check_find_tag(handle, 305).size, 3);

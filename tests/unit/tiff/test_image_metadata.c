@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * GDAL_METADATA as it is written: the text that GDAL writes, and items that come back. */
 #include "support/check.h"
+#include "support/sized.h"
 #include "support/spec_case.h"
 #include "support/spec_equal.h"
 
@@ -29,7 +30,7 @@ static void check_items(const tz_file *handle, const tz_metadata_item *wanted, u
     tz_metadata_item items[32];
     assert_int_equal(tz_file_get_info(handle)->metadata_count, count);
     for (uint32_t i = 0; i < count; i++)
-        assert_true(tz_metadata_get(handle, i, &items[i]));
+        items[i] = *tz_file_get_metadata(handle, i);
     tz_image_spec read = {.metadata = items, .metadata_count = count};
     tz_image_spec given = {.metadata = wanted, .metadata_count = count};
     assert_null(metadata_differs(&given, &read));
@@ -40,14 +41,14 @@ static void it_is_the_text_of_gdal(void **state)
 {
     (void)state;
     static const tz_metadata_item items[] = {
-        {"", "a", "x<y & \"z\" 'q' ]]>", "", -1},
-        {NULL, "b", "line1\nline2\ttab", NULL, -1},
-        {"dom", "k", "v&", "", -1},
-        {"", "q", "\xc3\xa9", "", 1},
-        {"", "OFFSET", "3", "offset", 0},
-        {"", "SCALE", "0.5", "scale", 0},
-        {"", "UNITTYPE", "m", "unittype", 0},
-        {"", "DESCRIPTION", "de&sc", "description", 0},
+        SIZED_ITEM("", "a", "x<y & \"z\" 'q' ]]>", "", -1),
+        SIZED_ITEM(NULL, "b", "line1\nline2\ttab", NULL, -1),
+        SIZED_ITEM("dom", "k", "v&", "", -1),
+        SIZED_ITEM("", "q", "\xc3\xa9", "", 1),
+        SIZED_ITEM("", "OFFSET", "3", "offset", 0),
+        SIZED_ITEM("", "SCALE", "0.5", "scale", 0),
+        SIZED_ITEM("", "UNITTYPE", "m", "unittype", 0),
+        SIZED_ITEM("", "DESCRIPTION", "de&sc", "description", 0),
     };
     FORMATS(f)
     {
@@ -68,12 +69,10 @@ static void it_is_the_text_of_gdal(void **state)
                    "</Item>\n"
                    "  <Item name=\"q\" sample=\"1\">\xc3\xa9</Item>\n"
                    "</GDALMetadata>\n");
-        tz_band band;
-        tz_error err;
-        assert_int_equal(tz_band_info(m.handle, 0, &band, &err), TZ_OK);
+        const tz_band *band = tz_file_get_band(m.handle, 0);
         if (tz_build_feature("expat")) {
-            assert_true(band.scale == 0.5 && band.offset == 3);
-            assert_string_equal(band.description, "de&sc");
+            assert_true(band->scale == 0.5 && band->offset == 3);
+            assert_string_equal(band->description, "de&sc");
         }
         made_close(&m);
     }
@@ -84,19 +83,19 @@ static void awkward_texts_come_back(void **state)
 {
     (void)state;
     static const tz_metadata_item items[] = {
-        {"", "a", "]]>", "", -1},
-        {"", "b", "\r\n mixed \r lines\n", "", -1},
-        {"", "c", " ", "", -1},
-        {"", "d", "\n\n", "", -1},
-        {"", "e", "\t", "", -1},
-        {"", "f", "&amp;lt; &#65; &", "", -1},
-        {"", "a\"b<c>&d'", "x", "", -1},
-        {"<&\">", "g", "</Item></GDALMetadata>", "r\"&", -1},
-        {"", "h", "<!-- no comment --><![CDATA[x]]>", "", -1},
-        {"", "", "no name", "", -1},
-        {"", "i", "\xf0\x9f\x97\xba \xef\xbb\xbf", "", 0},
-        {"", "same", "1", "", 0},
-        {"", "same", "2", "", 0},
+        SIZED_ITEM("", "a", "]]>", "", -1),
+        SIZED_ITEM("", "b", "\r\n mixed \r lines\n", "", -1),
+        SIZED_ITEM("", "c", " ", "", -1),
+        SIZED_ITEM("", "d", "\n\n", "", -1),
+        SIZED_ITEM("", "e", "\t", "", -1),
+        SIZED_ITEM("", "f", "&amp;lt; &#65; &", "", -1),
+        SIZED_ITEM("", "a\"b<c>&d'", "x", "", -1),
+        SIZED_ITEM("<&\">", "g", "</Item></GDALMetadata>", "r\"&", -1),
+        SIZED_ITEM("", "h", "<!-- no comment --><![CDATA[x]]>", "", -1),
+        SIZED_ITEM("", "", "no name", "", -1),
+        SIZED_ITEM("", "i", "\xf0\x9f\x97\xba \xef\xbb\xbf", "", 0),
+        SIZED_ITEM("", "same", "1", "", 0),
+        SIZED_ITEM("", "same", "2", "", 0),
     };
     if (!tz_build_feature("expat"))
         return;
@@ -115,8 +114,8 @@ static void documents_are_text(void **state)
 {
     (void)state;
     static const tz_metadata_item items[] = {
-        {"xml:A", "doc", "<a x=\"1\"> <b>&lt;</b>\n</a>", "", -1},
-        {"xml:B", "doc", "</Item><Item name=\"smuggled\">x", "", -1},
+        SIZED_ITEM("xml:A", "doc", "<a x=\"1\"> <b>&lt;</b>\n</a>", "", -1),
+        SIZED_ITEM("xml:B", "doc", "</Item><Item name=\"smuggled\">x", "", -1),
     };
     start();
     ITEMS(items);
@@ -137,11 +136,11 @@ static void statistics_replace_older_ones(void **state)
 {
     (void)state;
     static const tz_metadata_item items[] = {
-        {"", "kept", "1", "", 1},
-        {"", "STATISTICS_MINIMUM", "old", "", 1},
-        {"", "STATISTICS_APPROXIMATE", "YES", "", 1},
-        {"other", "STATISTICS_MINIMUM", "other", "", 1},
-        {"", "STATISTICS_MAXIMUM", "of nothing", "", 2},
+        SIZED_ITEM("", "kept", "1", "", 1),
+        SIZED_ITEM("", "STATISTICS_MINIMUM", "old", "", 1),
+        SIZED_ITEM("", "STATISTICS_APPROXIMATE", "YES", "", 1),
+        SIZED_ITEM("other", "STATISTICS_MINIMUM", "other", "", 1),
+        SIZED_ITEM("", "STATISTICS_MAXIMUM", "of nothing", "", 2),
     };
     static const tz_statistics statistics[] = {
         {5000, -1.5, 1e300, 0.1, 3}, {1000, 1, 2, 1.0 / 3, 0}, {0, 0, 0, 0, 0}};
@@ -174,7 +173,7 @@ static void without_items_there_is_no_tag(void **state)
     static const tz_statistics none = {0};
     start();
     made_file m = made_with(&none, NULL, 0);
-    assert_int_equal(m.info->levels[0].tag_count, 12);
+    assert_int_equal(tz_file_get_level(m.handle, 0)->tag_count, 12);
     made_close(&m);
 }
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From a specification to the tags of a directory, and back by opening the file. */
 #include "support/check.h"
+#include "support/sized.h"
 #include "support/spec_case.h"
 
 /* The tags of level 0 are these, in this order. */
 static void check_tags(const tz_file *handle, const uint16_t *wanted, size_t count)
 {
-    const tz_level *level = &tz_file_get_info(handle)->levels[0];
+    const tz_level *level = tz_file_get_level(handle, 0);
     tz_error err;
     assert_int_equal(level->tag_count, count);
     for (uint32_t i = 0; i < count; i++) {
-        tz_tag tag;
+        tz_tag tag = TZ_TAG_INIT;
         assert_int_equal(tz_tag_get(&tag, handle, level->ifd_offset, i, &err), TZ_OK);
         assert_int_equal(tag.tag, wanted[i]);
     }
@@ -53,10 +54,11 @@ static void shape_and_type_come_back(void **state)
             assert_int_equal(m.info->height, 50);
             assert_int_equal(m.info->bands, 2);
             assert_int_equal(m.info->photometric, TZ_PHOTOMETRIC_MIN_IS_BLACK);
-            assert_int_equal(m.info->levels[0].tile_width, 64);
-            assert_int_equal(m.info->levels[0].tile_height, 16);
-            assert_int_equal(m.info->levels[0].tile_count, 8);
-            assert_true(m.info->levels[0].tiled && m.info->levels[0].readable);
+            assert_int_equal(tz_file_get_level(m.handle, 0)->tile_width, 64);
+            assert_int_equal(tz_file_get_level(m.handle, 0)->tile_height, 16);
+            assert_int_equal(tz_file_get_level(m.handle, 0)->tile_count, 8);
+            assert_true(tz_file_get_level(m.handle, 0)->tiled &&
+                        tz_file_get_level(m.handle, 0)->readable);
             made_close(&m);
         }
     }
@@ -103,7 +105,7 @@ static void every_sample_has_its_bits_and_format(void **state)
     assert_int_equal(short_of(m.handle, 277), 5);
     assert_int_equal(short_of(m.handle, 284), 2);
     assert_int_equal(m.info->extra_sample_count, 4);
-    assert_int_equal(m.info->levels[0].tile_count, 5);
+    assert_int_equal(tz_file_get_level(m.handle, 0)->tile_count, 5);
     made_close(&m);
 }
 
@@ -154,8 +156,8 @@ static void a_mask_is_a_directory_of_its_own(void **state)
         options.tile_width = 32, options.tile_height = 16;
         made_file m = made(f);
         assert_int_equal(m.info->ifd_count, 2);
-        assert_true(m.info->levels[0].has_mask);
-        const tz_level *mask = &m.info->masks[0];
+        assert_true(tz_file_get_level(m.handle, 0)->has_mask);
+        const tz_level *mask = tz_file_get_mask(m.handle, 0);
         assert_int_equal(mask->width, 100);
         assert_int_equal(mask->tile_width, 32);
         assert_int_equal(mask->tile_count, 16);
@@ -203,7 +205,7 @@ static void lerc_reports_its_parameters(void **state)
     options.compression = TZ_COMPRESSION_LERC, options.lerc_compression = 1;
     made_file m = made(0);
     assert_memory_equal(data_of(m.handle, 50674, TZ_TYPE_LONG, 2), wanted, sizeof wanted);
-    assert_int_equal(m.info->levels[0].lerc_compression, 1);
+    assert_int_equal(tz_file_get_level(m.handle, 0)->lerc_compression, 1);
     made_close(&m);
 }
 
@@ -215,8 +217,8 @@ static void predictor_is_reported(void **state)
     start();
     options.compression = TZ_COMPRESSION_LZW, spec.dtype = TZ_DTYPE_FLOAT32;
     made_file m = made(0);
-    assert_int_equal(m.info->levels[0].predictor, 3);
-    assert_int_equal(m.info->levels[0].compression, 5);
+    assert_int_equal(tz_file_get_level(m.handle, 0)->predictor, 3);
+    assert_int_equal(tz_file_get_level(m.handle, 0)->compression, 5);
     made_close(&m);
 }
 
@@ -226,10 +228,10 @@ static void other_tags_are_sorted_in(void **state)
 {
     (void)state;
     static const uint32_t resolution[] = {72, 1};
-    static const tz_tag_value list[] = {{34675, TZ_TYPE_UNDEFINED, 5, "icc?"},
-                                        {305, TZ_TYPE_ASCII, 9, "software"},
-                                        {282, TZ_TYPE_RATIONAL, 1, resolution},
-                                        {65000, TZ_TYPE_SLONG8, 1, "12345678"}};
+    static const tz_tag_value list[] = {SIZED_TAG(34675, TZ_TYPE_UNDEFINED, 5, "icc?"),
+                                        SIZED_TAG(305, TZ_TYPE_ASCII, 9, "software"),
+                                        SIZED_TAG(282, TZ_TYPE_RATIONAL, 1, resolution),
+                                        SIZED_TAG(65000, TZ_TYPE_SLONG8, 1, "12345678")};
     FORMATS(f)
     {
         start();
@@ -249,11 +251,11 @@ static void many_tags_find_room(void **state)
     (void)state;
     static tz_tag_value list[200];
     for (uint16_t i = 0; i < 200; i++)
-        list[i] = (tz_tag_value){(uint16_t)(60199 - i), TZ_TYPE_ASCII, 5, "many"};
+        list[i] = (tz_tag_value)SIZED_TAG((uint16_t)(60199 - i), TZ_TYPE_ASCII, 5, "many");
     start();
     spec.tags = list, spec.tag_count = 200;
     made_file m = made(0);
-    assert_int_equal(m.info->levels[0].tag_count, 212);
+    assert_int_equal(tz_file_get_level(m.handle, 0)->tag_count, 212);
     assert_string_equal(data_of(m.handle, 60000, TZ_TYPE_ASCII, 5), "many");
     assert_string_equal(data_of(m.handle, 60199, TZ_TYPE_ASCII, 5), "many");
     made_close(&m);

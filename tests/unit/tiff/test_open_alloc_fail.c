@@ -127,30 +127,32 @@ static uint64_t mix_geo(uint64_t digest, const tz_geo *geo)
     return geo->rpc ? mix(digest, geo->rpc, 92 * sizeof(double)) : digest;
 }
 
-static uint64_t mix_image(uint64_t digest, const tz_info *info)
+static uint64_t mix_image(uint64_t digest, const tz_file *file)
 {
+    const tz_info *info = tz_file_get_info(file);
     digest = mix(digest, info->extra_samples, info->extra_sample_count * sizeof(uint16_t));
     digest = mix(digest, info->color_map, info->color_map_size * 3 * sizeof(uint16_t));
     for (uint32_t i = 0; i < info->level_count; i++) {
-        digest = mix_number(digest, info->levels[i].width);
-        digest = mix_number(digest, info->levels[i].tile_count);
-        digest = mix_number(digest, info->masks ? info->masks[i].width : 0);
+        digest = mix_number(digest, tz_file_get_level(file, i)->width);
+        digest = mix_number(digest, tz_file_get_level(file, i)->tile_count);
+        digest =
+            mix_number(digest, tz_file_get_mask(file, i) ? tz_file_get_mask(file, i)->width : 0);
     }
     for (uint32_t i = 0; i < info->page_count; i++)
-        digest = mix_number(digest, info->pages[i].ifd_offset);
+        digest = mix_number(digest, tz_file_get_page(file, i)->ifd_offset);
     return digest;
 }
 
 static uint64_t digest_of(const tz_file *file)
 {
     const tz_info *info = tz_file_get_info(file);
-    uint64_t digest = mix_geo(mix_image(1, info), &info->geo);
-    tz_metadata_item item;
-    for (uint32_t i = 0; tz_metadata_get(file, i, &item); i++)
-        digest = mix_text(mix_text(digest, item.name), item.value);
+    uint64_t digest = mix_geo(mix_image(1, file), info->geo);
+    const tz_metadata_item *item;
+    for (uint32_t i = 0; (item = tz_file_get_metadata(file, i)) != NULL; i++)
+        digest = mix_text(mix_text(digest, item->name), item->value);
     for (uint32_t i = 0; i < info->warning_count; i++) {
-        digest = mix_text(digest, info->warnings[i].message);
-        digest = mix_number(digest, info->warnings[i].count);
+        digest = mix_text(digest, tz_file_get_warning(file, i)->message);
+        digest = mix_number(digest, tz_file_get_warning(file, i)->count);
     }
     digest = mix_text(digest, info->nodata_text);
     return mix_number(digest, info->chain_complete);
@@ -164,20 +166,19 @@ typedef tz_result (*opener)(const void *user, tz_file **out, tz_error *err);
 static void check_questions(const tz_file *file)
 {
     tz_tile_span span;
-    tz_tag tag;
-    tz_band band;
+    tz_tag tag = TZ_TAG_INIT;
     uint32_t problems;
     uint64_t before = alloc_hook_stats().allocations;
     tz_error err;
     const tz_result results[] = {
-        tz_tile_spans(&span, file, 0, 0, 1, &err),
-        tz_tile_locate(&span, file, 0, 0, &err),
-        tz_tag_get(&tag, file, tz_file_get_info(file)->levels[0].ifd_offset, 0, &err),
-        tz_band_info(file, 0, &band, &err),
+        tz_tile_spans(&span, file, 0, false, 0, 1, &err),
+        tz_tile_locate(&span, file, 0, false, 0, &err),
+        tz_tag_get(&tag, file, tz_file_get_level(file, 0)->ifd_offset, 0, &err),
         tz_cog_problems(&problems, file, &err),
     };
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
         assert_int_equal(results[i], TZ_OK);
+    assert_non_null(tz_file_get_band(file, 0));
     assert_int_equal(alloc_hook_stats().allocations, before);
 }
 

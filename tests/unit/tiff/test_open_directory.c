@@ -41,7 +41,7 @@ static void t02_first_directory_anywhere(void **state)
             b->ifds[image].gap = gaps[i];
             tz_file *file;
             const tz_info *info = check_info(b, &file);
-            assert_int_equal(info->levels[0].ifd_offset, tb_header_size(b) + gaps[i]);
+            assert_int_equal(tz_file_get_level(file, 0)->ifd_offset, tb_header_size(b) + gaps[i]);
             assert_int_equal(info->width, 64);
             check_done(file, b);
         }
@@ -63,10 +63,10 @@ static void t03_the_chain_ends_with_zero(void **state)
             assert_int_equal(info->ifd_count, count);
             assert_int_equal(info->page_count, count);
             for (uint32_t i = 0; i < count; i++) {
-                assert_int_equal(info->pages[i].width, 10 + i);
-                assert_int_equal(info->pages[i].height, 20 + i);
-                assert_int_equal(info->pages[i].ifd, i);
-                assert_int_equal(info->pages[i].ifd_offset, tb_ifd_at(b, (int)i));
+                assert_int_equal(tz_file_get_page(file, i)->width, 10 + i);
+                assert_int_equal(tz_file_get_page(file, i)->height, 20 + i);
+                assert_int_equal(tz_file_get_page(file, i)->ifd, i);
+                assert_int_equal(tz_file_get_page(file, i)->ifd_offset, tb_ifd_at(b, (int)i));
             }
             check_done(file, b);
         }
@@ -87,7 +87,7 @@ static void t03_the_chain_goes_backwards(void **state)
         const tz_info *info = check_info(b, &file);
         assert_int_equal(info->page_count, 4);
         for (uint32_t i = 0; i < 4; i++)
-            assert_int_equal(info->pages[i].width, 10 + i);
+            assert_int_equal(tz_file_get_page(file, i)->width, 10 + i);
         check_done(file, b);
     }
 }
@@ -100,16 +100,17 @@ static void t04_tags_are_found_in_order(void **state)
         tb *b = tb_new(f);
         tb_gray(b, 64, 64);
         tz_file *file;
-        const tz_info *info = check_info(b, &file);
-        tz_tag tag;
+        check_info(b, &file);
+        tz_tag tag = TZ_TAG_INIT;
         uint16_t previous = 0;
-        for (int32_t i = 0; i < info->levels[0].tag_count; i++) {
-            assert_int_equal(tz_tag_get(&tag, file, info->levels[0].ifd_offset, (uint32_t)i, NULL),
-                             TZ_OK);
+        for (int32_t i = 0; i < tz_file_get_level(file, 0)->tag_count; i++) {
+            assert_int_equal(
+                tz_tag_get(&tag, file, tz_file_get_level(file, 0)->ifd_offset, (uint32_t)i, NULL),
+                TZ_OK);
             assert_true(tag.tag > previous);
             previous = tag.tag;
         }
-        assert_int_equal(info->levels[0].tag_count, b->ifds[0].count);
+        assert_int_equal(tz_file_get_level(file, 0)->tag_count, b->ifds[0].count);
         check_done(file, b);
     }
 }
@@ -183,13 +184,14 @@ static void t05_tag_functions_refuse_what_is_not_there(void **state)
         tb_gray(b, 64, 64);
         tb_set_text(b, 0, 65000, "some text that is not inline");
         tz_file *file;
-        const tz_info *info = check_info(b, &file);
-        uint64_t at = info->levels[0].ifd_offset;
-        tz_tag tag;
+        check_info(b, &file);
+        uint64_t at = tz_file_get_level(file, 0)->ifd_offset;
+        tz_tag tag = TZ_TAG_INIT;
         tz_error err;
         char text[100];
-        assert_int_equal(tz_tag_get(&tag, file, at, (uint32_t)info->levels[0].tag_count, &err),
-                         TZ_ERR_ARG);
+        assert_int_equal(
+            tz_tag_get(&tag, file, at, (uint32_t)tz_file_get_level(file, 0)->tag_count, &err),
+            TZ_ERR_ARG);
         assert_int_equal(tz_tag_get(&tag, file, at, UINT32_MAX, &err), TZ_ERR_ARG);
         assert_int_equal(tz_tag_get(&tag, file, 0, 0, &err), TZ_ERR_FORMAT);
         assert_int_equal(tz_tag_get(&tag, file, b->size, 0, &err), TZ_ERR_FORMAT);
@@ -292,8 +294,8 @@ static void t08_any_unsigned_type_for_sizes(void **state)
             const tz_info *info = check_info(b, &file);
             assert_int_equal(info->width, 200);
             assert_int_equal(info->height, 100);
-            assert_int_equal(info->levels[0].tile_width, 48);
-            assert_int_equal(info->levels[0].tile_height, 32);
+            assert_int_equal(tz_file_get_level(file, 0)->tile_width, 48);
+            assert_int_equal(tz_file_get_level(file, 0)->tile_height, 32);
             assert_int_equal(info->dtype, TZ_DTYPE_UINT8);
             check_done(file, b);
         }
@@ -314,8 +316,8 @@ static void t09_defaults(void **state)
         tz_file *file;
         const tz_info *info = check_info(b, &file);
         assert_int_equal(info->bits_per_sample, 1);
-        assert_int_equal(info->levels[0].compression, 1);
-        assert_int_equal(info->levels[0].predictor, 1);
+        assert_int_equal(tz_file_get_level(file, 0)->compression, 1);
+        assert_int_equal(tz_file_get_level(file, 0)->predictor, 1);
         assert_int_equal(info->fill_order, 1);
         assert_int_equal(info->orientation, 1);
         assert_int_equal(info->bands, 1);
@@ -324,17 +326,17 @@ static void t09_defaults(void **state)
         assert_int_equal(info->ycbcr_subsampling[0], 2);
         assert_int_equal(info->ycbcr_subsampling[1], 2);
         assert_int_equal(info->dtype, TZ_DTYPE_UINT8);
-        assert_int_equal(info->levels[0].tile_height, 50); /* one strip */
-        assert_int_equal(info->levels[0].tile_width, 100);
-        assert_int_equal(info->levels[0].tile_count, 1);
-        assert_false(info->levels[0].tiled);
+        assert_int_equal(tz_file_get_level(file, 0)->tile_height, 50); /* one strip */
+        assert_int_equal(tz_file_get_level(file, 0)->tile_width, 100);
+        assert_int_equal(tz_file_get_level(file, 0)->tile_count, 1);
+        assert_false(tz_file_get_level(file, 0)->tiled);
         assert_int_equal(info->extra_sample_count, 0);
         assert_null(info->color_map);
-        assert_null(info->masks);
+        assert_null(tz_file_get_mask(file, 0));
         assert_null(info->nodata_text);
         assert_int_equal(info->nodata.kind, TZ_NODATA_NONE);
         assert_true(info->exif_ifd == TZ_NO_VALUE && info->gps_ifd == TZ_NO_VALUE);
-        assert_false(info->geo.has_transform || info->geo.has_crs || info->ghost.present);
+        assert_false(info->geo->has_transform || info->geo->has_crs || info->ghost->present);
         check_done(file, b);
     }
 }
@@ -370,7 +372,8 @@ static void check_grid(const tb_spec *spec, uint32_t across, uint32_t down, uint
         tb *b = tb_new(f);
         tb_image(b, spec);
         tz_file *file;
-        const tz_level *level = &check_info(b, &file)->levels[0];
+        check_info(b, &file);
+        const tz_level *level = tz_file_get_level(file, 0);
         assert_int_equal(level->tiles_across, across);
         assert_int_equal(level->tiles_down, down);
         assert_int_equal(level->tile_count, count);
@@ -378,7 +381,7 @@ static void check_grid(const tb_spec *spec, uint32_t across, uint32_t down, uint
         assert_true(level->readable);
         check_locates(file, 0, count - 1, tb_tile_at(b, 0, count - 1), 16);
         tz_tile_span span;
-        assert_int_equal(tz_tile_locate(&span, file, 0, count, NULL), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_locate(&span, file, 0, false, count, NULL), TZ_ERR_ARG);
         check_done(file, b);
     }
 }
@@ -422,7 +425,7 @@ static void t13_one_row_tiles_are_read(void **state)
         tb_finish(b);
         tz_file *file =
             check_warns(b, NULL, DEFECT(FORMAT, TAG, .tag = TZ_TAG_TILE_LENGTH, .found = 1));
-        assert_int_equal(tz_file_get_info(file)->levels[0].tile_count, 20);
+        assert_int_equal(tz_file_get_level(file, 0)->tile_count, 20);
         check_done(file, b);
     }
 }
@@ -436,12 +439,13 @@ static void t14_strips_or_tiles(void **state)
         tb_gray(b, 64, 64);
         tb_tiled(b, 64, 64, 32);
         tz_file *file;
-        assert_false(check_info(b, &file)->levels[0].tiled);
+        check_info(b, &file);
+        assert_false(tz_file_get_level(file, 0)->tiled);
         check_close(file);
         tz_open_options options = TZ_OPEN_OPTIONS_INIT;
         options.page = 1;
         file = check_opens(b, &options);
-        assert_true(tz_file_get_info(file)->levels[0].tiled);
+        assert_true(tz_file_get_level(file, 0)->tiled);
         check_done(file, b);
     }
 }
@@ -495,11 +499,8 @@ static void t17_extra_samples(void **state)
         assert_int_equal(info->extra_samples[2], 1);
         static const tz_color colors[] = {TZ_COLOR_RED,   TZ_COLOR_GREEN,     TZ_COLOR_BLUE,
                                           TZ_COLOR_ALPHA, TZ_COLOR_UNDEFINED, TZ_COLOR_ALPHA};
-        for (uint32_t i = 0; i < 6; i++) {
-            tz_band band;
-            assert_int_equal(tz_band_info(file, i, &band, NULL), TZ_OK);
-            assert_int_equal(band.color, colors[i]);
-        }
+        for (uint32_t i = 0; i < 6; i++)
+            assert_int_equal(tz_file_get_band(file, i)->color, colors[i]);
         check_done(file, b);
     }
 }
@@ -517,9 +518,7 @@ static void t18_palette(void **state)
         static const uint16_t map[] = {0, 1, 2, 65535, 10, 11, 12, 13, 20, 21, 22, 23};
         assert_int_equal(info->color_map_size, 4);
         assert_memory_equal(info->color_map, map, sizeof map);
-        tz_band band;
-        assert_int_equal(tz_band_info(file, 0, &band, NULL), TZ_OK);
-        assert_int_equal(band.color, TZ_COLOR_PALETTE);
+        assert_int_equal(tz_file_get_band(file, 0)->color, TZ_COLOR_PALETTE);
         check_done(file, b);
     }
 }
@@ -543,12 +542,10 @@ static void t18_a_colour_map_makes_a_palette_of_grey(void **state)
                                                .expected = 3, .found = photometric));
             const tz_info *info = tz_file_get_info(file);
             assert_int_equal(info->photometric, 3);
-            assert_int_equal(info->levels[0].photometric, photometric);
+            assert_int_equal(tz_file_get_level(file, 0)->photometric, photometric);
             assert_int_equal(info->color_map_size, 4);
             assert_memory_equal(info->color_map, map, sizeof map);
-            tz_band band;
-            assert_int_equal(tz_band_info(file, 0, &band, NULL), TZ_OK);
-            assert_int_equal(band.color, TZ_COLOR_PALETTE);
+            assert_int_equal(tz_file_get_band(file, 0)->color, TZ_COLOR_PALETTE);
             check_done(file, b);
         }
     }
@@ -572,7 +569,7 @@ static void t18_a_colour_map_with_grey_levels_and_a_mask(void **state)
             b, NULL, DEFECT(FORMAT, TAG, .tag = TZ_TAG_PHOTOMETRIC, .expected = 3, .found = 1));
         const tz_info *info = tz_file_get_info(file);
         assert_int_equal(info->level_count, 2);
-        assert_true(info->levels[0].has_mask);
+        assert_true(tz_file_get_level(file, 0)->has_mask);
         assert_int_equal(info->color_map[0], 1);
         check_done(file, b);
     }
@@ -592,11 +589,8 @@ static void t18_only_the_first_of_many_bands_is_a_palette(void **state)
             tb_finish(b);
             tz_file *file = check_opens_somehow(b, NULL);
             static const tz_color colors[] = {TZ_COLOR_PALETTE, TZ_COLOR_UNDEFINED, TZ_COLOR_ALPHA};
-            for (uint32_t k = 0; k < 3; k++) {
-                tz_band band;
-                assert_int_equal(tz_band_info(file, k, &band, NULL), TZ_OK);
-                assert_int_equal(band.color, colors[k]);
-            }
+            for (uint32_t k = 0; k < 3; k++)
+                assert_int_equal(tz_file_get_band(file, k)->color, colors[k]);
             check_done(file, b);
         }
     }
@@ -630,10 +624,10 @@ static void t20_a_mask_by_photometric_or_by_subfile_type(void **state)
             tz_file *file;
             const tz_info *info = check_info(b, &file);
             assert_int_equal(info->page_count, 1);
-            assert_true(info->levels[0].has_mask);
-            assert_int_equal(info->masks[0].ifd, mask);
-            assert_int_equal(info->masks[0].bits_per_sample, 1);
-            assert_int_equal(info->masks[0].samples, 1);
+            assert_true(tz_file_get_level(file, 0)->has_mask);
+            assert_int_equal(tz_file_get_mask(file, 0)->ifd, mask);
+            assert_int_equal(tz_file_get_mask(file, 0)->bits_per_sample, 1);
+            assert_int_equal(tz_file_get_mask(file, 0)->samples, 1);
             check_done(file, b);
         }
     }
@@ -654,9 +648,9 @@ static void t21_subfile_types_new_and_old(void **state)
         tz_file *file;
         const tz_info *info = check_info(b, &file);
         assert_int_equal(info->level_count, 2);
-        assert_int_equal(info->levels[1].ifd, reduced);
+        assert_int_equal(tz_file_get_level(file, 1)->ifd, reduced);
         assert_int_equal(info->page_count, 2);
-        assert_int_equal(info->pages[1].ifd, page);
+        assert_int_equal(tz_file_get_page(file, 1)->ifd, page);
         check_done(file, b);
     }
 }
@@ -683,7 +677,7 @@ static void t22_sub_directories_of_every_type(void **state)
             assert_int_equal(info->ifd_count, 4);
             assert_int_equal(info->page_count, 1);
             for (uint32_t k = 0; k < 4; k++)
-                assert_int_equal(info->levels[k].width, 64u >> k);
+                assert_int_equal(tz_file_get_level(file, k)->width, 64u >> k);
             check_done(file, b);
         }
     }
@@ -780,9 +774,9 @@ static void t25_unknown_kinds_leave_the_rest_readable(void **state)
                                                .offset = tb_ifd_at(b, 0), .found = kinds[i].value,
                                                .text = kinds[i].text));
             const tz_info *info = tz_file_get_info(file);
-            assert_int_equal(info->levels[0].readable, kinds[i].readable);
+            assert_int_equal(tz_file_get_level(file, 0)->readable, kinds[i].readable);
             assert_int_equal(info->width, 64);
-            assert_int_equal(info->geo.epsg, 32633);
+            assert_int_equal(info->geo->epsg, 32633);
             assert_int_equal(info->nodata.value.u, 5);
             check_done(file, b);
         }

@@ -9,27 +9,25 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Levels of these widths, and which of them have a mask. */
-static void check_levels(const tz_info *info, const uint32_t *widths, const bool *masks,
+static void check_levels(const tz_file *file, const uint32_t *widths, const bool *masks,
                          uint32_t count)
 {
-    assert_int_equal(info->level_count, count);
+    assert_int_equal(tz_file_get_info(file)->level_count, count);
     for (uint32_t i = 0; i < count; i++) {
-        assert_int_equal(info->levels[i].width, widths[i]);
-        assert_int_equal(info->levels[i].has_mask, masks[i]);
-        assert_true(info->levels[i].readable);
-        if (info->masks)
-            assert_int_equal(info->masks[i].width, masks[i] ? widths[i] : 0);
-        else
-            assert_false(masks[i]);
+        assert_int_equal(tz_file_get_level(file, i)->width, widths[i]);
+        assert_int_equal(tz_file_get_level(file, i)->has_mask, masks[i]);
+        assert_true(tz_file_get_level(file, i)->readable);
+        const tz_level *mask = tz_file_get_mask(file, i);
+        assert_int_equal(mask ? mask->width : 0, masks[i] ? widths[i] : 0);
     }
 }
-#define CHECK_LEVELS(info, count, ...)                                                             \
+#define CHECK_LEVELS(file, count, ...)                                                             \
     do {                                                                                           \
         static const struct {                                                                      \
             uint32_t widths[8];                                                                    \
             bool masks[8];                                                                         \
         } expected_ = {__VA_ARGS__};                                                               \
-        check_levels(info, expected_.widths, expected_.masks, count);                              \
+        check_levels(file, expected_.widths, expected_.masks, count);                              \
     } while (0)
 
 /* ---- within one file ---- */
@@ -48,11 +46,11 @@ static void overviews_and_masks_in_the_chain(void **state)
         tb_mask(b, quarter);
         tz_file *file;
         const tz_info *info = check_info(b, &file);
-        CHECK_LEVELS(info, 3, {128, 64, 32}, {true, true, true});
+        CHECK_LEVELS(file, 3, {128, 64, 32}, {true, true, true});
         assert_int_equal(info->page_count, 1);
         assert_int_equal(info->ifd_count, 6);
-        assert_int_equal(info->levels[2].ifd, quarter);
-        assert_int_equal(info->masks[2].ifd, 5);
+        assert_int_equal(tz_file_get_level(file, 2)->ifd, quarter);
+        assert_int_equal(tz_file_get_mask(file, 2)->ifd, 5);
         check_done(file, b);
     }
 }
@@ -68,9 +66,9 @@ static void levels_are_sorted_by_size(void **state)
         tb_overview(b, image, 64, 50);
         tb_overview(b, image, 32, 25);
         tz_file *file;
-        const tz_info *info = check_info(b, &file);
-        CHECK_LEVELS(info, 4, {128, 64, 32, 16}, {false});
-        assert_null(info->masks);
+        check_info(b, &file);
+        CHECK_LEVELS(file, 4, {128, 64, 32, 16}, {false});
+        assert_null(tz_file_get_mask(file, 3));
         check_done(file, b);
     }
 }
@@ -85,12 +83,12 @@ static void a_mask_of_an_overview_alone(void **state)
         int half = tb_overview(b, image, 64, 64);
         tb_mask(b, half);
         tz_file *file;
-        const tz_info *info = check_info(b, &file);
-        CHECK_LEVELS(info, 2, {128, 64}, {false, true});
+        check_info(b, &file);
+        CHECK_LEVELS(file, 2, {128, 64}, {false, true});
         tz_tile_span span;
         tz_error err;
-        assert_int_equal(tz_tile_locate(&span, file, TZ_MASK_OF(0), 0, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_locate(&span, file, TZ_MASK_OF(1), 0, &err), TZ_OK);
+        assert_int_equal(tz_tile_locate(&span, file, 0, true, 0, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_locate(&span, file, 1, true, 0, &err), TZ_OK);
         check_done(file, b);
     }
 }
@@ -107,7 +105,7 @@ static void overviews_and_masks_in_sub_directories(void **state)
         tb_link(b, image, TZ_TAG_SUB_IFDS, TZ_TYPE_IFD, subs, 4);
         tz_file *file;
         const tz_info *info = check_info(b, &file);
-        CHECK_LEVELS(info, 3, {128, 64, 32}, {true, true, false});
+        CHECK_LEVELS(file, 3, {128, 64, 32}, {true, true, false});
         assert_int_equal(info->page_count, 1);
         check_locates(file, 2, 0, tb_tile_at(b, subs[1], 0), 16);
         check_done(file, b);
@@ -126,7 +124,7 @@ static void a_full_image_in_a_sub_directory_is_left_alone(void **state)
         tb_sub(b, image, raw);
         tz_file *file;
         const tz_info *info = check_info(b, &file);
-        CHECK_LEVELS(info, 1, {128}, {false});
+        CHECK_LEVELS(file, 1, {128}, {false});
         assert_int_equal(info->page_count, 1);
         assert_int_equal(info->ifd_count, 2);
         check_done(file, b);
@@ -151,12 +149,12 @@ static void pages_have_levels_and_masks_of_their_own(void **state)
         tb_finish(b);
         tz_open_options options = TZ_OPEN_OPTIONS_INIT;
         tz_file *file = check_opens(b, &options);
-        CHECK_LEVELS(tz_file_get_info(file), 2, {128, 64}, {false});
+        CHECK_LEVELS(file, 2, {128, 64}, {false});
         check_close(file);
         options.page = 1;
         file = check_opens(b, &options);
         const tz_info *info = tz_file_get_info(file);
-        CHECK_LEVELS(info, 3, {100, 50, 25}, {true});
+        CHECK_LEVELS(file, 3, {100, 50, 25}, {true});
         assert_int_equal(info->width, 100);
         assert_int_equal(info->page, 1);
         assert_int_equal(info->page_count, 3);
@@ -165,11 +163,11 @@ static void pages_have_levels_and_masks_of_their_own(void **state)
         options.page = 2;
         file = check_opens(b, &options);
         info = tz_file_get_info(file);
-        CHECK_LEVELS(info, 2, {80, 40}, {false});
+        CHECK_LEVELS(file, 2, {80, 40}, {false});
         assert_int_equal(info->bands, 3);
         assert_int_equal(info->dtype, TZ_DTYPE_UINT16);
-        assert_int_equal(info->pages[2].bands, 3);
-        assert_int_equal(info->pages[2].bits_per_sample, 16);
+        assert_int_equal(tz_file_get_page(file, 2)->bands, 3);
+        assert_int_equal(tz_file_get_page(file, 2)->bits_per_sample, 16);
         check_close(file);
         options.page = 3;
         check_done_fails(b, &options, DEFECT(ARG, ARG, .ifd = -1, .expected = 3, .found = 3));
@@ -249,21 +247,19 @@ static void n10_sidecars_are_read_when_asked_for(void **state)
         tb *ovr = write_overviews(i / TB_FORMATS, paths.ovr);
         tb *msk = write_masks(i / TB_FORMATS, paths.msk);
         tz_file *file = open_with(paths.image, 0, true);
-        CHECK_LEVELS(tz_file_get_info(file), 1, {128}, {false});
+        CHECK_LEVELS(file, 1, {128}, {false});
         tz_close(file);
         file = open_with(paths.image, TZ_SIDECAR_OVR, true);
-        const tz_info *info = tz_file_get_info(file);
-        CHECK_LEVELS(info, 3, {128, 64, 32}, {false});
-        assert_int_equal(info->levels[0].sidecar, 0);
-        assert_int_equal(info->levels[1].sidecar, TZ_SIDECAR_OVR);
+        CHECK_LEVELS(file, 3, {128, 64, 32}, {false});
+        assert_int_equal(tz_file_get_level(file, 0)->sidecar, 0);
+        assert_int_equal(tz_file_get_level(file, 1)->sidecar, TZ_SIDECAR_OVR);
         check_locates(file, 1, 5, tb_tile_at(ovr, 0, 5), 16);
         check_locates(file, 2, 0, tb_tile_at(ovr, 1, 0), 16);
         tz_close(file);
         file = open_with(paths.image, TZ_SIDECAR_OVR | TZ_SIDECAR_MSK, true);
-        info = tz_file_get_info(file);
-        CHECK_LEVELS(info, 3, {128, 64, 32}, {true, true, false});
-        assert_int_equal(info->masks[0].sidecar, TZ_SIDECAR_MSK);
-        check_locates(file, TZ_MASK_OF(1), 0, tb_tile_at(msk, 1, 0), 16);
+        CHECK_LEVELS(file, 3, {128, 64, 32}, {true, true, false});
+        assert_int_equal(tz_file_get_mask(file, 0)->sidecar, TZ_SIDECAR_MSK);
+        check_mask_locates(file, 1, 0, tb_tile_at(msk, 1, 0), 16);
         tz_close(file);
         tb_free(ovr);
         tb_free(msk);
@@ -278,7 +274,7 @@ static void n10_sidecars_that_are_not_there_are_none(void **state)
     sidecar_paths(&paths);
     write_image(TB_CLASSIC, paths.image);
     tz_file *file = open_with(paths.image, TZ_SIDECAR_OVR | TZ_SIDECAR_MSK, true);
-    CHECK_LEVELS(tz_file_get_info(file), 1, {128}, {false});
+    CHECK_LEVELS(file, 1, {128}, {false});
     tz_close(file);
     remove_sidecars(&paths);
 }
@@ -294,9 +290,10 @@ static void n10_a_broken_sidecar_is_a_warning(void **state)
     tb_free(b);
     tz_file *file = open_with(paths.image, TZ_SIDECAR_OVR, false);
     const tz_info *info = tz_file_get_info(file);
-    CHECK_LEVELS(info, 1, {128}, {false});
+    CHECK_LEVELS(file, 1, {128}, {false});
     assert_int_equal(info->warning_count, 1);
-    check_error(&info->warnings[0], DEFECT(FORMAT, NOT_TIFF, .ifd = -1, .text = "image.tif.ovr"));
+    check_error(tz_file_get_warning(file, 0),
+                DEFECT(FORMAT, NOT_TIFF, .ifd = -1, .text = "image.tif.ovr"));
     tz_close(file);
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
     options.sidecars = TZ_SIDECAR_OVR;
@@ -482,7 +479,7 @@ static void l02_items_of_the_ghost_area(void **state)
         tb_ghost(b, TB_GHOST_COG "\nMASK_INTERLEAVED_WITH_IMAGERY=YES\n");
         tb_gray(b, 64, 64);
         tz_file *file;
-        const tz_ghost *ghost = &check_info(b, &file)->ghost;
+        const tz_ghost *ghost = check_info(b, &file)->ghost;
         assert_true(ghost->present && ghost->ifds_before_data && ghost->row_major);
         assert_true(ghost->leaders && ghost->trailers && ghost->mask_interleaved);
         assert_false(ghost->edited);
@@ -504,7 +501,7 @@ static void l08_interleave_of_the_ghost_area(void **state)
             tb_ghost(b, names[i]);
             tb_gray(b, 64, 64);
             tz_file *file;
-            const tz_ghost *ghost = &check_info(b, &file)->ghost;
+            const tz_ghost *ghost = check_info(b, &file)->ghost;
             assert_int_equal(ghost->interleave, i);
             assert_false(ghost->leaders || ghost->trailers || ghost->ifds_before_data);
             check_done(file, b);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "support/check.h"
+#include "support/sized.h"
 
 /* ---- limits ---- */
 
@@ -30,19 +31,21 @@ static void check_boundary(tb *b, const char *name, uint64_t need, bool is_error
     const check_defect *defect = DEFECT(LIMIT, LIMIT, .ifd = ifd, .tag = tag, .limit = name,
                                         .expected = need - 1, .found = need);
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
-    *member(&options.limits, name) = need - 1;
+    tz_limits limits = TZ_LIMITS_INIT;
+    options.limits = &limits;
+    *member(&limits, name) = need - 1;
     if (is_error)
         check_fails(b, &options, defect);
     else
         check_close(check_warns(b, &options, defect));
     static const uint64_t more[] = {0, 1, 1000};
     for (size_t i = 0; i < 3; i++) {
-        *member(&options.limits, name) = need + more[i];
+        *member(&limits, name) = need + more[i];
         check_close(check_opens(b, &options));
     }
-    *member(&options.limits, name) = TZ_UNLIMITED;
+    *member(&limits, name) = TZ_UNLIMITED;
     check_close(check_opens(b, &options));
-    *member(&options.limits, name) = 0; /* the default */
+    *member(&limits, name) = 0; /* the default */
     check_close(check_opens(b, &options));
     tb_free(b);
 }
@@ -142,11 +145,11 @@ static void limit_max_levels_leaves_room_for_masks(void **state)
             tb_mask(b, ifds[i]);
         tb_finish(b);
         tz_open_options options = TZ_OPEN_OPTIONS_INIT;
-        options.limits.max_levels = 5;
+        options.limits = SIZED_LIMITS(.max_levels = 5);
         tz_file *file = check_opens(b, &options);
         assert_int_equal(tz_file_get_info(file)->level_count, 5);
         for (int i = 0; i < 5; i++)
-            assert_true(tz_file_get_info(file)->levels[i].has_mask);
+            assert_true(tz_file_get_level(file, (uint32_t)i)->has_mask);
         check_done(file, b);
     }
 }
@@ -183,7 +186,7 @@ static void limit_max_tag_bytes_spares_tile_tables(void **state)
         tb_tiled(b, 64, 64, 16);
         tb_finish(b);
         tz_open_options options = TZ_OPEN_OPTIONS_INIT;
-        options.limits.max_tag_bytes = 8;
+        options.limits = SIZED_LIMITS(.max_tag_bytes = 8);
         tz_file *file = check_opens(b, &options);
         check_locates(file, 0, 15, tb_tile_at(b, 0, 15), 16);
         check_done(file, b);
@@ -343,7 +346,7 @@ static void options_of_an_older_library_are_taken(void **state)
     tb_finish(b);
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
     options.page = 1;
-    options.limits.max_ifds = 1; /* after the end of the older struct */
+    options.limits = SIZED_LIMITS(.max_ifds = 1); /* after the end of the older struct */
     options.struct_size = offsetof(tz_open_options, limits);
     tz_file *file = NULL;
     assert_int_equal(tz_open_memory(&file, b->data, b->size, &options, NULL), TZ_OK);
@@ -384,15 +387,15 @@ static void a_source_that_changes_is_noticed(void **state)
     uint32_t problems;
     tz_tag tag = check_find_tag(file, TZ_TAG_TILE_OFFSETS);
     uint8_t data[64];
-    assert_int_equal(tz_tile_locate(&span, file, 0, 3, &err), TZ_OK);
+    assert_int_equal(tz_tile_locate(&span, file, 0, false, 3, &err), TZ_OK);
     reads.changed = true;
-    assert_int_equal(tz_tile_spans(&span, file, 0, 0, 1, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_tile_spans(&span, file, 0, false, 0, 1, &err), TZ_ERR_CHANGED);
     assert_int_equal(err.cause, TZ_CAUSE_CHANGED);
-    assert_int_equal(tz_tile_locate(&span, file, 0, 0, &err), TZ_ERR_CHANGED);
-    assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_tile_locate(&span, file, 0, false, 0, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, &err), TZ_ERR_CHANGED);
     assert_int_equal(tz_cog_problems(&problems, file, &err), TZ_ERR_CHANGED);
     assert_int_equal(tz_tag_read(data, sizeof data, file, &tag, &err), TZ_ERR_CHANGED);
-    assert_int_equal(tz_tag_get(&tag, file, tz_file_get_info(file)->levels[0].ifd_offset, 0, &err),
+    assert_int_equal(tz_tag_get(&tag, file, tz_file_get_level(file, 0)->ifd_offset, 0, &err),
                      TZ_ERR_CHANGED);
     tz_close(file);
     tb_free(b);
@@ -405,9 +408,9 @@ static void check_changed_file(const char *path, tb *b, void (*change)(const cha
     tz_tile_span span;
     tb_write_file(b, path);
     assert_int_equal(tz_open(&file, path, NULL, NULL), TZ_OK);
-    assert_int_equal(tz_tile_locate(&span, file, 0, 0, NULL), TZ_OK);
+    assert_int_equal(tz_tile_locate(&span, file, 0, false, 0, NULL), TZ_OK);
     change(path, b);
-    assert_int_equal(tz_tile_locate(&span, file, 0, 0, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_tile_locate(&span, file, 0, false, 0, &err), TZ_ERR_CHANGED);
     assert_int_equal(err.cause, TZ_CAUSE_CHANGED);
     tz_close(file);
 }

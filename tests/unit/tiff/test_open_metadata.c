@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/check.h"
+#include "support/sized.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -100,15 +101,15 @@ static void n02_metadata_items_and_roles(void **state)
 {
     (void)state;
     static const tz_metadata_item items[] = {
-        {"", "AREA", "north & south", "", -1},
-        {"", "TWICE", "<tag>", "", -1},
-        {"IMAGERY", "TIME", "2020", "", -1},
-        {"", "SCALE", "0.5", "scale", 0},
-        {"", "OFFSET", "-10", "offset", 0},
-        {"", "UNITTYPE", "m", "unittype", 0},
-        {"", "STATISTICS_MAXIMUM", "9", "", 0}, /* band by band, not as they came */
-        {"", "DESCRIPTION", "second", "description", 1},
-        {"", "COLORINTERP", "Alpha", "colorinterp", 1},
+        SIZED_ITEM("", "AREA", "north & south", "", -1),
+        SIZED_ITEM("", "TWICE", "<tag>", "", -1),
+        SIZED_ITEM("IMAGERY", "TIME", "2020", "", -1),
+        SIZED_ITEM("", "SCALE", "0.5", "scale", 0),
+        SIZED_ITEM("", "OFFSET", "-10", "offset", 0),
+        SIZED_ITEM("", "UNITTYPE", "m", "unittype", 0),
+        SIZED_ITEM("", "STATISTICS_MAXIMUM", "9", "", 0), /* band by band, not as they came */
+        SIZED_ITEM("", "DESCRIPTION", "second", "description", 1),
+        SIZED_ITEM("", "COLORINTERP", "Alpha", "colorinterp", 1),
     };
     FORMATS(f)
     {
@@ -122,29 +123,29 @@ static void n02_metadata_items_and_roles(void **state)
         }
         tz_file *file;
         assert_int_equal(check_info(b, &file)->metadata_count, COUNT(items));
-        tz_metadata_item item;
         for (uint32_t i = 0; i < COUNT(items); i++) {
-            assert_true(tz_metadata_get(file, i, &item));
-            assert_string_equal(item.domain, items[i].domain);
-            assert_string_equal(item.name, items[i].name);
-            assert_string_equal(item.value, items[i].value);
-            assert_string_equal(item.role, items[i].role);
-            assert_int_equal(item.band, items[i].band);
+            const tz_metadata_item *item = tz_file_get_metadata(file, i);
+            assert_int_equal(item->struct_size, sizeof *item);
+            assert_string_equal(item->domain, items[i].domain);
+            assert_string_equal(item->name, items[i].name);
+            assert_string_equal(item->value, items[i].value);
+            assert_string_equal(item->role, items[i].role);
+            assert_int_equal(item->band, items[i].band);
         }
-        assert_false(tz_metadata_get(file, COUNT(items), &item));
-        assert_false(tz_metadata_get(file, UINT32_MAX, &item));
-        tz_band band;
-        assert_int_equal(tz_band_info(file, 0, &band, NULL), TZ_OK);
-        assert_true(band.has_scale && band.scale == 0.5);
-        assert_true(band.has_offset && band.offset == -10);
-        assert_string_equal(band.unit, "m");
-        assert_null(band.description);
-        assert_int_equal(tz_band_info(file, 1, &band, NULL), TZ_OK);
-        assert_false(band.has_scale || band.has_offset);
-        assert_true(band.scale == 1 && band.offset == 0);
-        assert_string_equal(band.description, "second");
-        assert_string_equal(band.color_text, "Alpha");
-        assert_int_equal(tz_band_info(file, 2, &band, NULL), TZ_ERR_ARG);
+        assert_null(tz_file_get_metadata(file, COUNT(items)));
+        assert_null(tz_file_get_metadata(file, UINT32_MAX));
+        const tz_band *band = tz_file_get_band(file, 0);
+        assert_true(band->has_scale && band->scale == 0.5);
+        assert_true(band->has_offset && band->offset == -10);
+        assert_string_equal(band->unit, "m");
+        assert_null(band->description);
+        band = tz_file_get_band(file, 1);
+        assert_false(band->has_scale || band->has_offset);
+        assert_true(band->scale == 1 && band->offset == 0);
+        assert_string_equal(band->description, "second");
+        assert_string_equal(band->color_text, "Alpha");
+        assert_null(tz_file_get_band(file, 2));
+        assert_null(tz_file_get_band(file, UINT32_MAX));
         check_done(file, b);
     }
 }
@@ -164,13 +165,13 @@ static void n03_n04_internal_mask_and_sparse_tiles(void **state)
         tz_file *file;
         const tz_info *info = check_info(b, &file);
         assert_int_equal(info->level_count, 2);
-        assert_true(info->levels[0].has_mask && info->levels[1].has_mask);
-        assert_int_equal(info->masks[0].ifd, mask);
-        assert_int_equal(info->masks[1].ifd, half_mask);
-        assert_int_equal(info->masks[0].compression, 8);
-        assert_int_equal(info->masks[0].photometric, 4);
+        assert_true(tz_file_get_level(file, 0)->has_mask && tz_file_get_level(file, 1)->has_mask);
+        assert_int_equal(tz_file_get_mask(file, 0)->ifd, mask);
+        assert_int_equal(tz_file_get_mask(file, 1)->ifd, half_mask);
+        assert_int_equal(tz_file_get_mask(file, 0)->compression, 8);
+        assert_int_equal(tz_file_get_mask(file, 0)->photometric, 4);
         check_locates(file, 0, 1, 0, 0);
-        check_locates(file, TZ_MASK_OF(0), 2, 0, 0);
+        check_mask_locates(file, 0, 2, 0, 0);
         check_done(file, b);
     }
 }
@@ -205,8 +206,8 @@ static void n07_rpc_coefficients(void **state)
         tb_set_doubles(b, 0, TZ_TAG_RPC, TZ_TYPE_DOUBLE, rpc, 92);
         tz_file *file;
         const tz_info *info = check_info(b, &file);
-        assert_non_null(info->geo.rpc);
-        assert_memory_equal(info->geo.rpc, rpc, sizeof rpc);
+        assert_non_null(info->geo->rpc);
+        assert_memory_equal(info->geo->rpc, rpc, sizeof rpc);
         check_done(file, b);
     }
 }
@@ -244,7 +245,7 @@ static void n07_profiles_of_any_size_and_side_directories(void **state)
         }
         assert_int_equal(info->exif_ifd, tb_ifd_at(b, exif));
         assert_int_equal(info->gps_ifd, tb_ifd_at(b, gps));
-        tz_tag tag;
+        tz_tag tag = TZ_TAG_INIT;
         assert_int_equal(tz_tag_get(&tag, file, info->exif_ifd, 0, NULL), TZ_OK);
         assert_int_equal(tag.tag, 34850);
         assert_int_equal(tz_tag_get(&tag, file, info->gps_ifd, 0, NULL), TZ_OK);
@@ -267,7 +268,7 @@ static void n08_area_or_point(void **state)
             TB_SHORTS(b, 0, TZ_TAG_GEO_KEYS, 1, 1, 0, 3, 1024, 0, 1, 1, 1025, 0, 1, type, 3072, 0,
                       1, 32633);
             tz_file *file;
-            const tz_geo *geo = &check_info(b, &file)->geo;
+            const tz_geo *geo = check_info(b, &file)->geo;
             double shift = type == 2 ? 5 : 0; /* half a pixel, once */
             assert_int_equal(geo->raster_type, type);
             assert_true(geo->transform[0] == 500000 - shift && geo->transform[1] == 10);
@@ -312,8 +313,8 @@ static void n12_jpeg_tables_and_tile_sizes(void **state)
         tb_finish(b);
         tz_file *file = check_warns(b, NULL, /* a multiple of 8 is JPEG's, of 16 is TIFF's */
                                     DEFECT(FORMAT, TAG, .tag = TZ_TAG_TILE_WIDTH, .found = 24));
-        assert_true(tz_file_get_info(file)->levels[0].readable);
-        assert_int_equal(tz_file_get_info(file)->levels[0].jpeg_tables_size, 20);
+        assert_true(tz_file_get_level(file, 0)->readable);
+        assert_int_equal(tz_file_get_level(file, 0)->jpeg_tables_size, 20);
         check_done(file, b);
     }
 }
@@ -327,7 +328,8 @@ static void lerc_parameters(void **state)
         tb_image(b, &(tb_spec){.compression = 34887});
         TB_LONGS(b, 0, TZ_TAG_LERC_PARAMETERS, 4, 2);
         tz_file *file;
-        const tz_level *level = &check_info(b, &file)->levels[0];
+        check_info(b, &file);
+        const tz_level *level = tz_file_get_level(file, 0);
         assert_int_equal(level->lerc_version, 4);
         assert_int_equal(level->lerc_compression, 2);
         check_done(file, b);
@@ -357,11 +359,9 @@ static void colors_of_bands(void **state)
             TB_SHORTS(b, 0, TZ_TAG_PHOTOMETRIC, kinds[i].photometric);
             tb_finish(b);
             tz_file *file = check_opens_somehow(b, NULL);
-            for (uint32_t k = 0; k < kinds[i].samples; k++) {
-                tz_band band;
-                assert_int_equal(tz_band_info(file, k, &band, NULL), TZ_OK);
-                assert_string_equal(tz_color_name(band.color), kinds[i].names[k]);
-            }
+            for (uint32_t k = 0; k < kinds[i].samples; k++)
+                assert_string_equal(tz_color_name(tz_file_get_band(file, k)->color),
+                                    kinds[i].names[k]);
             check_done(file, b);
         }
     }

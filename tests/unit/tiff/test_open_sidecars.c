@@ -75,13 +75,13 @@ static tz_result open_beside(const beside *paths, uint32_t sidecars, bool strict
 
 static const char *find_item(const tz_file *file, const char *domain, const char *name)
 {
-    tz_metadata_item item;
+    const tz_metadata_item *item;
     const char *found = NULL;
-    for (uint32_t i = 0; tz_metadata_get(file, i, &item); i++) {
-        if (strcmp(item.domain, domain) != 0 || strcmp(item.name, name) != 0)
+    for (uint32_t i = 0; (item = tz_file_get_metadata(file, i)) != NULL; i++) {
+        if (strcmp(item->domain, domain) != 0 || strcmp(item->name, name) != 0)
             continue;
         assert_null(found);
-        found = item.value;
+        found = item->value;
     }
     return found;
 }
@@ -98,7 +98,7 @@ static void without_expat_aux_is_a_warning(void **state)
     make(&paths, false, rich_aux, NULL);
     assert_int_equal(open_beside(&paths, TZ_SIDECAR_AUX, false, &file, &err), TZ_OK);
     const tz_info *info = tz_file_get_info(file);
-    const tz_error *last = &info->warnings[info->warning_count - 1];
+    const tz_error *last = tz_file_get_warning(file, info->warning_count - 1);
     assert_int_equal(info->warning_count, 2); /* of the tag, and of the file */
     assert_int_equal(last->result, TZ_ERR_UNSUPPORTED);
     assert_non_null(strstr(last->message, "beside.tif.aux.xml"));
@@ -115,18 +115,17 @@ static void what_aux_says_wins(void **state)
     beside paths;
     tz_file *file = NULL;
     tz_error err;
-    tz_band band;
     make(&paths, true, rich_aux, world);
     assert_int_equal(open_beside(&paths, 0, true, &file, &err), TZ_OK);
     assert_int_equal(tz_file_get_info(file)->sidecar_count, 0);
-    assert_int_equal(tz_file_get_info(file)->geo.epsg, 32633);
+    assert_int_equal(tz_file_get_info(file)->geo->epsg, 32633);
     tz_close(file);
     assert_int_equal(open_beside(&paths, ALL, true, &file, &err), TZ_OK);
     const tz_info *info = tz_file_get_info(file);
-    assert_int_equal(info->geo.epsg, 32634);
-    assert_true(info->geo.has_crs && info->geo.has_transform);
-    assert_true(info->geo.coordinate_epoch == 2021.5);
-    assert_true(info->geo.transform[0] == 100 && info->geo.transform[5] == -2);
+    assert_int_equal(info->geo->epsg, 32634);
+    assert_true(info->geo->has_crs && info->geo->has_transform);
+    assert_true(info->geo->coordinate_epoch == 2021.5);
+    assert_true(info->geo->transform[0] == 100 && info->geo->transform[5] == -2);
     assert_int_equal(info->nodata.value.u, 7);
     assert_string_equal(info->nodata_text, "7");
     assert_string_equal(find_item(file, "", "A"), "aux");
@@ -134,14 +133,13 @@ static void what_aux_says_wins(void **state)
     assert_string_equal(find_item(file, "", "C"), "new");
     assert_string_equal(find_item(file, "xml:D", "doc"), "<d e=\"1\"><f/></d>");
     assert_string_equal(find_item(file, "", "STATISTICS_MEAN"), "4");
-    assert_int_equal(tz_band_info(file, 0, &band, &err), TZ_OK);
-    assert_true(band.scale == 3);
+    assert_true(tz_file_get_band(file, 0)->scale == 3);
     assert_int_equal(info->sidecar_count, 1); /* the world file has nothing to add */
-    assert_int_equal(info->sidecars[0].sidecar, TZ_SIDECAR_AUX);
-    assert_int_equal(info->sidecars[0].values,
+    assert_int_equal(tz_file_get_sidecar(file, 0)->sidecar, TZ_SIDECAR_AUX);
+    assert_int_equal(tz_file_get_sidecar(file, 0)->values,
                      TZ_SIDECAR_VALUE_TRANSFORM | TZ_SIDECAR_VALUE_CRS | TZ_SIDECAR_VALUE_NODATA |
                          TZ_SIDECAR_VALUE_METADATA | TZ_SIDECAR_VALUE_BANDS);
-    assert_string_equal(info->sidecars[0].path, paths.aux);
+    assert_string_equal(tz_file_get_sidecar(file, 0)->path, paths.aux);
     tz_close(file);
     clean(&paths);
 }
@@ -156,12 +154,12 @@ static void a_world_file_serves_where_there_is_no_transform(void **state)
         make(&paths, georeferenced != 0, NULL, world);
         assert_int_equal(open_beside(&paths, ALL, false, &file, &err), TZ_OK);
         const tz_info *info = tz_file_get_info(file);
-        assert_true(info->geo.has_transform);
+        assert_true(info->geo->has_transform);
         assert_int_equal(info->sidecar_count, georeferenced ? 0 : 1);
         if (!georeferenced) {
-            assert_true(info->geo.transform[0] == 1000 && info->geo.transform[3] == 2000);
-            assert_int_equal(info->sidecars[0].sidecar, TZ_SIDECAR_WORLD);
-            assert_int_equal(info->sidecars[0].values, TZ_SIDECAR_VALUE_TRANSFORM);
+            assert_true(info->geo->transform[0] == 1000 && info->geo->transform[3] == 2000);
+            assert_int_equal(tz_file_get_sidecar(file, 0)->sidecar, TZ_SIDECAR_WORLD);
+            assert_int_equal(tz_file_get_sidecar(file, 0)->values, TZ_SIDECAR_VALUE_TRANSFORM);
         }
         tz_close(file);
         clean(&paths);
@@ -212,8 +210,8 @@ static void defects_are_warnings_and_strict_errors(void **state)
         assert_int_equal(open_beside(&paths, ALL, false, &file, &err), TZ_OK);
         const tz_info *info = tz_file_get_info(file);
         assert_int_equal(info->warning_count, 1);
-        assert_int_equal(info->warnings[0].cause, rows[i].cause);
-        assert_int_equal(info->warnings[0].tag, -1);
+        assert_int_equal(tz_file_get_warning(file, 0)->cause, rows[i].cause);
+        assert_int_equal(tz_file_get_warning(file, 0)->tag, -1);
         assert_int_equal(info->sidecar_count, 0);
         assert_int_equal(info->nodata.value.u, 1);
         tz_close(file);
@@ -238,9 +236,11 @@ static void defects_of_aux_are_not_findings(void **state)
     assert_int_equal(open_beside(&paths, ALL, false, &file, &err), TZ_OK);
     assert_int_equal(tz_file_get_info(file)->warning_count, 1);
     assert_int_equal(tz_validate_file(&validation, file, NULL, &err), TZ_OK);
-    for (uint32_t i = 0; i < validation->check_count; i++)
-        for (uint32_t k = 0; k < validation->checks[i].finding_count; k++)
-            assert_null(strstr(validation->checks[i].findings[k].message, "aux.xml"));
+    for (uint32_t i = 0; i < validation->check_count; i++) {
+        const tz_check *check = tz_validation_get_check(validation, i);
+        for (uint32_t k = 0; k < check->finding_count; k++)
+            assert_null(strstr(check->findings[k].message, "aux.xml"));
+    }
     tz_validation_free(validation);
     tz_close(file);
     clean(&paths);

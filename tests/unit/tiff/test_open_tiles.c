@@ -27,7 +27,7 @@ static tb *many_tiles(unsigned format)
 static void check_spans(const tb *b, const tz_file *file, uint64_t first, size_t count)
 {
     tz_tile_span *spans = malloc(count * sizeof *spans + 1);
-    assert_int_equal(tz_tile_spans(spans, file, 0, first, count, NULL), TZ_OK);
+    assert_int_equal(tz_tile_spans(spans, file, 0, false, first, count, NULL), TZ_OK);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(spans[i].offset, tb_tile_at(b, 0, first + i));
         assert_int_equal(spans[i].size, tb_tile_size(b, 0, first + i));
@@ -68,17 +68,17 @@ static void spans_beyond_the_table_are_refused(void **state)
         check_info(b, &file);
         tz_tile_span span[2];
         tz_error err;
-        assert_int_equal(tz_tile_spans(span, file, 0, 3000, 1, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 0, false, 3000, 1, &err), TZ_ERR_ARG);
         assert_int_equal(err.cause, TZ_CAUSE_ARG);
-        assert_int_equal(tz_tile_spans(span, file, 0, 2999, 2, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(span, file, 0, UINT64_MAX, 2, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(span, file, 0, 1, SIZE_MAX, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(span, file, 1, 0, 1, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(span, file, TZ_MASK_OF(0), 0, 1, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_locate(span, file, UINT32_MAX, 0, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 0, false, 2999, 2, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 0, false, UINT64_MAX, 2, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 0, false, 1, SIZE_MAX, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 1, false, 0, 1, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 0, true, 0, 1, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_locate(span, file, UINT32_MAX, false, 0, &err), TZ_ERR_ARG);
         uint64_t bytes, sparse;
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 1, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(span, file, 0, 3000, 0, &err), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 1, false, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_tile_spans(span, file, 0, false, 3000, 0, &err), TZ_OK);
         check_done(file, b);
     }
 }
@@ -96,7 +96,7 @@ static void stored_size_is_the_sum(void **state)
             expected_bytes += tb_tile_size(b, 0, i);
             expected_sparse += tb_tile_size(b, 0, i) == 0;
         }
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, NULL), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL), TZ_OK);
         assert_int_equal(bytes, expected_bytes);
         assert_int_equal(sparse, expected_sparse);
         check_done(file, b);
@@ -116,7 +116,8 @@ static void stored_size_that_does_not_fit_is_an_error(void **state)
         tz_file *file = check_opens(b, NULL);
         uint64_t bytes = 7, sparse = 7;
         tz_error err;
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, &err), TZ_ERR_FORMAT);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, &err),
+                         TZ_ERR_FORMAT);
         check_error(&err, DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_BYTE_COUNTS, .tile = 2));
         check_done(file, b);
     }
@@ -156,7 +157,7 @@ static void spans_of_a_few_tiles_read_a_few_bytes(void **state)
         assert_int_equal(tz_file_get_info(file)->bytes_read, reads.bytes);
         check_reads before = reads;
         tz_tile_span span;
-        assert_int_equal(tz_tile_spans(&span, file, 0, 1500, 1, NULL), TZ_OK);
+        assert_int_equal(tz_tile_spans(&span, file, 0, false, 1500, 1, NULL), TZ_OK);
         assert_true(reads.bytes - before.bytes <= 8192);
         assert_true(reads.ranges - before.ranges <= 2);
         tz_close(file);
@@ -182,27 +183,27 @@ static void an_end_that_was_cut_off_is_found_in_the_last_page(void **state)
             tz_open_source(&file, check_source_memory(b->data, at + 1, &reads), NULL, NULL, NULL),
             TZ_OK);
         check_reads before = reads;
-        assert_int_equal(tz_level_check_end(file, 0, &err), TZ_ERR_FORMAT);
+        assert_int_equal(tz_level_check_end(file, 0, false, &err), TZ_ERR_FORMAT);
         assert_true(reads.bytes - before.bytes <= 4096);
         assert_true(reads.ranges - before.ranges <= 2);
         check_error(&err, DEFECT(FORMAT, TRUNCATED, .tag = TZ_TAG_TILE_OFFSETS, .tile = last,
                                  .level = 0, .offset = at,
                                  .expected = at + tb_tile_size(b, 0, last), .found = at + 1));
-        assert_int_equal(tz_level_check_end(file, 1, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_level_check_end(file, 1, false, &err), TZ_ERR_ARG);
         tz_close(file);
 
         file = check_opens(b, NULL);
-        assert_int_equal(tz_level_check_end(file, 0, &err), TZ_OK);
+        assert_int_equal(tz_level_check_end(file, 0, false, &err), TZ_OK);
         tz_close(file);
         for (uint64_t i = 2744; i < 3000; i++) /* a sparse end: nothing more is looked at */
             tb_patch_tile(b, 0, i, 0, 0);
         tb_patch_tile(b, 0, 2743, b->size, 10);
         file = check_opens(b, NULL);
-        assert_int_equal(tz_level_check_end(file, 0, &err), TZ_OK);
+        assert_int_equal(tz_level_check_end(file, 0, false, &err), TZ_OK);
         tb_patch_tile(b, 0, 2744, b->size, 0); /* its size would be in a leader */
         tz_close(file);
         file = check_opens(b, NULL);
-        assert_int_equal(tz_level_check_end(file, 0, &err), TZ_ERR_FORMAT);
+        assert_int_equal(tz_level_check_end(file, 0, false, &err), TZ_ERR_FORMAT);
         assert_int_equal(err.tile, 2744);
         check_done(file, b);
     }
@@ -244,7 +245,7 @@ static void l09_sparse_tiles(void **state)
         uint64_t bytes, sparse;
         for (uint64_t i = 0; i < 16; i++)
             check_locates(file, 0, i, 0, 0);
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, NULL), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL), TZ_OK);
         assert_int_equal(bytes, 0);
         assert_int_equal(sparse, 16);
         check_done(file, b);
@@ -339,16 +340,16 @@ static void tiles_of_overviews_and_masks(void **state)
         tz_file *file = check_opens(b, NULL);
         for (uint64_t i = 0; i < 16; i++) {
             check_locates(file, 0, i, tb_tile_at(b, image, i), 16);
-            check_locates(file, TZ_MASK_OF(0), i, tb_tile_at(b, masks[0], i), 16);
+            check_mask_locates(file, 0, i, tb_tile_at(b, masks[0], i), 16);
         }
         for (uint64_t i = 0; i < 3; i++) {
             check_locates(file, 1, i, tb_tile_at(b, overview, i), 16);
-            check_locates(file, TZ_MASK_OF(1), i, tb_tile_at(b, masks[1], i), 16);
+            check_mask_locates(file, 1, i, tb_tile_at(b, masks[1], i), 16);
         }
-        check_locate_fails(file, TZ_MASK_OF(1), 3,
-                           DEFECT(FORMAT, TRUNCATED, .ifd = masks[1], .tag = TZ_TAG_TILE_OFFSETS,
-                                  .level = (int32_t)TZ_MASK_OF(1), .tile = 3, .offset = b->size,
-                                  .text = "mask"));
+        check_mask_locate_fails(file, 1, 3,
+                                DEFECT(FORMAT, TRUNCATED, .ifd = masks[1],
+                                       .tag = TZ_TAG_TILE_OFFSETS, .level = 1, .mask = true,
+                                       .tile = 3, .offset = b->size, .text = "mask"));
         check_done(file, b);
     }
 }
@@ -407,20 +408,20 @@ static void a_million_tiles_cost_nothing_until_asked_for(void **state)
         assert_true(alloc_hook_stats().peak_bytes < 65536);
         alloc_hook_remove();
         const tz_info *info = tz_file_get_info(file);
-        assert_int_equal(info->levels[0].tile_count, MILLION);
-        assert_true(info->levels[0].readable);
+        assert_int_equal(tz_file_get_level(file, 0)->tile_count, MILLION);
+        assert_true(tz_file_get_level(file, 0)->readable);
         assert_int_equal(info->warning_count, 0);
         assert_int_equal(info->bytes_read, reads.bytes);
         reads = (check_reads){0};
         tz_tile_span span;
-        assert_int_equal(tz_tile_spans(&span, file, 0, 765432, 1, &err), TZ_OK);
+        assert_int_equal(tz_tile_spans(&span, file, 0, false, 765432, 1, &err), TZ_OK);
         assert_int_equal(span.offset, expected.offset);
         assert_int_equal(span.size, expected.size);
         assert_true(reads.bytes < 65536);
         check_locates(file, 0, 765432, expected.offset, expected.size);
         check_locates(file, 0, MILLION - 1, 0, 0);
         uint64_t bytes, sparse;
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, &err), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, &err), TZ_OK);
         assert_int_equal(bytes, expected.size);
         assert_int_equal(sparse, MILLION - 1);
         tz_close(file);

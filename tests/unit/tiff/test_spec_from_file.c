@@ -4,6 +4,7 @@
 
 #include "support/alloc_hook.h"
 #include "support/check.h"
+#include "support/sized.h"
 #include "support/spec_case.h"
 #include "support/spec_equal.h"
 
@@ -134,7 +135,7 @@ static void random_keys(random_parts *parts)
 static void random_place(random_parts *parts)
 {
     tz_geo *place = &parts->place;
-    *place = (tz_geo){.coordinate_epoch = NAN};
+    *place = (tz_geo){.struct_size = sizeof(tz_geo), .coordinate_epoch = NAN};
     spec.geo = place;
     for (unsigned i = 0; i < 92; i++)
         parts->doubles[i] = fraction(1e6);
@@ -172,8 +173,8 @@ static void random_words(random_parts *parts)
     spec.metadata_count = number(7);
     for (unsigned i = 0; i < spec.metadata_count; i++)
         parts->items[i] =
-            (tz_metadata_item){number(2) ? "" : "xml:d", words[number(3)], words[number(6)], "",
-                               (int32_t)number(spec.bands + 1) - 1};
+            (tz_metadata_item)SIZED_ITEM(number(2) ? "" : "xml:d", words[number(3)],
+                                         words[number(6)], "", (int32_t)number(spec.bands + 1) - 1);
     static const uint16_t ids[] = {270, 305, 282, 700, 34675, 65001};
     static const uint16_t types[] = {2, 2, 5, 1, 7, 12};
     spec.tags = parts->tags;
@@ -182,9 +183,9 @@ static void random_words(random_parts *parts)
         parts->bytes[i] = (uint8_t)number(256);
     for (unsigned i = 0; i < spec.tag_count; i++) {
         const uint64_t count = 1 + number(16);
-        parts->tags[i] = (tz_tag_value){ids[i], types[i], count, parts->bytes};
+        parts->tags[i] = (tz_tag_value)SIZED_TAG(ids[i], types[i], count, parts->bytes);
         if (types[i] == TZ_TYPE_ASCII)
-            parts->tags[i] = (tz_tag_value){ids[i], types[i], 6, words[0]};
+            parts->tags[i] = (tz_tag_value)SIZED_TAG(ids[i], types[i], 6, words[0]);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "support/check.h"
+#include "support/sized.h"
 #include "support/spec_file.h"
 
 static const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -17,22 +18,22 @@ static const double doubles[] = {1.1, -2.2e-200};
 static uint16_t width = 64, height = 64, eight = 8, one = 1;
 static uint32_t tile = 16;
 static const tz_tag_value tags[] = {
-    {256, TZ_TYPE_SHORT, 1, &width},      {257, TZ_TYPE_SHORT, 1, &height},
-    {258, TZ_TYPE_SHORT, 1, &eight},      {259, TZ_TYPE_SHORT, 1, &one},
-    {262, TZ_TYPE_SHORT, 1, &one},        {322, TZ_TYPE_LONG, 1, &tile},
-    {323, TZ_TYPE_LONG, 1, &tile},        {50001, TZ_TYPE_BYTE, 9, bytes},
-    {50002, TZ_TYPE_BYTE, 3, bytes},      {50003, TZ_TYPE_ASCII, 5, "abcd"},
-    {50004, TZ_TYPE_ASCII, 4, "abc"},     {50005, TZ_TYPE_SHORT, 1, shorts},
-    {50006, TZ_TYPE_SHORT, 2, shorts},    {50007, TZ_TYPE_SHORT, 5, shorts},
-    {50008, TZ_TYPE_LONG, 1, longs},      {50009, TZ_TYPE_LONG, 2, longs},
-    {50010, TZ_TYPE_LONG, 3, longs},      {50011, TZ_TYPE_RATIONAL, 1, longs},
-    {50012, TZ_TYPE_RATIONAL, 2, longs},  {50013, TZ_TYPE_SBYTE, 2, bytes},
-    {50014, TZ_TYPE_UNDEFINED, 7, bytes}, {50015, TZ_TYPE_SSHORT, 3, shorts},
-    {50016, TZ_TYPE_SLONG, 2, longs},     {50017, TZ_TYPE_SRATIONAL, 1, longs},
-    {50018, TZ_TYPE_FLOAT, 1, floats},    {50019, TZ_TYPE_FLOAT, 3, floats},
-    {50020, TZ_TYPE_DOUBLE, 1, doubles},  {50021, TZ_TYPE_DOUBLE, 2, doubles},
-    {50022, TZ_TYPE_LONG8, 1, wides},     {50023, TZ_TYPE_LONG8, 2, wides},
-    {50024, TZ_TYPE_SLONG8, 1, wides},
+    SIZED_TAG(256, TZ_TYPE_SHORT, 1, &width),      SIZED_TAG(257, TZ_TYPE_SHORT, 1, &height),
+    SIZED_TAG(258, TZ_TYPE_SHORT, 1, &eight),      SIZED_TAG(259, TZ_TYPE_SHORT, 1, &one),
+    SIZED_TAG(262, TZ_TYPE_SHORT, 1, &one),        SIZED_TAG(322, TZ_TYPE_LONG, 1, &tile),
+    SIZED_TAG(323, TZ_TYPE_LONG, 1, &tile),        SIZED_TAG(50001, TZ_TYPE_BYTE, 9, bytes),
+    SIZED_TAG(50002, TZ_TYPE_BYTE, 3, bytes),      SIZED_TAG(50003, TZ_TYPE_ASCII, 5, "abcd"),
+    SIZED_TAG(50004, TZ_TYPE_ASCII, 4, "abc"),     SIZED_TAG(50005, TZ_TYPE_SHORT, 1, shorts),
+    SIZED_TAG(50006, TZ_TYPE_SHORT, 2, shorts),    SIZED_TAG(50007, TZ_TYPE_SHORT, 5, shorts),
+    SIZED_TAG(50008, TZ_TYPE_LONG, 1, longs),      SIZED_TAG(50009, TZ_TYPE_LONG, 2, longs),
+    SIZED_TAG(50010, TZ_TYPE_LONG, 3, longs),      SIZED_TAG(50011, TZ_TYPE_RATIONAL, 1, longs),
+    SIZED_TAG(50012, TZ_TYPE_RATIONAL, 2, longs),  SIZED_TAG(50013, TZ_TYPE_SBYTE, 2, bytes),
+    SIZED_TAG(50014, TZ_TYPE_UNDEFINED, 7, bytes), SIZED_TAG(50015, TZ_TYPE_SSHORT, 3, shorts),
+    SIZED_TAG(50016, TZ_TYPE_SLONG, 2, longs),     SIZED_TAG(50017, TZ_TYPE_SRATIONAL, 1, longs),
+    SIZED_TAG(50018, TZ_TYPE_FLOAT, 1, floats),    SIZED_TAG(50019, TZ_TYPE_FLOAT, 3, floats),
+    SIZED_TAG(50020, TZ_TYPE_DOUBLE, 1, doubles),  SIZED_TAG(50021, TZ_TYPE_DOUBLE, 2, doubles),
+    SIZED_TAG(50022, TZ_TYPE_LONG8, 1, wides),     SIZED_TAG(50023, TZ_TYPE_LONG8, 2, wides),
+    SIZED_TAG(50024, TZ_TYPE_SLONG8, 1, wides),
 };
 enum { TAGS = sizeof tags / sizeof tags[0], TILES = 16 };
 
@@ -90,7 +91,7 @@ static void check_tables(const tz_file *handle, uint32_t level, const tz_emit_if
     tz_error err;
     for (uint64_t i = 0; i < directory->tile_count; i++) {
         tz_tile_span span;
-        assert_int_equal(tz_tile_spans(&span, handle, level, i, 1, &err), TZ_OK);
+        assert_int_equal(tz_tile_spans(&span, handle, level, false, i, 1, &err), TZ_OK);
         assert_true(span.offset == directory->tile_offsets[i]);
         assert_true(span.size == directory->tile_sizes[i]);
     }
@@ -108,8 +109,8 @@ static void values_of_every_type_read_back(void **state)
         const tz_info *info = tz_file_get_info(handle);
         assert_int_equal(info->bigtiff, (f & TB_BIGTIFF) != 0);
         assert_int_equal(info->big_endian, (f & TB_BIG_ENDIAN) != 0);
-        assert_int_equal(info->levels[0].tag_count, TAGS + 2);
-        assert_int_equal(info->levels[0].ifd_offset % 8, 0);
+        assert_int_equal(tz_file_get_level(handle, 0)->tag_count, TAGS + 2);
+        assert_int_equal(tz_file_get_level(handle, 0)->ifd_offset % 8, 0);
         for (unsigned i = 0; i < TAGS; i++)
             check_tag(handle, &tags[i]);
         check_tables(handle, 0, &directory);
@@ -144,10 +145,11 @@ static void check_strips(uint16_t strips, const uint64_t *at, const uint32_t *by
                          unsigned format)
 {
     const uint16_t rows = 1;
-    const tz_tag_value list[] = {{256, TZ_TYPE_SHORT, 1, &width}, {257, TZ_TYPE_SHORT, 1, &strips},
-                                 {258, TZ_TYPE_SHORT, 1, &eight}, {259, TZ_TYPE_SHORT, 1, &one},
-                                 {262, TZ_TYPE_SHORT, 1, &one},   {277, TZ_TYPE_SHORT, 1, &one},
-                                 {278, TZ_TYPE_SHORT, 1, &rows},  {284, TZ_TYPE_SHORT, 1, &one}};
+    const tz_tag_value list[] = {
+        SIZED_TAG(256, TZ_TYPE_SHORT, 1, &width), SIZED_TAG(257, TZ_TYPE_SHORT, 1, &strips),
+        SIZED_TAG(258, TZ_TYPE_SHORT, 1, &eight), SIZED_TAG(259, TZ_TYPE_SHORT, 1, &one),
+        SIZED_TAG(262, TZ_TYPE_SHORT, 1, &one),   SIZED_TAG(277, TZ_TYPE_SHORT, 1, &one),
+        SIZED_TAG(278, TZ_TYPE_SHORT, 1, &rows),  SIZED_TAG(284, TZ_TYPE_SHORT, 1, &one)};
     const tz_emit_ifd directory = {.tags = list,
                                    .tag_count = sizeof list / sizeof list[0],
                                    .strips = true,
@@ -193,7 +195,7 @@ static void directories_come_before_tables(void **state)
     (void)state;
     uint32_t reduced = 1;
     tz_tag_value list[TAGS + 1];
-    list[0] = (tz_tag_value){254, TZ_TYPE_LONG, 1, &reduced};
+    list[0] = (tz_tag_value)SIZED_TAG(254, TZ_TYPE_LONG, 1, &reduced);
     memcpy(list + 1, tags, sizeof tags);
     uint16_t half = 32;
     list[1].data = list[2].data = &half;
@@ -212,7 +214,8 @@ static void directories_come_before_tables(void **state)
         check_tables(handle, 1, &directories[1]);
         const tz_tag table = check_find_tag(handle, TZ_TAG_TILE_OFFSETS);
         assert_true(table.offset >= info->directory_end);
-        assert_true(info->levels[0].ifd_offset < info->levels[1].ifd_offset);
+        assert_true(tz_file_get_level(handle, 0)->ifd_offset <
+                    tz_file_get_level(handle, 1)->ifd_offset);
         tz_close(handle);
         emitted_free(&file);
     }

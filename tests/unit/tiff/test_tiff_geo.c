@@ -685,7 +685,7 @@ static void every_allocation_fails_in_turn(void **state)
     GEO_TIEPOINTS(&f->m, 0, 0, 0, 5, 6, 0);
     for (uint64_t n = 1;; n++) {
         bench b;
-        tz_geo geo = {.model_type = 77};
+        tz_geo geo = {.struct_size = sizeof(tz_geo), .model_type = 77};
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
         bench_init(&b);

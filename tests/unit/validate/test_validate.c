@@ -43,8 +43,8 @@ static tz_validate_options all_tiles(void)
 static const tz_check *find_check(const tz_validation *validation, const char *id)
 {
     for (uint32_t i = 0; i < validation->check_count; i++)
-        if (strcmp(validation->checks[i].id, id) == 0)
-            return &validation->checks[i];
+        if (strcmp(tz_validation_get_check(validation, i)->id, id) == 0)
+            return tz_validation_get_check(validation, i);
     fail_msg("no check %s", id);
     return NULL;
 }
@@ -100,7 +100,7 @@ static void findings_have_locations(void **state)
     assert_int_equal(tz_validate_file(&validation, file, &options, NULL), TZ_OK);
     assert_true(validation->opened && validation->full && !validation->valid);
     const tz_check *spans = check_found(validation, "tiff.tile-spans", TZ_CHECK_OUTCOME_FAIL);
-    assert_int_equal(spans->of, TZ_CHECK_CLASS_TIFF);
+    assert_int_equal(spans->check_class, TZ_CHECK_CLASS_TIFF);
     assert_int_equal(spans->finding_count, 1);
     assert_int_equal(spans->findings[0].tile, 5);
     assert_int_equal(spans->findings[0].level, 0);
@@ -117,6 +117,9 @@ static void findings_have_locations(void **state)
     const tz_check *masks = check_found(validation, "gdal.mask-adjacent", TZ_CHECK_OUTCOME_FAIL);
     assert_true(masks->count > masks->finding_count);
     assert_int_equal(masks->finding_count, 4);
+    assert_int_equal(masks->findings[0].mask, 1);
+    assert_int_equal(masks->findings[0].level, 0);
+    assert_int_equal(spans->findings[0].mask, 0);
     /* opened without sidecars, nobody looked for overviews beside the file */
     assert_non_null(
         check_found(validation, "gdal.external-overviews", TZ_CHECK_OUTCOME_NOT_APPLICABLE)->note);
@@ -147,7 +150,7 @@ static void l04_good_files_of_every_form(void **state)
         tz_validation *validation = NULL;
         assert_int_equal(tz_validate_file(&validation, file, &options, NULL), TZ_OK);
         for (uint32_t i = 0; i < validation->check_count; i++) {
-            const tz_check *check = &validation->checks[i];
+            const tz_check *check = tz_validation_get_check(validation, i);
             if (check->outcome >= TZ_CHECK_OUTCOME_WARNING &&
                 strcmp(check->id, "cog.bigtiff") != 0 &&
                 strcmp(check->id, "cog.tables") != 0) /* the builder has values where it likes */
@@ -256,8 +259,10 @@ static void verdict_and_strictness(void **state)
     tz_validation *validation = NULL;
     assert_int_equal(tz_validate_file(&validation, file, NULL, NULL), TZ_OK);
     assert_true(validation->valid);
-    assert_int_equal(validation->classes[TZ_CHECK_CLASS_COG], TZ_CHECK_OUTCOME_FAIL);
-    assert_int_equal(validation->classes[TZ_CHECK_CLASS_GEOTIFF], TZ_CHECK_OUTCOME_NOT_APPLICABLE);
+    assert_int_equal(tz_validation_get_class(validation, TZ_CHECK_CLASS_COG),
+                     TZ_CHECK_OUTCOME_FAIL);
+    assert_int_equal(tz_validation_get_class(validation, TZ_CHECK_CLASS_GEOTIFF),
+                     TZ_CHECK_OUTCOME_NOT_APPLICABLE);
     tz_validation_free(validation);
     options.strict = true;
     assert_int_equal(tz_validate_file(&validation, file, &options, NULL), TZ_OK);
@@ -275,17 +280,21 @@ static void every_check_has_words(void **state)
     tz_validation *validation = NULL;
     assert_int_equal(tz_validate_file(&validation, file, NULL, NULL), TZ_OK);
     for (uint32_t i = 0; i < validation->check_count; i++) {
-        const tz_check *check = &validation->checks[i];
-        const char *class_name = tz_check_class_name(check->of);
+        const tz_check *check = tz_validation_get_check(validation, i);
+        const char *class_name = tz_check_class_name(check->check_class);
         assert_true(strncmp(check->id, class_name, strlen(class_name)) == 0);
         assert_true(strlen(check->text) > 5);
-        assert_true((check->group != NULL) == (check->of == TZ_CHECK_CLASS_COG));
+        assert_true((check->group != NULL) == (check->check_class == TZ_CHECK_CLASS_COG));
         assert_true((check->count > 0) == (check->outcome >= TZ_CHECK_OUTCOME_WARNING));
         assert_true(check->finding_count <= check->count);
         assert_ptr_equal(find_check(validation, check->id), check); /* ids are unique */
         for (uint32_t k = 0; k < check->finding_count; k++)
             assert_true(strlen(check->findings[k].message) > 5);
     }
+    assert_null(tz_validation_get_check(validation, validation->check_count));
+    assert_null(tz_validation_get_check(validation, UINT32_MAX));
+    assert_int_equal(tz_validation_get_class(validation, (tz_check_class)TZ_CHECK_CLASS_COUNT),
+                     TZ_CHECK_OUTCOME_NOT_APPLICABLE);
     tz_validation_free(validation);
     tz_close(file);
     tb_free(b);
@@ -516,7 +525,8 @@ static void sparse_tiles_are_not_decoded(void **state)
     assert_int_equal(tz_validate_file(&validation, file, &options, NULL), TZ_OK);
     assert_int_equal(validation->tiles, 1024);
     assert_int_equal(validation->tiles_decoded, 0);
-    assert_int_not_equal(validation->classes[TZ_CHECK_CLASS_TIFF], TZ_CHECK_OUTCOME_FAIL);
+    assert_int_not_equal(tz_validation_get_class(validation, TZ_CHECK_CLASS_TIFF),
+                         TZ_CHECK_OUTCOME_FAIL);
     tz_validation_free(validation);
     tz_close(file);
     tb_free(b);

@@ -10,6 +10,7 @@
 #include "support/alloc_hook.h"
 #include "support/raster.h"
 #include "support/scratch.h"
+#include "support/sized.h"
 #include "write/block_head.h"
 
 /* ---- pixels of all levels ---- */
@@ -379,10 +380,13 @@ static void test_metadata_goes_along(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 3, 100, 80, false);
-    const tz_geo geo = {
-        .has_transform = true, .transform = {5e5, 10, 0, 4e6, 0, -10}, .epsg = 32632};
-    const tz_metadata_item items[] = {{"", "unit", "m", "unittype", 0}, {NULL, "A", "b", NULL, -1}};
-    const tz_tag_value tags[] = {{305, 2, 5, "mine"}};
+    const tz_geo geo = {.struct_size = sizeof(tz_geo),
+                        .has_transform = true,
+                        .transform = {5e5, 10, 0, 4e6, 0, -10},
+                        .epsg = 32632};
+    const tz_metadata_item items[] = {SIZED_ITEM("", "unit", "m", "unittype", 0),
+                                      SIZED_ITEM(NULL, "A", "b", NULL, -1)};
+    const tz_tag_value tags[] = {SIZED_TAG(305, 2, 5, "mine")};
     tz_write_options options = small_tiles();
     r.spec.geo = &geo;
     r.spec.metadata = items, r.spec.metadata_count = 2;

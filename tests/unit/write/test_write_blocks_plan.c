@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "support/alloc_hook.h"
+#include "support/sized.h"
 #include "support/spec_case.h"
 #include "support/spec_equal.h"
 #include "write/cog_plan_bytes.h"
@@ -26,7 +27,7 @@ static const tz_metadata_item items[] = {
     {.domain = NULL, .name = "n", .value = "gr\xc3\xbc\xc3\x9f", .role = NULL, .band = -1},
 };
 static const uint32_t longs[] = {72, 1, 0x01020304, 1};
-static const tz_tag_value some_tags[] = {{282, 5, 2, longs}, {305, 2, 4, "me\0"}};
+static const tz_tag_value some_tags[] = {SIZED_TAG(282, 5, 2, longs), SIZED_TAG(305, 2, 4, "me\0")};
 static const uint8_t discard[] = {3, 0, 1};
 
 static double rpc[92];
@@ -44,7 +45,8 @@ static tz_cog_plan_params rich_value(void)
     spec.mask = true;
     spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999.25}};
     spec.nodata_text = "-9999.25";
-    geo = (tz_geo){.has_transform = true,
+    geo = (tz_geo){.struct_size = sizeof(tz_geo),
+                   .has_transform = true,
                    .transform = {1, 2, 3, 4, 5, -6.5},
                    .raster_type = TZ_RASTER_TYPE_POINT,
                    .gcps = gcps,

@@ -111,7 +111,7 @@ static void write_it(const large_case *c, asked *a, tz_write_report *report)
 static void check_level(const tz_file *file, uint32_t index)
 {
     enum { ROWS = 7 };
-    const tz_level *level = &tz_file_get_info(file)->levels[index];
+    const tz_level *level = tz_file_get_level(file, index);
     const uint32_t step = level->height > ROWS ? (level->height - 1) / ROWS : 1;
     float *row = malloc(level->width * sizeof *row);
     for (uint32_t y = 0; y < level->height; y += step) {

@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "support/alloc_hook.h"
 #include "support/raster.h"
+#include "support/sized.h"
 
 /* The layout of a file: tiles in the order in which they are made, or a COG, of which overviews
  * wait, and with bands apart all bands but the first. A sink of the caller's that cannot make room
@@ -47,8 +48,9 @@ static tz_write_options everything(const layout *what)
 
 static raster rich_raster(void)
 {
-    static const tz_metadata_item items[] = {{"", "AUTHOR", "somebody", "", -1},
-                                             {"", "DESCRIPTION", "first", "description", 0}};
+    static const tz_metadata_item items[] = {
+        SIZED_ITEM("", "AUTHOR", "somebody", "", -1),
+        SIZED_ITEM("", "DESCRIPTION", "first", "description", 0)};
     raster r = raster_make(TZ_DTYPE_FLOAT32, 2, 70, 90, true);
     r.spec.metadata = items;
     r.spec.metadata_count = 2;
@@ -275,9 +277,9 @@ static void lie_everywhere(const raster *r, const layout *what)
     const tz_info *info = tz_file_get_info(file);
     assert_true((info->level_count > 1) == what->cog);
     for (uint32_t level = 0; level < info->level_count; level++)
-        for (uint64_t tile = 0; tile < info->levels[level].tile_count; tile++) {
+        for (uint64_t tile = 0; tile < tz_file_get_level(file, level)->tile_count; tile++) {
             tz_tile_span where;
-            assert_int_equal(tz_tile_locate(&where, file, level, tile, &err), TZ_OK);
+            assert_int_equal(tz_tile_locate(&where, file, level, false, tile, &err), TZ_OK);
             lie_at(r, what, where.offset);
             lie_at(r, what, where.offset + 9);
         }

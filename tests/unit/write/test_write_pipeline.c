@@ -36,8 +36,8 @@ static tz_result make(void *user, uint64_t number, unsigned worker, tz_error *er
     if (l->every > 0)
         assert_true(atomic_load(&l->delivered) >= number / l->every * l->every);
     if (number >= l->fail_make)
-        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC, tz_at_tile(0, number, TZ_NO_VALUE),
-                       "bad");
+        return tz_fail(&ctx, TZ_ERR_FORMAT, TZ_CAUSE_CODEC,
+                       tz_at_tile(0, false, number, TZ_NO_VALUE), "bad");
     return TZ_OK;
 }
 

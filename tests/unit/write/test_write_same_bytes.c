@@ -198,7 +198,7 @@ static void tiles_are_aligned_when_asked(void **state)
     tz_file *file = NULL;
     tz_tile_span spans[16];
     assert_int_equal(tz_open_memory(&file, memory.data, memory.size, NULL, NULL), TZ_OK);
-    assert_int_equal(tz_tile_spans(spans, file, 0, 0, 16, NULL), TZ_OK);
+    assert_int_equal(tz_tile_spans(spans, file, 0, false, 0, 16, NULL), TZ_OK);
     for (size_t i = 0; i < 16; i++)
         assert_int_equal(spans[i].offset % 4096, 0);
     tz_close(file);
