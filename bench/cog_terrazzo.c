@@ -37,7 +37,8 @@ static bool write_cog(const job *what, tz_file *file, tz_image_spec *spec)
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
     tz_error err;
     tz_writer *made = NULL;
-    const tz_row_source source = {.read = read_window, .user = file, .chunk_rows = what->tile};
+    const tz_row_source source = {
+        .struct_size = sizeof source, .read = read_window, .user = file, .chunk_rows = what->tile};
     how.cog = true;
     how.overview_resampling = TZ_RESAMPLING_AVERAGE;
     how.level = what->level;

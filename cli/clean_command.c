@@ -104,7 +104,7 @@ static tz_result clean_directory(cleaning *settings, const char *directory, tz_e
         json_array(j, "found");
     }
     tz_result result =
-        tz_clean(&removed, directory, settings->age, show_temporary_file, settings, err);
+        tz_clean(&removed, directory, settings->age, show_temporary_file, settings, NULL, err);
     if (!as_json)
         return result;
     json_array_end(j);

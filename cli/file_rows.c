@@ -83,7 +83,8 @@ static tz_result read_rows(void *user, const tz_window *window, const tz_buffer 
 
 tz_row_source file_rows_source(file_rows *f)
 {
-    return (tz_row_source){.read = read_rows,
+    return (tz_row_source){.struct_size = sizeof(tz_row_source),
+                           .read = read_rows,
                            .user = f,
                            .chunk_rows = tz_file_get_level(f->c->file, 0)->tile_height,
                            .columns = true,

@@ -47,7 +47,7 @@ static void count_stored(info_file *f, uint32_t level, bool mask, struct info_st
     if (l == NULL || !l->readable)
         return;
     out->known =
-        tz_level_stored_size(&out->bytes, &out->sparse, f->file, level, mask, &err) == TZ_OK;
+        tz_level_stored_size(&out->bytes, &out->sparse, f->file, level, mask, NULL, &err) == TZ_OK;
     if (!out->known)
         info_problem(f, &err, false);
 }

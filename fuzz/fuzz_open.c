@@ -48,6 +48,7 @@ static tz_result open_copy(tz_file **out, const uint8_t *data, size_t size,
     copy_source *copy = calloc(1, sizeof *copy);
     if (copy == NULL)
         abort();
+    copy->source.struct_size = sizeof copy->source;
     copy->source.size = size;
     copy->source.submit = copy_submit;
     copy->source.wait = copy_wait;

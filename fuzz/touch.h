@@ -126,7 +126,7 @@ static void touch_tiles(const tz_file *file, uint32_t level, bool mask, const tz
     if (count > TOUCH_TILES)
         return;
     uint64_t bytes = 0, sparse = 0;
-    tz_result result = tz_level_stored_size(&bytes, &sparse, file, level, mask, &err);
+    tz_result result = tz_level_stored_size(&bytes, &sparse, file, level, mask, NULL, &err);
     touch_error(result, &err);
     touch_check(result != TZ_OK || sparse <= count, "more sparse tiles than tiles");
     result = tz_level_check_end(file, level, mask, &err);

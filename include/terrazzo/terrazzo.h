@@ -162,51 +162,109 @@ TZ_API const char *tz_cause_name(tz_cause cause);
  * Progress
  * ------------------------------------------------------------------------------------------ */
 
-/* Called now and then by long calls, from the thread that made the call. Returning false cancels:
- * the call then returns TZ_ERR_CANCELLED. It must not call back into the same handle. */
+/* Called now and then by long calls, only on the thread that made the call. Returning false
+ * cancels: the call then returns TZ_ERR_CANCELLED. It must not call back into the same handle.
+ * total is 0 where it is not known. Fixed layout. */
 typedef struct tz_progress {
     bool (*call)(void *user, uint64_t done, uint64_t total); /* NULL: no progress, no cancel */
     void *user;
 } tz_progress;
 
 /* ---------------------------------------------------------------------------------------------
+ * Log
+ * ------------------------------------------------------------------------------------------ */
+
+typedef enum tz_log_level {
+    TZ_LOG_DEBUG = 0,  /* facts of a plan or a result: tiles, reads, bytes, threads */
+    TZ_LOG_INFO = 1,   /* why a device or a library was not used */
+    TZ_LOG_WARNING = 2 /* a warning that the call records in its info or report as well */
+} tz_log_level;
+TZ_API const char *tz_log_level_name(tz_log_level level); /* "debug", ...; never NULL */
+
+/* Receives lines about a call, of one line each, without control characters. Called only on the
+ * thread that made the call, before the call returns; text lives until the callback returns. The
+ * callback must not call back into the same handle. Fixed layout. */
+typedef struct tz_log {
+    void (*call)(void *user, tz_log_level level, const char *text); /* NULL: no log */
+    void *user;
+} tz_log;
+
+/* ---------------------------------------------------------------------------------------------
  * Byte sources
  * ------------------------------------------------------------------------------------------ */
 
-/* One piece to read: size bytes at offset, to dst. */
+/* One piece to read: size bytes at offset, to dst. Fixed layout. */
 typedef struct tz_range {
     uint64_t offset;
     size_t size;
-    void *dst;
+    void *dst; /* NULL in prefetch */
 } tz_range;
 
-/* Many pieces, read together. The caller keeps it and the memory of its ranges until wait returns;
- * state belongs to the source in between. */
+/* Several pieces, read together. The library makes requests: it keeps the request, its ranges and
+ * their memory until wait returns. state belongs to the source in between. A source allocates none
+ * of its own, so that members may be appended. */
 typedef struct tz_request {
     const tz_range *ranges;
     size_t count;
     void *state;
 } tz_request;
 
-/* Where bytes come from: a local file, memory, or anything that fills in these functions. All of
- * them may be called from several threads at once, with different requests.
+/* A source of bytes: a local file, memory, or anything that fills in these functions. The library
+ * uses the struct where it is, mostly as the first member of one of the caller's own, until close.
+ * Members after close may be left 0, and a source of an older version has fewer of them.
  *
- * submit starts every range of a request; a synchronous source completes them there. A request that
- * was submitted with success must be given to wait once, and only after wait the memory may be used
- * or released, also when wait fails. A submit that fails has ended all that it had started.
- * A range is delivered whole or the request fails: reading past size is TZ_ERR_FORMAT with
- * TZ_CAUSE_TRUNCATED. check answers TZ_ERR_CHANGED when the bytes are no longer those of the time
- * of opening; it may be NULL. close releases the source. */
+ * All functions may be called from several threads at once, with different requests; with
+ * caller_thread only on the thread that made the call of the library. doc/extending.md explains how
+ * to write one for a network. */
 typedef struct tz_source tz_source;
 struct tz_source {
+    size_t struct_size;
     uint64_t size; /* bytes in all, fixed while open */
+    /* The functions are called only on the thread that called the library: tz_open_source, tz_read,
+     * tz_tile_spans, tz_validate_file, tz_close, ... Tiles are still decoded by several threads. */
+    bool caller_thread;
+    /* Starts every range of a request; a synchronous source completes them here. A submit that
+     * fails has ended all that it had started. A range is delivered whole or the request fails:
+     * reading past size is TZ_ERR_FORMAT with TZ_CAUSE_TRUNCATED. */
     TZ_NODISCARD tz_result (*submit)(tz_source *source, tz_request *request, tz_error *err);
+    /* Ends a request: called once for every submit that succeeded. Only after wait is the memory of
+     * the ranges used or released, also when wait fails. */
     TZ_NODISCARD tz_result (*wait)(tz_source *source, tz_request *request, tz_error *err);
+    /* Returns TZ_ERR_CHANGED when the bytes are no longer those of the time of opening; NULL: they
+     * do not change. */
     TZ_NODISCARD tz_result (*check)(tz_source *source, tz_error *err);
+    /* Releases the source; NULL: nothing to release. */
     void (*close)(tz_source *source);
-};
 
-/* For sources written outside the library: fill *err (NULL is fine) and return result. */
+    /* Hints. 0 stands for what suits a local disk. */
+    uint32_t max_requests; /* worth having in flight at once; 0: as many as there are threads */
+    /* Bytes between two wanted ranges that cost less than a further range: such ranges are read as
+     * one, with the bytes between. 0: 4 KiB, and at most a quarter of what is wanted. */
+    uint64_t merge_gap;
+    /* Bytes of ranges that are read as one, as far as memory allows. 0: up to 256 KiB, less if
+     * threads would be idle. */
+    uint64_t merge_span;
+    /* Bytes of the first read of tz_open_source, 16 to 16 MiB. Directories that it holds cost no
+     * further read. 0: 4 KiB. */
+    uint64_t first_read_bytes;
+    /* Returns a text that changes with the bytes, such as an ETag, which lives until close. Sources
+     * of equal text have equal bytes. NULL, or NULL returned: none is known. */
+    const char *(*identity)(tz_source *source);
+    /* Promises that these ranges will be asked for soon; dst is NULL. The source may start to fetch
+     * them, and forget them when it likes. Returns at once. May be NULL. */
+    void (*prefetch)(tz_source *source, const tz_range *ranges, size_t count);
+    /* Waits until a further range of a submitted request has arrived and sets *range to its index,
+     * each index once, in any order. The bytes of a range that was reported are valid, even when a
+     * later range fails. After an error next is not called again for the request. wait ends the
+     * request in every case. NULL: all ranges have arrived when wait returns. */
+    TZ_NODISCARD tz_result (*next)(tz_source *source, tz_request *request, size_t *range,
+                                   tz_error *err);
+};
+#define TZ_SOURCE_INIT TZ_INIT(tz_source)
+TZ_API void tz_source_init(tz_source *source, size_t size);
+
+/* Fills *err (NULL is fine) and returns result: for the functions of sources, sinks, row sources
+ * and blobs that are written outside the library. message may be NULL. */
 TZ_API tz_result tz_error_set(tz_error *err, tz_result result, tz_cause cause, uint64_t offset,
                               const char *message);
 
@@ -295,6 +353,7 @@ typedef struct tz_open_options {
     bool require_crs;        /* no usable coordinate reference system is an error */
     const tz_limits *limits; /* NULL: the defaults */
     tz_progress progress;
+    tz_log log;
 } tz_open_options;
 #define TZ_OPEN_OPTIONS_INIT TZ_INIT(tz_open_options)
 TZ_API void tz_open_options_init(tz_open_options *options, size_t size);
@@ -311,7 +370,8 @@ TZ_API TZ_NODISCARD tz_result tz_open_memory(tz_file **out, const void *data, si
                                              const tz_open_options *options, tz_error *err);
 
 /* The same for a source of the caller's. name is shown in messages; it may be NULL. The file owns
- * the source from the moment of the call: it is closed by tz_close, and also when opening fails. */
+ * the source from the moment of the call: it is closed by tz_close, and also when opening fails,
+ * unless its struct_size is wrong. */
 TZ_API TZ_NODISCARD tz_result tz_open_source(tz_file **out, tz_source *source, const char *name,
                                              const tz_open_options *options, tz_error *err);
 
@@ -668,10 +728,10 @@ TZ_API TZ_NODISCARD tz_result tz_tile_locate(tz_tile_span *out, const tz_file *f
                                              bool mask, uint64_t tile, tz_error *err);
 
 /* The sum of all tile sizes of a level, and the number of sparse tiles. Reads the level's whole
- * table, page by page. */
+ * table, page by page. progress is in tiles; it may be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_level_stored_size(uint64_t *bytes, uint64_t *sparse_tiles,
                                                    const tz_file *file, uint32_t level, bool mask,
-                                                   tz_error *err);
+                                                   const tz_progress *progress, tz_error *err);
 
 /* Looks for the end of a level that was cut off: reads the last page of its tile table (256 tiles),
  * and no tile. TZ_ERR_FORMAT with TZ_CAUSE_TRUNCATED names the first of these tiles that reaches
@@ -806,6 +866,7 @@ typedef struct tz_read_options {
        on buffers in host memory must be finished before the call. */
     bool has_stream;
     void *stream;
+    tz_log log;
 } tz_read_options;
 #define TZ_READ_OPTIONS_INIT TZ_INIT(tz_read_options)
 TZ_API void tz_read_options_init(tz_read_options *options, size_t size);
@@ -1111,6 +1172,7 @@ typedef struct tz_write_options {
                        may be anything */
     tz_verify verify;
     tz_progress progress; /* in rows */
+    tz_log log;
 } tz_write_options;
 #define TZ_WRITE_OPTIONS_INIT TZ_INIT(tz_write_options)
 TZ_API void tz_write_options_init(tz_write_options *options, size_t size);
@@ -1146,9 +1208,15 @@ typedef struct tz_bytes {
 
 /* Where bytes go: a file, memory, or anything that fills in these functions. write is given
  * ascending offsets that may leave gaps, which are zero; the first 16 bytes come last. Not two
- * calls at a time, but from any thread. A function that is NULL does nothing. */
+ * calls at a time, but from any thread. A function that is NULL does nothing. The library uses the
+ * struct where it is, mostly as the first member of one of the caller's own, until close. */
 typedef struct tz_sink tz_sink;
 struct tz_sink {
+    size_t struct_size;
+    /* The functions are called only on the thread that called the library: tz_create_sink,
+     * tz_write_rows, tz_write_from, tz_commit, tz_writer_close. Tiles are still encoded by several
+     * threads. */
+    bool caller_thread;
     TZ_NODISCARD tz_result (*write)(tz_sink *sink, uint64_t offset, const tz_bytes *pieces,
                                     size_t count, tz_error *err);
     /* For what is verified; NULL: it is not. */
@@ -1165,6 +1233,8 @@ struct tz_sink {
     /* The last call; without a commit that succeeded, nothing must be left. */
     void (*close)(tz_sink *sink);
 };
+#define TZ_SINK_INIT TZ_INIT(tz_sink)
+TZ_API void tz_sink_init(tz_sink *sink, size_t size);
 
 /* A file that appears whole or not at all, as those of tz_create do: for other files that belong to
  * an image, and for tz_create_sink. Takes any order of offsets. exclusive: a destination that
@@ -1199,7 +1269,7 @@ TZ_API TZ_NODISCARD tz_result tz_create_memory(tz_writer **out, tz_memory *into,
 TZ_API void tz_memory_free(tz_memory *memory); /* zeroed is fine */
 
 /* The same into a sink of the caller's, which is closed by tz_writer_close and also when this
- * fails. name is shown in messages; it may be NULL. */
+ * fails, unless its struct_size is wrong. name is shown in messages; it may be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
                                              const tz_image_spec *spec,
                                              const tz_write_options *options, tz_error *err);
@@ -1219,8 +1289,9 @@ TZ_API TZ_NODISCARD tz_result tz_write_rows_on_stream(tz_writer *writer, const t
 
 /* Pixels on demand. read fills pixels (and mask, when the specification has one; else its data is
  * NULL) with window; the buffers have the window's size. Every pixel is asked for once, in order of
- * rows. Called from the thread that called tz_write_from. */
+ * rows. read is called only on the thread that called tz_write_from. */
 typedef struct tz_row_source {
+    size_t struct_size;
     TZ_NODISCARD tz_result (*read)(void *user, const tz_window *window, const tz_buffer *pixels,
                                    const tz_buffer *mask, tz_error *err);
     void *user;
@@ -1230,6 +1301,8 @@ typedef struct tz_row_source {
     bool on_device;      /* fills memory of tz_write_options.device, and has done so on return, or
                             is about to, on tz_device_native_stream */
 } tz_row_source;
+#define TZ_ROW_SOURCE_INIT TZ_INIT(tz_row_source)
+TZ_API void tz_row_source_init(tz_row_source *source, size_t size);
 
 /* All rows that are left. */
 TZ_API TZ_NODISCARD tz_result tz_write_from(tz_writer *writer, const tz_row_source *source,
@@ -1250,10 +1323,11 @@ TZ_API TZ_NODISCARD tz_result tz_plan_write(tz_write_report *report, const tz_im
 
 /* Remove what writes that were killed left in a directory: temporary files of this library that no
  * process holds and that were not written to for min_age seconds. found (may be NULL) is called for
- * each with its path; returning false keeps it. */
+ * each with its path; returning false keeps it. progress is in entries of the directory, of which
+ * the total is not known and 0; it may be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_clean(uint64_t *removed, const char *directory, uint64_t min_age,
                                        bool (*found)(void *user, const char *path), void *user,
-                                       tz_error *err);
+                                       const tz_progress *progress, tz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * Cloud Optimized GeoTIFF by many processes
@@ -1395,7 +1469,8 @@ TZ_API TZ_NODISCARD tz_result tz_assembly_create(tz_assembly **out, const tz_cog
                                                  tz_error *err);
 TZ_API void tz_assembly_free(tz_assembly *assembly); /* NULL is fine */
 
-/* Blobs that are somewhere: read fills dst with size bytes of one. */
+/* Blobs that are somewhere: read fills dst with size bytes of one. It is called only on the thread
+ * that called tz_assemble_file. */
 typedef struct tz_blobs {
     size_t count;
     TZ_NODISCARD tz_result (*read)(void *user, size_t blob, uint64_t offset, void *dst, size_t size,
@@ -1563,6 +1638,7 @@ typedef struct tz_validate_options {
     uint32_t threads;        /* of decoding; 0: as many as there are cores for this process */
     uint64_t max_memory;     /* for decoding; 0: 256 MiB, or what one tile takes */
     tz_progress progress;    /* in tiles */
+    tz_log log;
 } tz_validate_options;
 #define TZ_VALIDATE_OPTIONS_INIT TZ_INIT(tz_validate_options)
 TZ_API void tz_validate_options_init(tz_validate_options *options, size_t size);
@@ -1693,6 +1769,8 @@ typedef struct tz_device_options {
     void *cuda_context;   /* a CUcontext of the device to work in, which outlives it here; NULL: its
                              primary context, which the runtime and most libraries use */
     void *cuda_stream;    /* a CUstream of the caller's: see tz_device_native_stream; NULL: none */
+    tz_log log;
+    tz_progress progress; /* in drivers that were looked for */
 } tz_device_options;
 #define TZ_DEVICE_OPTIONS_INIT TZ_INIT(tz_device_options)
 TZ_API void tz_device_options_init(tz_device_options *options, size_t size);

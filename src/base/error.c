@@ -401,6 +401,23 @@ tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, 
                    "cancelled by the caller");
 }
 
+/* ---- the log ---- */
+
+/* A text from a file may be part of the line: it is cleaned as messages are. */
+void tz_log_line(const tz_log *log, tz_log_level level, const char *format, ...)
+{
+    char text[sizeof(((tz_error *)0)->message)];
+    message_line out = {text, 0, sizeof text};
+    if (!log || !log->call)
+        return;
+    text[0] = '\0';
+    va_list args;
+    va_start(args, format);
+    append_va_list(&out, format, args);
+    va_end(args);
+    log->call(log->user, level, text);
+}
+
 /* ---- warnings ---- */
 
 void tz_warnings_deinit(tz_warnings *warnings)
@@ -483,12 +500,15 @@ tz_result tz_vwarn(const tz_context *ctx, uint64_t times, tz_result result, tz_c
     if (!ctx->warnings)
         return TZ_OK;
     tz_error error = error_at(ctx, result, cause, location);
+    const uint32_t known = ctx->warnings->count;
     tz_error *out;
     TZ_TRY(slot_for_warning(ctx, &error, times, format, &out));
     if (out) {
         error.count = out->count;
         make_message(&error, ctx->name, location.tag_name, format, args);
         *out = error;
+        if (ctx->warnings->count > known)
+            tz_log_line(ctx->log, TZ_LOG_WARNING, "%s", error.message);
     }
     return TZ_OK;
 }
@@ -529,12 +549,15 @@ tz_result tz_warn_from_error(const tz_context *ctx, const tz_error *failed, cons
     }
     if (!ctx->warnings)
         return TZ_OK;
+    const uint32_t known = ctx->warnings->count;
     tz_error *out;
     TZ_TRY(slot_for_warning(ctx, failed, 1, kind, &out));
     if (out) {
         const uint64_t count = out->count;
         *out = *failed;
         out->count = count;
+        if (ctx->warnings->count > known)
+            tz_log_line(ctx->log, TZ_LOG_WARNING, "%s", failed->message);
     }
     return TZ_OK;
 }

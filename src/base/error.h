@@ -31,9 +31,10 @@ typedef struct tz_context {
     const tz_limits *limits; /* resolved; NULL if the callee checks no limit */
     tz_error *err;           /* receives errors; NULL: nobody does */
     tz_warnings *warnings;   /* receives warnings; NULL: they are dropped */
-    bool strict;             /* warnings are errors */
-    bool require_crs;        /* warnings with TZ_CAUSE_GEO are errors */
-    int32_t ifd;             /* current directory; -1: none */
+    const tz_log *log; /* receives recorded warnings as lines; NULL outside the caller's thread */
+    bool strict;       /* warnings are errors */
+    bool require_crs;  /* warnings with TZ_CAUSE_GEO are errors */
+    int32_t ifd;       /* current directory; -1: none */
 } tz_context;
 
 /* A position in the file, made by tz_at_...; unknown fields keep their value of tz_no_location. */
@@ -122,6 +123,9 @@ tz_result tz_return_struct(void *out, size_t size, const void *from, const char 
 /* Calls the progress callback, if there is one; fails with TZ_ERR_CANCELLED if it says to stop. */
 tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, uint64_t done,
                             uint64_t total);
+
+/* Sends a line to the log, if there is one. Only the thread that made the public call may do so. */
+void tz_log_line(const tz_log *log, tz_log_level level, const char *format, ...) TZ_PRINTF(3, 4);
 
 /* Returns a failure to the caller at once; only for functions that hold nothing at this point. */
 #define TZ_TRY(call)                                                                               \

@@ -46,6 +46,12 @@ const char *tz_cause_name(tz_cause cause)
     return (unsigned)cause < COUNT(cause_names) ? cause_names[cause] : "UNKNOWN";
 }
 
+const char *tz_log_level_name(tz_log_level level)
+{
+    static const char *const names[] = {"debug", "info", "warning"};
+    return (unsigned)level < COUNT(names) ? names[level] : "unknown";
+}
+
 /* ---- lists of names ---- */
 
 static char to_lower(char c)

@@ -111,9 +111,14 @@ static tz_result fill_list(tz_device_list *list, const tz_device_setup *setup, b
         const size_t before = list->found.count;
         about->info = (tz_driver_info){
             .name = tz_drivers[i]->name, .library = about->library, .reason = about->reason};
+        TZ_TRY(tz_check_progress(ctx, &setup->options.progress, i, DRIVER_COUNT));
         TZ_TRY(tz_drivers[i]->find(setup, &list->found, about, ctx));
+        if (probes && about->reason[0])
+            tz_log_line(&setup->options.log, TZ_LOG_INFO, "%s: %s", about->info.name,
+                        about->reason);
         for (size_t k = before; k < list->found.count; k++) {
             tz_found_device *device = list->found.devices[k];
+            TZ_TRY(tz_check_progress(ctx, &setup->options.progress, i, DRIVER_COUNT));
             if (probes && device->info.usable && tz_drivers[i]->probes_when_listed)
                 probe_device(tz_drivers[i], setup, (uint32_t)(k - before), device);
             device->info.caps = tz_device_caps(tz_drivers[i], &device->info);

@@ -5,6 +5,20 @@
 #include "base/mem.h"
 #include "io/sink_file.h"
 
+/* Every sink has all members up to this one. */
+#define MIN_SIZE (offsetof(tz_sink, close) + sizeof(((tz_sink *)0)->close))
+
+tz_result tz_sink_check_struct(const tz_sink *sink, const tz_context *ctx)
+{
+    tz_sink members = {0};
+    TZ_TRY(tz_copy_struct(&members, sizeof members, sink, "sink", "TZ_SINK_INIT", ctx));
+    if (sink->struct_size < MIN_SIZE)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_no_location(), MIN_SIZE, sink->struct_size),
+                       "sink->struct_size is wrong; use TZ_SINK_INIT");
+    return TZ_OK;
+}
+
 static tz_result propagate_failure(tz_result result, tz_error *failed, const tz_context *ctx)
 {
     return tz_propagate_failure(ctx, result, failed, "the sink failed");

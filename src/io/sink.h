@@ -25,6 +25,10 @@ tz_result tz_sink_open_spool(tz_sink **out, tz_sink *sink, const char *directory
                              const tz_context *ctx);
 tz_result tz_sink_open_memory_spool(tz_sink **out, const tz_context *ctx);
 
+/* Checks the struct of a sink of the caller, before it belongs to a writer. After a failure it must
+ * not be used, not even to close it. */
+tz_result tz_sink_check_struct(const tz_sink *sink, const tz_context *ctx);
+
 /* Copies size bytes of one sink to another; `from` has a function to read. The system copies them
  * if both are files, else they pass through the buffer of the caller. */
 tz_result tz_sink_copy(tz_sink *to, uint64_t to_offset, tz_sink *from, uint64_t from_offset,

@@ -278,7 +278,8 @@ tz_result tz_sink_open_file(tz_sink **out, const char *path, bool exclusive, boo
     tz_file_sink *file = tz_alloc(sizeof *file);
     if (!file)
         return tz_fail_nomem(&named, sizeof *file);
-    *file = (tz_file_sink){.base = {.write = write_file,
+    *file = (tz_file_sink){.base = {.struct_size = sizeof file->base,
+                                    .write = write_file,
                                     .read = read_file,
                                     .insert = tz_file_sink_insert,
                                     .sync = sync_file,
@@ -379,10 +380,12 @@ tz_result tz_sink_open_spool(tz_sink **out, tz_sink *sink, const char *directory
     if (!made)
         return tz_fail_nomem(ctx, sizeof *made + name_size);
     snprintf(made->display_name, name_size, "%s%s", before, after);
-    made->file =
-        (tz_file_sink){.base = {.write = write_file, .read = read_file, .close = close_file},
-                       .display_name = made->display_name,
-                       .no_sync = true};
+    made->file = (tz_file_sink){.base = {.struct_size = sizeof made->file.base,
+                                         .write = write_file,
+                                         .read = read_file,
+                                         .close = close_file},
+                                .display_name = made->display_name,
+                                .no_sync = true};
     tz_error failed = {.result = TZ_OK};
     const tz_context within = tz_file_sink_context(&made->file, &failed);
     if (open_spool_file(&made->file, beside, directory, &within) != TZ_OK) {

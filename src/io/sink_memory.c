@@ -154,9 +154,12 @@ static void close_memory_sink(tz_sink *base)
 
 static tz_result open_memory_sink(tz_sink **out, tz_memory *into, const tz_context *ctx)
 {
-    static const tz_sink spool = {
-        .write = write_memory, .read = read_memory, .close = close_memory_sink};
-    static const tz_sink whole = {.write = write_memory,
+    static const tz_sink spool = {.struct_size = sizeof spool,
+                                  .write = write_memory,
+                                  .read = read_memory,
+                                  .close = close_memory_sink};
+    static const tz_sink whole = {.struct_size = sizeof whole,
+                                  .write = write_memory,
                                   .read = read_memory,
                                   .insert = insert_memory,
                                   .sync = sync_memory,

@@ -340,6 +340,7 @@ typedef struct clean_job {
     uint64_t min_age; /* seconds */
     bool (*found)(void *user, const char *path);
     void *user;
+    const tz_progress *progress;
     uint64_t removed;
 } clean_job;
 
@@ -397,9 +398,13 @@ static tz_result clean_directory(clean_job *job, const tz_context *ctx)
         (void)tz_sink_syscall->close(job->dir);
         return tz_fail_errno(ctx, tz_no_location(), error_number, "cannot list the directory");
     }
-    for (;;) {
+    for (uint64_t done = 0;; done++) {
+        const tz_result cancelled =
+            tz_check_progress(first == TZ_OK ? ctx : &silent, job->progress, done, 0);
         errno = 0; /* with it, NULL is the end of the list */
-        const struct dirent *entry = tz_sink_syscall->readdir(list);
+        const struct dirent *entry = cancelled == TZ_OK ? tz_sink_syscall->readdir(list) : NULL;
+        if (first == TZ_OK)
+            first = cancelled;
         if (!entry)
             break;
         const tz_result result =
@@ -414,7 +419,8 @@ static tz_result clean_directory(clean_job *job, const tz_context *ctx)
 }
 
 tz_result tz_clean(uint64_t *removed, const char *directory, uint64_t min_age,
-                   bool (*found)(void *user, const char *path), void *user, tz_error *err)
+                   bool (*found)(void *user, const char *path), void *user,
+                   const tz_progress *progress, tz_error *err)
 {
     tz_context ctx = {.name = directory, .err = err, .ifd = -1};
     if (!directory || !*directory)
@@ -424,7 +430,8 @@ tz_result tz_clean(uint64_t *removed, const char *directory, uint64_t min_age,
                      .now = time(NULL),
                      .min_age = min_age,
                      .found = found,
-                     .user = user};
+                     .user = user,
+                     .progress = progress};
     tz_result result = clean_directory(&job, &ctx);
     if (removed)
         *removed = job.removed;

@@ -43,6 +43,22 @@ tz_result tz_source_read(tz_source *source, uint64_t offset, size_t size, void *
     return tz_propagate_failure(ctx, result, &failed, "the source failed");
 }
 
+tz_result tz_source_submit(tz_source *source, tz_request *request, const tz_context *ctx)
+{
+    tz_error failed = {.result = TZ_OK};
+    tz_result result = tz_source_check_ranges(source, request, &failed);
+    if (result == TZ_OK)
+        result = source->submit(source, request, &failed);
+    return tz_propagate_failure(ctx, result, &failed, "the source failed");
+}
+
+tz_result tz_source_wait(tz_source *source, tz_request *request, const tz_context *ctx)
+{
+    tz_error failed = {.result = TZ_OK};
+    const tz_result result = source->wait(source, request, &failed);
+    return tz_propagate_failure(ctx, result, &failed, "the source failed");
+}
+
 tz_result tz_source_check(tz_source *source, const tz_context *ctx)
 {
     tz_error failed = {.result = TZ_OK};
@@ -61,7 +77,32 @@ tz_result tz_error_set(tz_error *err, tz_result result, tz_cause cause, uint64_t
 {
     tz_context ctx = {.err = err, .ifd = -1};
     return tz_fail(&ctx, result, cause, tz_at_offset(offset), "%s",
-                   message ? message : "the source failed");
+                   message ? message : "a function of the caller failed");
+}
+
+/* ---- sources of the caller ---- */
+
+tz_result tz_source_check_struct(const tz_source *source, bool *is_usable, const tz_context *ctx)
+{
+    tz_source members = {0};
+    *is_usable = false;
+    TZ_TRY(tz_copy_struct(&members, sizeof members, source, "source", "TZ_SOURCE_INIT", ctx));
+    if (source->struct_size < TZ_SOURCE_MIN_SIZE)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_no_location(), TZ_SOURCE_MIN_SIZE, source->struct_size),
+                       "source->struct_size is wrong; use TZ_SOURCE_INIT");
+    *is_usable = true;
+    if (!members.submit || !members.wait)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
+                       "the source has no function %s", members.submit ? "wait" : "submit");
+    return TZ_OK;
+}
+
+tz_source tz_source_members(const tz_source *source)
+{
+    tz_source members = {0};
+    memcpy(&members, source, tz_min_size(source->struct_size, sizeof members));
+    return members;
 }
 
 tz_result tz_fail_not_regular(const tz_context *ctx, const char *verb, int error_number,
@@ -129,7 +170,8 @@ tz_result tz_source_open_memory(tz_source **out, const void *data, size_t size,
     if (!source)
         return tz_fail_nomem(ctx, sizeof *source);
     /* No function to check: the caller has promised that the bytes do not change. */
-    *source = (memory_source){.base = {.size = size,
+    *source = (memory_source){.base = {.struct_size = sizeof source->base,
+                                       .size = size,
                                        .submit = submit_memory,
                                        .wait = wait_memory,
                                        .close = close_memory_source},

@@ -19,10 +19,27 @@ tz_result tz_source_open_file(tz_source **out, const char *path, bool no_follow,
 tz_result tz_source_open_memory(tz_source **out, const void *data, size_t size,
                                 const tz_context *ctx);
 
+/* The smallest struct_size of a source: the hints after close came with no older version, but a
+ * source may leave them out. */
+#define TZ_SOURCE_MIN_SIZE (offsetof(tz_source, close) + sizeof(((tz_source *)0)->close))
+
+/* Checks the struct of a source of the caller, before it belongs to a file: its size and its
+ * functions. *is_usable: its struct_size is right, so that close may be called after a failure. */
+tz_result tz_source_check_struct(const tz_source *source, bool *is_usable, const tz_context *ctx);
+
+/* Returns a copy of the members of a source; those that its struct does not have are 0. Members
+ * after close are read through this function only. */
+tz_source tz_source_members(const tz_source *source);
+
 /* Reads one range: a file in the calling thread, other sources by submit and wait. Errors get the
  * name and the directory of ctx. */
 tz_result tz_source_read(tz_source *source, uint64_t offset, size_t size, void *dst,
                          const tz_context *ctx);
+
+/* The two halves of a read by submit and wait, with errors as those of tz_source_read. A request
+ * whose submit succeeded must be waited for once. */
+tz_result tz_source_submit(tz_source *source, tz_request *request, const tz_context *ctx);
+tz_result tz_source_wait(tz_source *source, tz_request *request, const tz_context *ctx);
 
 /* After reading: fails with TZ_ERR_CHANGED if the bytes have changed since the source was opened.
  */
@@ -30,8 +47,9 @@ tz_result tz_source_check(tz_source *source, const tz_context *ctx);
 
 void tz_source_close(tz_source *source); /* accepts NULL */
 
-/* Announces a read: the system may start to fetch bytes of a file that it has not cached. */
-void tz_source_prefetch(tz_source *source, uint64_t offset, uint64_t size);
+/* Announces reads: the system may start to fetch bytes of a file that it has not cached, and a
+ * source of the caller bytes that it will be asked for. dst of the ranges is NULL. */
+void tz_source_prefetch(tz_source *source, const tz_range *ranges, size_t count);
 
 /* For tz_source_read: true for a source of tz_source_open_file, and a read of a range within it. */
 bool tz_source_is_file(const tz_source *source);

@@ -214,7 +214,8 @@ static tz_result make_file_source(tz_source **out, int fd, const tz_context *ctx
     file_source *file = tz_alloc(sizeof *file);
     if (!file)
         return tz_fail_nomem(ctx, sizeof *file);
-    *file = (file_source){.base = {.size = (uint64_t)status.st_size,
+    *file = (file_source){.base = {.struct_size = sizeof file->base,
+                                   .size = (uint64_t)status.st_size,
                                    .submit = submit_file,
                                    .wait = wait_file,
                                    .check = check_file_unchanged,
@@ -230,10 +231,17 @@ bool tz_source_is_file(const tz_source *source)
     return source->submit == submit_file;
 }
 
-void tz_source_prefetch(tz_source *source, uint64_t offset, uint64_t size)
+void tz_source_prefetch(tz_source *source, const tz_range *ranges, size_t count)
 {
-    if (tz_source_is_file(source))
-        (void)syscalls->prefetch(((const file_source *)source)->fd, (int64_t)offset, (int64_t)size);
+    if (!tz_source_is_file(source)) {
+        const tz_source members = tz_source_members(source);
+        if (members.prefetch && count > 0)
+            members.prefetch(source, ranges, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        (void)syscalls->prefetch(((const file_source *)source)->fd, (int64_t)ranges[i].offset,
+                                 (int64_t)ranges[i].size);
 }
 
 bool tz_source_is_cached(const tz_source *source, uint64_t offset, uint64_t size)

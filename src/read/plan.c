@@ -24,6 +24,12 @@
  * decoded; less if there would be too few reads to keep all threads busy. */
 enum { FETCH_MAX = 1 << 18, FETCH_MIN = 1 << 14, FETCHES_PER_THREAD = 4 };
 
+/* Hints of sources may ask for larger fetches: as many for each thread must fit the memory. */
+enum { HINTED_FETCH_SHARE = 8 };
+
+/* Fetches that the calling thread has ahead of each worker: one that is ready, one under way. */
+enum { FETCHES_AHEAD = 2 };
+
 /* ---- requests ---- */
 
 /* Planned requests by file, level and reduction: a hash table with open addressing. */
@@ -105,6 +111,8 @@ static void set_sizes(tz_plan *plan)
         const tz_planned_request *planned = &plan->requests[i];
         const size_t tile = tz_tile_bytes(&planned->tile);
         const uint64_t tiles = planned->tile_read_count / planned->row_ranges;
+        if (tz_planned_request_source(planned)->caller_thread)
+            plan->fetches_in_caller = true;
         bytes = tz_add_capped(bytes, tz_mul_capped(tiles, tile));
         if (planned->tile_read_count == 0)
             continue;
@@ -131,6 +139,8 @@ static void set_sizes(tz_plan *plan)
     }
     const uint64_t share = bytes / (plan->threads * FETCHES_PER_THREAD);
     plan->fetch_size = (size_t)tz_max(tz_min(share, FETCH_MAX), FETCH_MIN);
+    plan->wave.max_hinted =
+        tz_max(plan->options.max_memory / (plan->threads * HINTED_FETCH_SHARE), plan->fetch_size);
 }
 
 /* ---- waves ---- */
@@ -192,6 +202,8 @@ tz_result tz_plan_measure(tz_plan *plan)
             count_wave(plan, &last);
             if (plan->gpu)
                 tz_gpu_plan_measure(plan);
+            if (wave->end < wave->total)
+                TZ_TRY(tz_check_progress(&plan->ctx, &plan->options.progress, 0, wave->total));
         } while (wave->end < wave->total);
         if (plan->gpu)
             TZ_TRY(tz_gpu_plan_fit(plan, &fit));
@@ -232,17 +244,25 @@ size_t tz_plan_input_bytes(const tz_plan *plan)
     return plan->gpu ? 0 : plan->input_size;
 }
 
+unsigned tz_plan_fetches_ahead(const tz_plan *plan, unsigned threads)
+{
+    return plan->fetches_in_caller && !plan->gpu && threads > 1 ? threads * FETCHES_AHEAD : 0;
+}
+
 /* Bytes of a read with that number of threads: the arena, the lists of a wave, the buffers and
- * codecs of each worker, and the slots of a GPU. The caller's buffers are not counted. */
+ * codecs of each worker, fetches ahead of them, and the slots of a GPU. The caller's buffers are
+ * not counted. */
 static uint64_t needed_memory(const tz_plan *plan, uint64_t threads)
 {
     const uint64_t worker = (uint64_t)tz_plan_input_bytes(plan) + plan->output_size +
                             plan->row_size + plan->scratch_size + plan->state_size +
                             TZ_WORKER_SLACK;
     const uint64_t batches = plan->gpu ? tz_gpu_plan_host_bytes(plan->gpu) : 0;
+    const uint64_t ahead = (uint64_t)tz_plan_fetches_ahead(plan, (unsigned)threads) *
+                           (tz_plan_input_bytes(plan) + TZ_CODEC_SLACK + 64);
     return tz_add_capped(batches, plan->arena.held +
                                       plan->wave.capacity * tz_wave_tile_read_bytes() +
-                                      threads * worker);
+                                      threads * worker + ahead);
 }
 
 tz_result tz_plan_check_memory(tz_plan *plan)

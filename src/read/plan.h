@@ -40,6 +40,7 @@ typedef struct tz_plan {
     size_t scratch_size; /* for preparing it */
     size_t state_size;   /* codec contexts */
     unsigned threads;
+    bool fetches_in_caller; /* a source has caller_thread */
     tz_runner runner;
     tz_gpu_plan *gpu; /* NULL unless runner is TZ_RUN_GPU */
     tz_read_report report;
@@ -65,6 +66,10 @@ tz_result tz_plan_list_wave(tz_plan *plan, uint64_t position);
 
 /* Bytes of a worker's buffer for fetches; 0 with a GPU, whose batches have their own memory. */
 size_t tz_plan_input_bytes(const tz_plan *plan);
+
+/* Fetches that the calling thread may have under way or ready for workers, each with a buffer of
+ * its own. 0: the worker that decodes a fetch reads it. */
+unsigned tz_plan_fetches_ahead(const tz_plan *plan, unsigned threads);
 
 /* Bytes between and after the buffers in a worker's memory. */
 #define TZ_WORKER_SLACK (5 * (TZ_CODEC_SLACK + 64))

@@ -146,6 +146,30 @@ static tz_result read_requests(read_call *r, const tz_item *items, size_t count)
     return TZ_OK;
 }
 
+/* Sends the facts of a read or a plan, what the CPU had to do, and the warnings of all threads to
+ * the log. */
+static void log_report(const read_call *r)
+{
+    const tz_log *log = &r->how.log;
+    const tz_read_report *report = &r->report;
+    const tz_device_use *use = &report->device;
+    const char *const reasons[] = {use->reason, use->library_reason, use->direct_reason};
+    if (!log->call)
+        return;
+    tz_log_line(
+        log, TZ_LOG_DEBUG,
+        "%s %llu tiles in %llu reads of %llu bytes by %u threads, with %llu bytes of memory",
+        r->dry ? "planned" : "read", (unsigned long long)report->tiles,
+        (unsigned long long)report->requests, (unsigned long long)report->bytes_read,
+        report->threads, (unsigned long long)report->peak_memory);
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        if (reasons[i][0])
+            tz_log_line(log, TZ_LOG_INFO, "%s", reasons[i]);
+    }
+    for (uint32_t i = 0; i < report->warning_count; i++)
+        tz_log_line(log, TZ_LOG_WARNING, "%s", report->warnings[i].message);
+}
+
 /* All public calls. The caller's options may be of an older version: its fields are copied, and the
  * others keep their defaults. The report is written only on success. */
 static tz_result read_items(const tz_item *items, size_t count, const tz_read_options *how,
@@ -165,6 +189,8 @@ static tz_result read_items(const tz_item *items, size_t count, const tz_read_op
         return tz_fail_nomem(&r.ctx, count * sizeof *r.requests);
     const tz_result result = read_requests(&r, items, count);
     tz_free(r.requests);
+    if (result == TZ_OK)
+        log_report(&r);
     if (result == TZ_OK && report)
         *report = r.report;
     return result;

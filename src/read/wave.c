@@ -204,12 +204,19 @@ tz_tile_origin tz_tile_read_origin(const tz_wave *wave, const tz_tile_read *tile
                             (uint32_t)(row / level->tiles_down)};
 }
 
-tz_result tz_tile_read_from_file(const tz_wave *wave, const tz_tile_read *tile_read,
-                                 uint64_t offset, uint64_t size, uint8_t *dst, tz_error *err)
+tz_context tz_tile_read_context(const tz_wave *wave, const tz_tile_read *tile_read, tz_error *err)
 {
     const tz_planned_request *request = tz_tile_read_request(wave, tile_read, 0);
     tz_context ctx = tz_file_context(request->file, err);
     ctx.ifd = request->layer.shape.ifd;
+    return ctx;
+}
+
+tz_result tz_tile_read_from_file(const tz_wave *wave, const tz_tile_read *tile_read,
+                                 uint64_t offset, uint64_t size, uint8_t *dst, tz_error *err)
+{
+    const tz_planned_request *request = tz_tile_read_request(wave, tile_read, 0);
+    const tz_context ctx = tz_tile_read_context(wave, tile_read, err);
     return tz_source_read(tz_planned_request_source(request), offset, (size_t)size, dst, &ctx);
 }
 
@@ -289,6 +296,27 @@ tz_indexed_range tz_tile_read_range(const tz_wave *wave, const tz_tile_read *til
     return range;
 }
 
+/* Decoded tiles bound the number of tiles in a fetch, so that it is work for one thread. A source
+ * that names a span of its own counts requests, not threads: bytes alone bound the fetch. If it
+ * names a gap, it has weighed the bytes between tiles itself. */
+static tz_merge_rule merge_rule_of(const tz_wave *wave, const tz_planned_request *request,
+                                   size_t fetch_size)
+{
+    const tz_source hints = tz_source_members(tz_planned_request_source(request));
+    tz_merge_rule rule = neighbours;
+    rule.max_span = fetch_size;
+    rule.max_count = tz_max_size(fetch_size / tz_tile_bytes(&request->tile), 1);
+    if (hints.merge_gap > 0) {
+        rule.max_gap = hints.merge_gap;
+        rule.max_waste = UINT64_MAX;
+    }
+    if (hints.merge_span > 0 && fetch_size > 1) {
+        rule.max_span = tz_min(hints.merge_span, wave->max_hinted);
+        rule.max_count = 0;
+    }
+    return rule;
+}
+
 /* Tile reads of one layer become fetches together: the ranges of another file, or of another level,
  * are never merged with them. */
 static void make_fetches(tz_wave *wave, size_t fetch_size)
@@ -308,10 +336,7 @@ static void make_fetches(tz_wave *wave, size_t fetch_size)
             else
                 wave->empty[wave->empty_count++] = (uint32_t)i;
         }
-        tz_merge_rule rule = neighbours;
-        rule.max_span = fetch_size;
-        rule.max_count =
-            tz_max_size(fetch_size / tz_tile_bytes(&wave->requests[first->request].tile), 1);
+        const tz_merge_rule rule = merge_rule_of(wave, &wave->requests[first->request], fetch_size);
         tz_span *fetches = wave->fetches + wave->fetch_count;
         const size_t made =
             tz_spans_merge(wave->ranges + begin, range_count - begin, &rule, fetches);

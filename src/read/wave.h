@@ -35,6 +35,7 @@ typedef struct tz_wave {
     const tz_planned_request *requests; /* the plan's */
     size_t request_count;
     uint64_t total;      /* positions in the plan: tile reads, shared ones once for each request */
+    uint64_t max_hinted; /* bytes of a fetch at most, whatever merge_span its source suggests */
     size_t capacity;     /* positions that the lists below hold */
     uint64_t begin, end; /* positions that are listed */
     tz_wanted_tile *wanted;
@@ -56,7 +57,8 @@ void tz_wave_deinit(tz_wave *wave); /* zeroed state is fine */
 size_t tz_wave_tile_read_bytes(void);
 
 /* Lists the positions from wave->end on; tile_read_count is 0 if none are left. Neighbouring tiles
- * become one fetch up to fetch_size bytes. Warnings about tile tables go to table_warnings; NULL:
+ * become one fetch up to fetch_size bytes, or as the hints of their source say; fetch_size 1: none
+ * do. Warnings about tile tables go to table_warnings; NULL:
  * they are not counted again. */
 tz_result tz_wave_next(tz_wave *wave, size_t fetch_size, tz_warnings *table_warnings,
                        const tz_context *ctx);
@@ -93,6 +95,9 @@ typedef struct tz_tile_origin {
     uint32_t plane;
 } tz_tile_origin;
 tz_tile_origin tz_tile_read_origin(const tz_wave *wave, const tz_tile_read *tile_read);
+
+/* The context of errors about its bytes. */
+tz_context tz_tile_read_context(const tz_wave *wave, const tz_tile_read *tile_read, tz_error *err);
 
 /* Reads bytes of its file. */
 tz_result tz_tile_read_from_file(const tz_wave *wave, const tz_tile_read *tile_read,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The start of a file, and the reads of opening.
  *
- * tz_reader_open fetches the first 4 KiB, which hold the header, the ghost area and, in most files,
- * all directories: a small or well-made file is opened with one read. Other small reads go through
- * four blocks of 4 KiB; data that is larger than a block bypasses them, so that it does not evict
- * them. Every read is counted (tz_info.reads, bytes_read, directory_end), and one outside the file
- * is an internal error: callers check offsets first, with an error that names the tag. */
+ * tz_reader_open fetches the first 4 KiB, or as much as the source suggests, which hold the header,
+ * the ghost area and, in most files, all directories: a small or well-made file is opened with one
+ * read. Other small reads go through four blocks of 4 KiB; data that is larger than a block
+ * bypasses them, so that it does not evict them. Every read is counted (tz_info.reads, bytes_read,
+ * directory_end), and one outside the file is an internal error: callers check offsets first, with
+ * an error that names the tag. */
 #include "tiff/container.h"
 
 #include <string.h>
@@ -83,7 +84,10 @@ tz_result tz_reader_open(tz_reader *reader, tz_container *container, const tz_co
     *reader = (tz_reader){.container = container};
     for (unsigned i = 0; i < TZ_READER_BLOCK_COUNT; i++)
         reader->block_start[i] = TZ_NO_VALUE;
-    reader->front_size = tz_min(container->size, TZ_READER_FRONT_SIZE);
+    const uint64_t hint = tz_source_members(container->source).first_read_bytes;
+    const uint64_t wanted = hint ? tz_min(tz_max(hint, TZ_READER_MIN_FRONT), TZ_READER_MAX_FRONT)
+                                 : TZ_READER_FRONT_SIZE;
+    reader->front_size = tz_min(container->size, wanted);
     reader->front = tz_alloc((size_t)reader->front_size);
     if (!reader->front)
         return tz_fail_nomem(ctx, reader->front_size);

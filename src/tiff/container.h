@@ -41,7 +41,9 @@ static inline unsigned tz_offset_size(const tz_container *container)
 /* Reads of opening. The front of the file is one read and is kept; everything else is read in
  * blocks, of which the last few are kept. Memory is allocated once and does not depend on the file.
  */
-#define TZ_READER_FRONT_SIZE  4096u
+#define TZ_READER_FRONT_SIZE  4096u /* unless the source has a hint, within these */
+#define TZ_READER_MIN_FRONT   16u   /* a header */
+#define TZ_READER_MAX_FRONT   (16u << 20)
 #define TZ_READER_BLOCK_SIZE  4096u
 #define TZ_READER_BLOCK_COUNT 4u
 typedef struct tz_reader {

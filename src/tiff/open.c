@@ -220,6 +220,20 @@ static tz_result find_linked_ifd(opening *open, const tz_tag_ref *value, uint16_
     return TZ_OK;
 }
 
+static void log_opened(const opening *open)
+{
+    const tz_info *info = &open->file->info;
+    tz_source *source = open->file->containers[0].source;
+    if (!open->options.log.call)
+        return;
+    const tz_source members = tz_source_members(source);
+    const char *identity = members.identity ? members.identity(source) : NULL;
+    tz_log_line(&open->options.log, TZ_LOG_DEBUG,
+                "%s: %u directories in %u reads of %llu bytes%s%s", info->name, info->ifd_count,
+                info->reads, (unsigned long long)info->bytes_read, identity ? ", identity " : "",
+                identity ? identity : "");
+}
+
 /* The steps of opening, in the order in which they depend on each other. The sidecars with levels
  * come before the levels are arranged, those that describe the image after its own tags. */
 static tz_result read_file_structure(opening *open)
@@ -244,6 +258,7 @@ static tz_result read_file_structure(opening *open)
         for (unsigned i = 0; i < file->container_count; i++)
             TZ_TRY(tz_source_check(file->containers[i].source, &open->ctx));
     set_file_info(open);
+    log_opened(open);
     return TZ_OK;
 }
 
@@ -284,6 +299,7 @@ static tz_result open_handle(tz_file **out, tz_source *source, const char *path,
                             .limits = &file->limits,
                             .err = ctx->err,
                             .warnings = &file->warnings,
+                            .log = &options->log,
                             .strict = options->strict,
                             .require_crs = options->require_crs,
                             .ifd = -1}};
@@ -343,12 +359,16 @@ tz_result tz_open_source(tz_file **out, tz_source *source, const char *name,
     const tz_context ctx = {.name = name, .err = err, .ifd = -1};
     tz_open_options copied;
     tz_limits limits;
+    bool is_usable;
     if (!source)
         return TZ_FAIL_ARG(&ctx, "source must not be NULL");
-    const tz_result result = out ? copy_open_options(&copied, &limits, options, &ctx)
-                                 : TZ_FAIL_ARG(&ctx, "out must not be NULL");
+    tz_result result = tz_source_check_struct(source, &is_usable, &ctx);
+    if (result == TZ_OK)
+        result = out ? copy_open_options(&copied, &limits, options, &ctx)
+                     : TZ_FAIL_ARG(&ctx, "out must not be NULL");
     if (result != TZ_OK) {
-        tz_source_close(source);
+        if (is_usable)
+            tz_source_close(source);
         return result;
     }
     return open_handle(out, source, NULL, name ? name : "source", &copied, &ctx);

@@ -414,7 +414,8 @@ tz_result tz_level_check_end(const tz_file *file, uint32_t level, bool mask, tz_
 
 /* Adds up the table page by page, so that memory does not depend on the number of tiles. */
 tz_result tz_level_stored_size(uint64_t *bytes, uint64_t *sparse_tiles, const tz_file *file,
-                               uint32_t level, bool mask, tz_error *err)
+                               uint32_t level, bool mask, const tz_progress *progress,
+                               tz_error *err)
 {
     tz_layer layer;
     table_reader table;
@@ -426,6 +427,7 @@ tz_result tz_level_stored_size(uint64_t *bytes, uint64_t *sparse_tiles, const tz
     const uint64_t tiles = table.layer->shape.tile_count;
     for (uint64_t first = 0; first < tiles; first += fit) {
         const size_t some = (size_t)tz_min(tiles - first, fit);
+        TZ_TRY(tz_check_progress(&table.ctx, progress, first, tiles));
         TZ_TRY(read_tile_spans(&table, first, some, spans));
         for (size_t i = 0; i < some; i++) {
             sparse += spans[i].offset == 0 && spans[i].size == 0;

@@ -99,6 +99,9 @@ static tz_result run_validation(tz_checker *checker, validation_holder *holder)
             tz_check *check = &checks[out->check_count++];
             check->check_class = (tz_check_class)i;
             TZ_TRY(tz_checker_run(checker, &check_lists[i]->rows[k], check));
+            if (check->outcome >= TZ_CHECK_OUTCOME_WARNING && check->finding_count > 0)
+                tz_log_line(&checker->options->log, TZ_LOG_WARNING, "%s: %s", check->id,
+                            check->findings[0].message);
             if (classes[i] < check->outcome)
                 classes[i] = check->outcome;
         }
@@ -109,6 +112,10 @@ static tz_result run_validation(tz_checker *checker, validation_holder *holder)
     out->tiles = checker->tiles;
     out->tiles_looked_at = checker->tiles_looked_at;
     out->tiles_decoded = checker->tiles_decoded;
+    tz_log_line(&checker->options->log, TZ_LOG_DEBUG,
+                "%u checks looked at %llu of %llu tiles and decoded %llu", out->check_count,
+                (unsigned long long)out->tiles_looked_at, (unsigned long long)out->tiles,
+                (unsigned long long)out->tiles_decoded);
     out->valid = classes[TZ_CHECK_CLASS_TIFF] != TZ_CHECK_OUTCOME_FAIL &&
                  classes[TZ_CHECK_CLASS_GDAL] != TZ_CHECK_OUTCOME_FAIL;
     for (unsigned i = 0; out->strict && i < TZ_CHECK_CLASS_COUNT; i++)
@@ -219,6 +226,7 @@ static tz_result open_with_overviews(tz_file **file, const char *path,
     opening.page = options->page;
     opening.limits = options->limits;
     opening.sidecars = TZ_SIDECAR_OVR;
+    opening.log = options->log;
     *sidecar = (tz_error){.result = TZ_OK};
     if (tz_open(file, path, &opening, failed) == TZ_OK)
         return TZ_OK;

@@ -218,7 +218,8 @@ static tz_result fill_assembly(assembly_owner *h, block_file *b, const tz_cog_pl
                                const tz_block_index *heads)
 {
     const size_t count = heads->count;
-    front_sink f = {.base = {.write = front_sink_write}, .tiles = {.read = front_sink_skip_tiles}};
+    front_sink f = {.base = {.struct_size = sizeof f.base, .write = front_sink_write},
+                    .tiles = {.struct_size = sizeof f.tiles, .read = front_sink_skip_tiles}};
     size_t total = 0;
     h->counts = tz_alloc_zeroed(count, sizeof *h->counts);
     h->runs = tz_alloc_zeroed(count, sizeof *h->runs);
@@ -403,8 +404,9 @@ tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_b
                             : NULL;
     if (wrong)
         return TZ_FAIL_ARG(&ctx, "%s", wrong);
-    blob_spool spool = {
-        .base = {.read = blob_spool_read}, .blobs = blobs, .progress = &how.progress};
+    blob_spool spool = {.base = {.struct_size = sizeof spool.base, .read = blob_spool_read},
+                        .blobs = blobs,
+                        .progress = &how.progress};
     block_file *b = NULL;
     tz_result result = read_heads(&spool, plan, &ctx);
     if (result == TZ_OK)

@@ -36,7 +36,7 @@ enum {
 /* A new member of these structs may have to become a field: decide, then set the new size. */
 _Static_assert(sizeof(void *) != 8 || sizeof(tz_image_spec) == 128,
                "cog_plan_bytes.c: tz_image_spec");
-_Static_assert(sizeof(void *) != 8 || sizeof(tz_write_options) == 248,
+_Static_assert(sizeof(void *) != 8 || sizeof(tz_write_options) == 264,
                "cog_plan_bytes.c: tz_write_options");
 
 typedef enum field_mode { COUNT, WRITE, READ } field_mode;

@@ -7,6 +7,9 @@
  * because it frees slots. Nobody is woken for a finished task: the thread that ran the task which
  * is due delivers it, or another thread is delivering and finds it afterwards.
  *
+ * With deliver_in_wait, delivery is left to the calling thread (worker 0), and the thread that ran
+ * the task which is due wakes it.
+ *
  * The decision that is not obvious: once all slots are full, no task is started until half of them
  * are free. Waking a thread for every slot would cost more than it gains. */
 #include "write/pipeline.h"
@@ -110,7 +113,8 @@ static void run_next_task(tz_pipeline *pipeline, unsigned worker)
         pipeline->finished[number % pipeline->slots] = true;
     else
         record_failure(pipeline, number, result, &err);
-    if (pipeline->failed != TZ_OK)
+    const bool is_due = pipeline->ops.deliver_in_wait && number == pipeline->delivered;
+    if (pipeline->failed != TZ_OK || (is_due && worker > 0))
         pthread_cond_broadcast(&pipeline->changed);
 }
 
@@ -121,7 +125,8 @@ static bool run_or_deliver(tz_pipeline *pipeline, unsigned worker)
     const tz_pipeline_ops *ops = &pipeline->ops;
     if (pipeline->failed != TZ_OK)
         return false;
-    if (!pipeline->delivering && pipeline->delivered < pipeline->next &&
+    if (!pipeline->delivering && (worker == 0 || !ops->deliver_in_wait) &&
+        pipeline->delivered < pipeline->next &&
         pipeline->finished[pipeline->delivered % pipeline->slots]) {
         deliver_finished_tasks(pipeline);
         return true;

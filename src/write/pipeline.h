@@ -22,6 +22,9 @@ typedef struct tz_pipeline_ops {
      * call of a wait that succeeds has at least the number waited for. May be NULL. */
     tz_result (*tick)(void *user, uint64_t delivered, tz_error *err);
     void *user;
+    /* deliver is called only by the thread that waits. Finished tasks keep their slots until then.
+     */
+    bool deliver_in_wait;
 } tz_pipeline_ops;
 
 /* The calling thread works too while it waits; threads - 1 others are started when there are tasks

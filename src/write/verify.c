@@ -226,7 +226,9 @@ tz_result tz_output_file_verify(const tz_output_file *out)
 {
     if (tz_verified_count(tz_output_file_image(out)) == 0 || !out->sink->read)
         return TZ_OK;
-    sink_source source = {.base = {.size = out->report->file_size,
+    sink_source source = {.base = {.struct_size = sizeof source.base,
+                                   .size = out->report->file_size,
+                                   .caller_thread = out->sink->caller_thread,
                                    .submit = sink_source_submit,
                                    .wait = sink_source_wait},
                           .sink = out->sink};

@@ -32,6 +32,11 @@ static tz_result prepare_writer(tz_writer *w, const char *name, const tz_image_s
             return tz_fail_nomem(&w->ctx, strlen(name) + 1);
     }
     w->ctx.name = w->name;
+    tz_write_options copied = TZ_WRITE_OPTIONS_INIT;
+    TZ_TRY(tz_copy_struct(&copied, sizeof copied, options, "options", "TZ_WRITE_OPTIONS_INIT",
+                          &w->ctx));
+    w->log = copied.log;
+    w->ctx.log = &w->log;
     TZ_TRY(tz_output_pyramid_make(&w->pyramid, spec, options, &w->ctx));
     w->limits = tz_writer_image(w)->limits;
     w->ctx.limits = &w->limits;
@@ -130,6 +135,9 @@ static tz_result create_writer(tz_writer **out, destination to, const char *name
                                const tz_image_spec *spec, const tz_write_options *options,
                                tz_error *err)
 {
+    const tz_context ctx = {.name = name, .err = err, .ifd = -1};
+    if (to == TO_SINK && target)
+        TZ_TRY(tz_sink_check_struct(target, &ctx));
     tz_writer *w = new_writer(err);
     if (!w) {
         tz_sink_close(to == TO_SINK ? target : NULL);
@@ -237,7 +245,8 @@ static tz_result start_writing(tz_writer *w, const tz_row_source *source)
                                  .needs = tz_writer_task_needs,
                                  .tick = tz_writer_image(w)->options.progress.call ? report_progress
                                                                                    : NULL,
-                                 .user = w};
+                                 .user = w,
+                                 .deliver_in_wait = w->file.sink->caller_thread};
     TZ_TRY(plan_memory(w, source, false));
     w->encoder = (tz_tile_encoder){.pyramid = &w->pyramid,
                                    .budget = &w->budget,
@@ -291,15 +300,25 @@ tz_result tz_write_rows_on_stream(tz_writer *writer, const tz_buffer *rows, cons
     return leave_call(writer, write_rows(writer, rows, mask, &stream));
 }
 
-static tz_result write_from(tz_writer *w, const tz_row_source *source)
+/* *out is complete: what an older version of the struct does not have is 0. */
+static tz_result copy_row_source(tz_row_source *out, const tz_row_source *given,
+                                 const tz_context *ctx)
 {
-    if (!source || !source->read)
+    *out = (tz_row_source)TZ_ROW_SOURCE_INIT;
+    return tz_copy_struct(out, sizeof *out, given, "source", "TZ_ROW_SOURCE_INIT", ctx);
+}
+
+static tz_result write_from(tz_writer *w, const tz_row_source *given)
+{
+    tz_row_source source;
+    TZ_TRY(copy_row_source(&source, given, &w->ctx));
+    if (!source.read)
         return TZ_FAIL_ARG(&w->ctx, "the source has no function to read");
-    if (source->on_device && !tz_writer_image(w)->options.device)
+    if (source.on_device && !tz_writer_image(w)->options.device)
         return TZ_FAIL_ARG(&w->ctx,
                            "the source fills device memory, but options->device is not set");
-    TZ_TRY(start_writing(w, source));
-    return tz_writer_pull(w, source);
+    TZ_TRY(start_writing(w, &source));
+    return tz_writer_pull(w, &source);
 }
 
 tz_result tz_write_from(tz_writer *writer, const tz_row_source *source, tz_error *err)
@@ -346,6 +365,21 @@ static void fill_report(tz_writer *w)
     }
 }
 
+static void log_result(const tz_writer *w)
+{
+    const tz_write_report *report = &w->report;
+    tz_log_line(&w->log, TZ_LOG_DEBUG,
+                "%s: wrote %llu tiles and %llu bytes in %llu writes by %u threads, with %llu bytes "
+                "of memory",
+                w->name ? w->name : "memory", (unsigned long long)report->tiles,
+                (unsigned long long)report->file_size, (unsigned long long)report->writes,
+                report->threads, (unsigned long long)report->peak_memory);
+    if (report->device.reason[0])
+        tz_log_line(&w->log, TZ_LOG_INFO, "%s", report->device.reason);
+    if (report->device.library_reason[0])
+        tz_log_line(&w->log, TZ_LOG_INFO, "%s", report->device.library_reason);
+}
+
 /* Every step can fail and leaves a file that tz_writer_close removes; only tz_sink_commit
  * publishes it. */
 static tz_result commit_file(tz_writer *w)
@@ -377,6 +411,7 @@ tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err)
     fill_report(writer);
     if (writer->device_rows)
         writer->device_rows->report(writer);
+    log_result(writer);
     if (report)
         *report = writer->report;
     return TZ_OK;
@@ -403,12 +438,14 @@ void tz_writer_close(tz_writer *writer)
 /* A writer without a sink: all decisions are made, nothing is opened. Sizes are upper bounds:
  * leader and trailer, or alignment, count for every tile. */
 static tz_result plan_write(tz_writer *w, const tz_image_spec *spec,
-                            const tz_write_options *options, const tz_row_source *source)
+                            const tz_write_options *options, const tz_row_source *given)
 {
     const tz_budget *b = &w->budget;
     tz_write_report *report = &w->report;
+    tz_row_source source;
+    TZ_TRY(copy_row_source(&source, given, &w->ctx));
     TZ_TRY(prepare_writer(w, NULL, spec, options));
-    TZ_TRY(plan_memory(w, source, true));
+    TZ_TRY(plan_memory(w, given ? &source : NULL, true));
     const tz_image *image = tz_writer_image(w);
     report->file_size = b->fixed + (image->options.cog ? TZ_COG_ALIGNMENT : 0);
     for (uint32_t i = 0; i < w->pyramid.count; i++) {

@@ -65,6 +65,7 @@ struct tz_writer {
     tz_context ctx; /* err belongs to the current call */
     tz_limits limits;
     tz_warnings warnings;
+    tz_log log; /* of the options; calls come only from public calls */
     char *name;
     long owner; /* process */
     tz_writer_state state;

@@ -295,7 +295,8 @@ static void test_a_source_that_does_not_wait(void **state)
         int asked = 0;
         tz_memory file = {0};
         tz_error err = {0};
-        const tz_row_source source = {.read = give_rows, .user = &asked, .on_device = true};
+        const tz_row_source source = {
+            .struct_size = sizeof source, .read = give_rows, .user = &asked, .on_device = true};
         control->reversed = i != 0;
         tz_writer *writer = create(&file);
         assert_int_equal(tz_write_from(writer, &source, &err), TZ_OK);

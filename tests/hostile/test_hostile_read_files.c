@@ -401,7 +401,11 @@ static void case_78_offsets_beyond_2_to_the_53(void **state)
     BIG_FORMATS(f)
     {
         tb *b = tf_new(f, &tile_streams[STREAM_NONE], ACROSS, DOWN, NULL);
-        tz_source source = {FAR + 256, far_submit, far_wait, NULL, far_close};
+        tz_source source = {.struct_size = sizeof source,
+                            .size = FAR + 256,
+                            .submit = far_submit,
+                            .wait = far_wait,
+                            .close = far_close};
         tz_file *file = NULL;
         tz_error err;
         uint8_t *pixels;

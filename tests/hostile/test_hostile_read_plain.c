@@ -87,8 +87,12 @@ static void case_38_a_tile_of_a_terabyte(void **state)
             tb *b = tf_new(f, stream, 2, 1, NULL);
             const uint64_t size = f & TB_BIGTIFF ? UINT64_C(1) << 40 : UINT32_MAX - 1000;
             tb_patch_tile(b, 0, 1, 8, size);
-            vast_source vast = {
-                .source = {UINT64_C(1) << 41, vast_submit, vast_wait, NULL, vast_close}, .b = b};
+            vast_source vast = {.source = {.struct_size = sizeof(tz_source),
+                                           .size = UINT64_C(1) << 41,
+                                           .submit = vast_submit,
+                                           .wait = vast_wait,
+                                           .close = vast_close},
+                                .b = b};
             tz_file *file = NULL;
             tz_error err;
             uint8_t *pixels;

@@ -396,7 +396,7 @@ static void case_36_all_tiles_at_one_offset(void **state)
         for (uint64_t i = 0; i < 16; i++)
             check_locates(file, 0, i, i == 9 ? at + 8 : at, 16);
         uint64_t bytes = 0, sparse = 1;
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL, NULL), TZ_OK);
         assert_int_equal(bytes, 16 * 16);
         assert_int_equal(sparse, 0);
         check_close(file);

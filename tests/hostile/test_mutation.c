@@ -132,7 +132,14 @@ static uint64_t possible_ifds(size_t size)
 
 static void try_counted(const uint8_t *data, size_t size, tz_result expected, uint64_t ifds)
 {
-    counting_source counting = {{size, count_submit, count_wait, NULL, count_close}, data, 0, 0};
+    counting_source counting = {{.struct_size = sizeof(tz_source),
+                                 .size = size,
+                                 .submit = count_submit,
+                                 .wait = count_wait,
+                                 .close = count_close},
+                                data,
+                                0,
+                                0};
     tz_file *file = NULL;
     tz_error err;
     tz_result result = tz_open_source(&file, &counting.source, now.file, NULL, &err);

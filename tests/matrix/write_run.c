@@ -167,7 +167,8 @@ static tz_result read_window(void *user, const tz_window *window, const tz_buffe
 
 static tz_row_source row_source(const write_case *c, asked *a)
 {
-    return (tz_row_source){.read = read_window,
+    return (tz_row_source){.struct_size = sizeof(tz_row_source),
+                           .read = read_window,
                            .user = a,
                            .chunk_rows = c->batch,
                            .columns = c->giving == GIVE_COLUMNS};
@@ -334,7 +335,8 @@ static tz_result create(write_case *c, const char *path, tz_memory *memory, call
         return tz_create(writer, path, &c->spec, &c->options, err);
     if (c->sinking == SINK_MEMORY)
         return tz_create_memory(writer, memory, &c->spec, &c->options, err);
-    sink->base = (tz_sink){.write = sink_write,
+    sink->base = (tz_sink){.struct_size = sizeof sink->base,
+                           .write = sink_write,
                            .read = c->sinking == SINK_BLIND ? NULL : sink_read,
                            .insert = c->sinking == SINK_INSERTING ? sink_insert : NULL,
                            .sync = sink_sync,

@@ -97,7 +97,8 @@ static counting_source *new_source(uint64_t size, check_reads *reads)
     counting_source *self = calloc(1, sizeof *self);
     if (!self)
         abort();
-    self->source = (tz_source){.size = size,
+    self->source = (tz_source){.struct_size = sizeof(tz_source),
+                               .size = size,
                                .submit = counting_submit,
                                .wait = counting_wait,
                                .check = counting_check,
@@ -471,7 +472,7 @@ static void ask_level(const tz_file *file, uint32_t level, bool mask, const tz_l
     (void)!tz_tile_spans(span, file, level, mask, 0, l->tile_count < 3 ? (size_t)l->tile_count : 3,
                          NULL);
     if (l->tile_count < 100000)
-        (void)!tz_level_stored_size(&bytes, &sparse, file, level, mask, NULL);
+        (void)!tz_level_stored_size(&bytes, &sparse, file, level, mask, NULL, NULL);
     if (l->sidecar == 0)
         ask_tags(file, l->ifd_offset);
 }

@@ -46,7 +46,11 @@ deferred_source *deferred_source_new(const void *data, size_t size)
     deferred_source *s = calloc(1, sizeof *s);
     if (!s)
         abort();
-    s->base = (tz_source){size, submit, wait, NULL, release};
+    s->base = (tz_source){.struct_size = sizeof s->base,
+                          .size = size,
+                          .submit = submit,
+                          .wait = wait,
+                          .close = release};
     s->data = data;
     s->to = size;
     return s;

@@ -218,8 +218,11 @@ static tz_result pull(tz_writer *writer, const raster *r, const tz_buffer *pixel
 {
     const size_t count = (size_t)r->spec.width * r->spec.height;
     pull_state state = {r, pixels, calloc(count, 1)};
-    const tz_row_source source = {
-        .read = pull_read, .user = &state, .chunk_rows = way->chunk_rows, .columns = way->columns};
+    const tz_row_source source = {.struct_size = sizeof source,
+                                  .read = pull_read,
+                                  .user = &state,
+                                  .chunk_rows = way->chunk_rows,
+                                  .columns = way->columns};
     const tz_result result = tz_write_from(writer, &source, err);
     for (size_t i = 0; i < count && result == TZ_OK; i++)
         assert_int_equal(state.asked[i], 1);

@@ -116,8 +116,12 @@ static tz_result write_it(const write_memory *c, tz_write_report *report, tz_err
     tz_image_spec spec;
     tz_write_options options;
     write_memory_describe(c, &spec, &options);
-    store kept = {.sink = {.write = keep, .read = give_back, .insert = c->inserts ? insert : NULL}};
-    const tz_row_source source = {.read = give, .columns = c->columns};
+    store kept = {.sink = {.struct_size = sizeof(tz_sink),
+                           .write = keep,
+                           .read = give_back,
+                           .insert = c->inserts ? insert : NULL}};
+    const tz_row_source source = {
+        .struct_size = sizeof source, .read = give, .columns = c->columns};
     tz_writer *writer = NULL;
     tz_result result = tz_create_sink(&writer, &kept.sink, NULL, &spec, &options, err);
     if (result == TZ_OK)

@@ -71,7 +71,13 @@ static tz_file *open_slow(const tb *b, const tile_stream *stream)
     slow_source *source = malloc(sizeof *source);
     tz_file *file = NULL;
     tz_error err;
-    *source = (slow_source){{b->size, slow_submit, slow_wait, NULL, slow_close}, b->data, tiles};
+    *source = (slow_source){{.struct_size = sizeof(tz_source),
+                             .size = b->size,
+                             .submit = slow_submit,
+                             .wait = slow_wait,
+                             .close = slow_close},
+                            b->data,
+                            tiles};
     const tz_result result = tz_open_source(&file, &source->base, "slow", NULL, &err);
     assert_int_equal(result, TZ_OK);
     return file;

@@ -195,7 +195,8 @@ static void a_source_may_fill_the_device(void **state)
     static const tz_compression both[] = {TZ_COMPRESSION_NONE, TZ_COMPRESSION_LZW};
     raster r = raster_make(TZ_DTYPE_UINT16, 1, 147, 205, false);
     copier c = {.host = &r.pixels};
-    const tz_row_source source = {.read = fill_device, .user = &c, .on_device = true};
+    const tz_row_source source = {
+        .struct_size = sizeof source, .read = fill_device, .user = &c, .on_device = true};
     for (size_t i = 0; i < 2; i++) {
         tz_write_options options = raster_small_tiles(both[i]);
         tz_memory cpu = raster_write(&r, &options, NULL, NULL), other = {0};

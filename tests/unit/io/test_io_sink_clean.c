@@ -32,7 +32,7 @@ static uint64_t cleaned(uint64_t min_age)
 {
     uint64_t removed = 99;
     size_t open_files = scratch_open_files();
-    if (tz_clean(&removed, scratch_folder(), min_age, NULL, NULL, &err) != TZ_OK)
+    if (tz_clean(&removed, scratch_folder(), min_age, NULL, NULL, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
     assert_int_equal(scratch_open_files(), open_files);
     return removed;
@@ -150,24 +150,24 @@ static void the_caller_is_asked_for_each_and_may_keep_it(void **state)
     make_leftover(".b.tz00.part", 0);
     make_leftover(".c.tz00.part", 0);
     make_leftover("other", 0);
-    assert_int_equal(tz_clean(&removed, scratch_folder(), 0, on_found, &seen, &err), TZ_OK);
+    assert_int_equal(tz_clean(&removed, scratch_folder(), 0, on_found, &seen, NULL, &err), TZ_OK);
     assert_int_equal(seen.count, 3);
     assert_int_equal(removed, 2);
     assert_true(scratch_exists(".b.tz00.part"));
     assert_true(scratch_exists("other"));
-    assert_int_equal(tz_clean(NULL, scratch_folder(), 0, NULL, NULL, NULL), TZ_OK);
+    assert_int_equal(tz_clean(NULL, scratch_folder(), 0, NULL, NULL, NULL, NULL), TZ_OK);
     assert_int_equal(scratch_count(), 1);
 }
 
 static void what_is_no_directory_is_an_error(void **state)
 {
     (void)state;
-    assert_int_equal(tz_clean(NULL, NULL, 0, NULL, NULL, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_clean(NULL, "", 0, NULL, NULL, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_clean(NULL, scratch_path("x"), 0, NULL, NULL, &err), TZ_ERR_IO);
+    assert_int_equal(tz_clean(NULL, NULL, 0, NULL, NULL, NULL, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_clean(NULL, "", 0, NULL, NULL, NULL, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_clean(NULL, scratch_path("x"), 0, NULL, NULL, NULL, &err), TZ_ERR_IO);
     assert_int_equal(err.system_error, ENOENT);
     scratch_write("x", "", 0);
-    assert_int_equal(tz_clean(NULL, scratch_path("x"), 0, NULL, NULL, &err), TZ_ERR_IO);
+    assert_int_equal(tz_clean(NULL, scratch_path("x"), 0, NULL, NULL, NULL, &err), TZ_ERR_IO);
     assert_int_equal(err.system_error, ENOTDIR);
 }
 
@@ -184,7 +184,7 @@ static void every_call_that_fails_is_an_error_or_keeps_a_file(void **state)
         fault.error = EIO;
         uint64_t removed = 99;
         size_t open_files = scratch_open_files();
-        tz_result result = tz_clean(&removed, scratch_folder(), 0, NULL, NULL, &err);
+        tz_result result = tz_clean(&removed, scratch_folder(), 0, NULL, NULL, NULL, &err);
         assert_int_equal(scratch_open_files(), open_files);
         assert_int_equal(scratch_count(), 2 - removed);
         if (fault.failures == 0) {
@@ -207,7 +207,8 @@ static void every_allocation_that_fails_is_nomem(void **state)
     alloc_hook_install();
     alloc_hook_fail_at(1, false);
     uint64_t removed = 99;
-    assert_int_equal(tz_clean(&removed, scratch_folder(), 0, on_found, &seen, &err), TZ_ERR_NOMEM);
+    assert_int_equal(tz_clean(&removed, scratch_folder(), 0, on_found, &seen, NULL, &err),
+                     TZ_ERR_NOMEM);
     assert_int_equal(alloc_hook_stats().live_bytes, 0);
     alloc_hook_remove();
     assert_int_equal(removed, 0);

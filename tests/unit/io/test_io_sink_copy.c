@@ -53,7 +53,7 @@ static tz_memory memories[2];
 static tz_sink *opened(kind which, int turn)
 {
     tz_sink *sink = NULL;
-    callers[turn].base = (tz_sink){.write = hold, .read = give};
+    callers[turn].base = (tz_sink){.struct_size = sizeof(tz_sink), .write = hold, .read = give};
     if (which == FILE_KIND)
         return sink_job_open(turn == 0 ? "from" : "to", false);
     if (which == CALLERS_KIND)

@@ -111,7 +111,7 @@ static void cleaning_removes(size_t left)
 {
     tz_error err;
     uint64_t removed = 0;
-    assert_int_equal(tz_clean(&removed, scratch_folder(), 0, NULL, NULL, &err), TZ_OK);
+    assert_int_equal(tz_clean(&removed, scratch_folder(), 0, NULL, NULL, NULL, &err), TZ_OK);
     assert_int_equal(removed, left);
     assert_null(scratch_other_than("file"));
 }

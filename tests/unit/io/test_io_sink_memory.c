@@ -223,7 +223,7 @@ static void no_memory_to_fill_is_a_mistake_of_the_caller(void **state)
 static void a_sink_without_functions_does_nothing(void **state)
 {
     (void)state;
-    tz_sink sink = {0};
+    tz_sink sink = TZ_SINK_INIT;
     char byte = 7;
     assert_int_equal(put(&sink, 0, "x"), TZ_OK);
     assert_int_equal(tz_sink_read(&sink, 0, &byte, 1, &ctx), TZ_OK);
@@ -250,7 +250,7 @@ static tz_result spoken_commit(tz_sink *sink, tz_error *out)
 static void errors_get_the_name_and_a_text_where_there_is_none(void **state)
 {
     (void)state;
-    tz_sink sink = {.commit = silent_commit};
+    tz_sink sink = {.struct_size = sizeof sink, .commit = silent_commit};
     assert_int_equal(tz_sink_commit(&sink, &ctx), TZ_ERR_CANCELLED);
     assert_int_equal(err.result, TZ_ERR_CANCELLED);
     assert_string_equal(err.message, "n: the sink failed");

@@ -163,7 +163,7 @@ static void without_a_directory_the_environment_names_one(void **state)
     (void)state;
     const char *before = getenv("TMPDIR");
     char *kept = before ? strdup(before) : NULL;
-    tz_sink callers = {.write = swallow};
+    tz_sink callers = {.struct_size = sizeof callers, .write = swallow};
     assert_int_equal(setenv("TMPDIR", scratch_folder(), 1), 0);
     tz_sink *spool = spool_of(&callers, NULL);
     assert_true(is_in(descriptor(spool), scratch_folder()));
@@ -410,7 +410,7 @@ static void the_next_spool_removes_what_one_left_in_another_directory(void **sta
 static void clean(size_t left)
 {
     uint64_t removed = 0;
-    assert_int_equal(tz_clean(&removed, scratch_folder(), 0, NULL, NULL, &err), TZ_OK);
+    assert_int_equal(tz_clean(&removed, scratch_folder(), 0, NULL, NULL, NULL, &err), TZ_OK);
     assert_int_equal(removed, left);
 }
 

@@ -157,9 +157,11 @@ static void foreign_close(tz_source *source)
 
 static foreign make_foreign(void)
 {
-    return (foreign){
-        .base = {
-            .size = 100, .submit = foreign_submit, .wait = foreign_wait, .close = foreign_close}};
+    return (foreign){.base = {.struct_size = sizeof(tz_source),
+                              .size = 100,
+                              .submit = foreign_submit,
+                              .wait = foreign_wait,
+                              .close = foreign_close}};
 }
 
 static tz_result read_foreign(foreign *f, uint64_t offset, tz_error *err)

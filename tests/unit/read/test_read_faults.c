@@ -370,8 +370,13 @@ static void every_call_of_a_source_fails_in_turn(void **state)
     (void)state;
     for (int s = STREAM_NONE; s <= STREAM_LZW; s++) {
         tb *b = tf_new(TB_CLASSIC, &tile_streams[s], ACROSS, DOWN, NULL);
-        moody_source moody = {
-            .source = {b->size, moody_submit, moody_wait, moody_check, moody_close}, .b = b};
+        moody_source moody = {.source = {.struct_size = sizeof(tz_source),
+                                         .size = b->size,
+                                         .submit = moody_submit,
+                                         .wait = moody_wait,
+                                         .check = moody_check,
+                                         .close = moody_close},
+                              .b = b};
         tz_file *file = NULL;
         float *pixels = calloc(3 * SIZE, sizeof *pixels);
         assert_int_equal(tz_open_source(&file, &moody.source, "moody", NULL, NULL), TZ_OK);

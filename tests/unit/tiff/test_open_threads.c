@@ -40,7 +40,7 @@ static void ask_tiles(shared *all, uint64_t seed)
     EXPECT(tz_tile_locate(spans, all->file, 0, true, seed % 1600, &err) == TZ_OK);
     EXPECT(spans[0].offset == tb_tile_at(all->b, all->mask, seed % 1600));
     EXPECT(tz_tile_locate(spans, all->file, 0, false, 1600 + seed, &err) == TZ_ERR_ARG);
-    EXPECT(tz_level_stored_size(&bytes, &sparse, all->file, 0, false, &err) == TZ_OK);
+    EXPECT(tz_level_stored_size(&bytes, &sparse, all->file, 0, false, NULL, &err) == TZ_OK);
     EXPECT(bytes == 1600 * 16 && sparse == 0);
 }
 

@@ -77,7 +77,7 @@ static void spans_beyond_the_table_are_refused(void **state)
         assert_int_equal(tz_tile_spans(span, file, 0, true, 0, 1, &err), TZ_ERR_ARG);
         assert_int_equal(tz_tile_locate(span, file, UINT32_MAX, false, 0, &err), TZ_ERR_ARG);
         uint64_t bytes, sparse;
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 1, false, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 1, false, NULL, &err), TZ_ERR_ARG);
         assert_int_equal(tz_tile_spans(span, file, 0, false, 3000, 0, &err), TZ_OK);
         check_done(file, b);
     }
@@ -96,7 +96,7 @@ static void stored_size_is_the_sum(void **state)
             expected_bytes += tb_tile_size(b, 0, i);
             expected_sparse += tb_tile_size(b, 0, i) == 0;
         }
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL, NULL), TZ_OK);
         assert_int_equal(bytes, expected_bytes);
         assert_int_equal(sparse, expected_sparse);
         check_done(file, b);
@@ -116,7 +116,7 @@ static void stored_size_that_does_not_fit_is_an_error(void **state)
         tz_file *file = check_opens(b, NULL);
         uint64_t bytes = 7, sparse = 7;
         tz_error err;
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, &err),
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL, &err),
                          TZ_ERR_FORMAT);
         check_error(&err, DEFECT(FORMAT, LAYOUT, .tag = TZ_TAG_TILE_BYTE_COUNTS, .tile = 2));
         check_done(file, b);
@@ -245,7 +245,7 @@ static void l09_sparse_tiles(void **state)
         uint64_t bytes, sparse;
         for (uint64_t i = 0; i < 16; i++)
             check_locates(file, 0, i, 0, 0);
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL, NULL), TZ_OK);
         assert_int_equal(bytes, 0);
         assert_int_equal(sparse, 16);
         check_done(file, b);
@@ -421,7 +421,7 @@ static void a_million_tiles_cost_nothing_until_asked_for(void **state)
         check_locates(file, 0, 765432, expected.offset, expected.size);
         check_locates(file, 0, MILLION - 1, 0, 0);
         uint64_t bytes, sparse;
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, &err), TZ_OK);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL, &err), TZ_OK);
         assert_int_equal(bytes, expected.size);
         assert_int_equal(sparse, MILLION - 1);
         tz_close(file);

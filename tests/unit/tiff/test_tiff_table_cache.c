@@ -49,7 +49,8 @@ static tz_result wait(tz_source *source, tz_request *request, tz_error *err)
 static counting *new_source(void)
 {
     counting *c = calloc(1, sizeof *c);
-    c->source = (tz_source){.size = SIZE, .submit = submit, .wait = wait};
+    c->source =
+        (tz_source){.struct_size = sizeof(tz_source), .size = SIZE, .submit = submit, .wait = wait};
     c->bytes = malloc(SIZE);
     for (uint32_t i = 0; i < SIZE; i++)
         c->bytes[i] = (uint8_t)(i * 2654435761u >> 24);

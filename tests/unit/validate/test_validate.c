@@ -401,7 +401,8 @@ static void every_read_fails(void **state)
     (void)state;
     tb *b = rich();
     const tz_validate_options options = all_tiles();
-    failing_source self = {.source = {.size = b->size,
+    failing_source self = {.source = {.struct_size = sizeof(tz_source),
+                                      .size = b->size,
                                       .submit = failing_submit,
                                       .wait = failing_wait,
                                       .close = failing_close},

@@ -111,7 +111,7 @@ static void sinks_and_sources_need_functions(void **state)
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 20, 30, false);
     const tz_write_options options = plain();
-    tz_sink sink = {0};
+    tz_sink sink = TZ_SINK_INIT;
     tz_writer *writer = NULL;
     tz_error err = {0};
     assert_int_equal(tz_create_sink(&writer, &sink, NULL, &r.spec, &options, &err), TZ_ERR_ARG);
@@ -120,7 +120,7 @@ static void sinks_and_sources_need_functions(void **state)
     assert_null(writer);
     tz_memory out = {0};
     writer = begin(&r, &options, &out);
-    const tz_row_source source = {0};
+    const tz_row_source source = TZ_ROW_SOURCE_INIT;
     assert_int_equal(tz_write_from(writer, &source, &err), TZ_ERR_ARG);
     tz_writer_close(writer);
     raster_free(&r);
@@ -201,7 +201,7 @@ static tz_result write_huge(tz_bigtiff bigtiff, tz_write_report *report, tz_erro
     struct {
         tz_sink base;
         uint64_t end;
-    } sink = {.base = {.write = forget}};
+    } sink = {.base = {.struct_size = sizeof(tz_sink), .write = forget}};
     static uint8_t row[1 << 16];
     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
     spec.width = 1 << 16;

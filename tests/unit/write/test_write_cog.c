@@ -401,6 +401,7 @@ static void known_sizes_change_nothing(void **state)
         tz_memory memory = raster_write(&r, &options, &(raster_variant){.batch = 7}, &report);
         assert_int_equal(report.spool_bytes, 0);
         keeping_sink *sink = calloc(1, sizeof *sink);
+        sink->base.struct_size = sizeof sink->base;
         sink->base.write = keep;
         tz_writer *writer = NULL;
         tz_error err = {0};

@@ -94,7 +94,7 @@ static void write_it(const large_case *c, asked *a, tz_write_report *report)
     options.buffer_bytes = c->memory;
     options.threads = 2;
     options.no_sync = true;
-    const tz_row_source source = {.read = give, .user = a};
+    const tz_row_source source = {.struct_size = sizeof source, .read = give, .user = a};
     tz_writer *writer = NULL;
     tz_error err = {0};
     tz_result result = tz_create(&writer, scratch_path("large.tif"), &spec, &options, &err);

@@ -189,7 +189,8 @@ static void own_close(tz_sink *sink)
 static void check_own_sink(const raster *r, const tz_write_options *options, const tz_memory *first,
                            bool reads, bool inserts)
 {
-    own_sink sink = {.base = {.write = own_write,
+    own_sink sink = {.base = {.struct_size = sizeof(tz_sink),
+                              .write = own_write,
                               .read = reads ? own_read : NULL,
                               .insert = inserts ? own_insert : NULL,
                               .sync = own_sync,

@@ -175,7 +175,8 @@ static void sink_close(tz_sink *sink)
 
 static failing_sink make_sink(const layout *what, uint64_t fail_at)
 {
-    return (failing_sink){.base = {.write = sink_write,
+    return (failing_sink){.base = {.struct_size = sizeof(tz_sink),
+                                   .write = sink_write,
                                    .read = sink_read,
                                    .insert = what->no_insert ? NULL : sink_insert,
                                    .sync = sink_sync,
@@ -312,7 +313,7 @@ static void fail_at_row(const raster *r, const layout *what, int64_t row)
 {
     tz_write_options options = everything(what);
     options.buffer_bytes = 1;
-    const tz_row_source source = {.read = bad_read, .user = &row};
+    const tz_row_source source = {.struct_size = sizeof source, .read = bad_read, .user = &row};
     tz_memory out = {0};
     tz_writer *writer = NULL;
     tz_error err = {0};

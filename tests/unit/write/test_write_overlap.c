@@ -50,7 +50,7 @@ static tz_result on_read(void *user, const tz_window *window, const tz_buffer *p
 static void rows_are_taken_while_tiles_are_written(void **state)
 {
     (void)state;
-    stage s = {.sink = {.write = on_write},
+    stage s = {.sink = {.struct_size = sizeof(tz_sink), .write = on_write},
                .lock = PTHREAD_MUTEX_INITIALIZER,
                .moved = PTHREAD_COND_INITIALIZER};
     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
@@ -61,7 +61,7 @@ static void rows_are_taken_while_tiles_are_written(void **state)
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
     options.compression = TZ_COMPRESSION_LZW;
     options.threads = 2;
-    const tz_row_source source = {.read = on_read, .user = &s};
+    const tz_row_source source = {.struct_size = sizeof source, .read = on_read, .user = &s};
     tz_writer *writer = NULL;
     tz_error err = {0};
     assert_int_equal(tz_create_sink(&writer, &s.sink, NULL, &spec, &options, &err), TZ_OK);

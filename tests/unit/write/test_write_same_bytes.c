@@ -169,8 +169,11 @@ static void a_sink_of_ones_own_gets_the_same(void **state)
     options.alignment = 4096;
     tz_memory first = raster_write(&r, &options, NULL, NULL);
     callback_sink *sink = calloc(1, sizeof *sink);
-    sink->base = (tz_sink){
-        .write = sink_write, .sync = sink_sync, .commit = sink_commit, .close = sink_close};
+    sink->base = (tz_sink){.struct_size = sizeof sink->base,
+                           .write = sink_write,
+                           .sync = sink_sync,
+                           .commit = sink_commit,
+                           .close = sink_close};
     tz_writer *writer = NULL;
     tz_error err = {0};
     const raster_variant way = {.batch = 11};
