@@ -85,7 +85,7 @@ static tz_result write_to(bound_sink *sink, const raster *r, const layout *l,
     rows given = {r, pthread_self()};
     tz_row_source source;
     tz_writer *writer = NULL;
-    tz_row_source_init(&source);
+    tz_row_source_init(&source, sizeof source);
     source.read = read_rows;
     source.user = &given;
     source.columns = true;
