@@ -59,7 +59,8 @@ extern "C" {
  * the function of each that ends in _init, for languages without macros: its second argument is the
  * size of the struct as the caller has it. A struct that is larger than the library knows is
  * accepted if all members beyond are 0. The elements of an array lie as far apart as the size of
- * the first one says. Structs that the comment calls fixed have no size and never change. */
+ * the first one says. Structs that the comment calls fixed have no size and never change. Others
+ * that the library returns by pointer may get further members at their end. */
 #ifdef __cplusplus
 extern "C++" {
 template <class T> inline T tz_make_sized()

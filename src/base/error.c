@@ -332,24 +332,17 @@ tz_result tz_check_limit(const tz_context *ctx, size_t member_offset, tz_locatio
 /* A larger struct_size is not one of any version, but memory that nobody has set. */
 #define MAX_STRUCT_SIZE 4096
 
-/* size is that of the library's struct. */
-static tz_result read_struct_size(size_t *out, const void *given, size_t size, const char *argument,
-                                  const char *init, const tz_context *ctx)
-{
-    memcpy(out, given, sizeof *out);
-    if (*out >= sizeof *out && *out <= MAX_STRUCT_SIZE)
-        return TZ_OK;
-    return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_expecting(tz_no_location(), size, *out),
-                   "%s->struct_size is wrong; use %s", argument, init);
-}
-
 tz_result tz_copy_struct(void *out, size_t size, const void *given, const char *argument,
                          const char *init, const tz_context *ctx)
 {
     size_t given_size;
     if (!given)
         return TZ_OK;
-    TZ_TRY(read_struct_size(&given_size, given, size, argument, init, ctx));
+    memcpy(&given_size, given, sizeof given_size);
+    if (given_size < sizeof given_size || given_size > MAX_STRUCT_SIZE)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_no_location(), size, given_size),
+                       "%s->struct_size is wrong; use %s", argument, init);
     for (size_t i = size; i < given_size; i++) {
         if (((const unsigned char *)given)[i] != 0)
             return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
@@ -381,14 +374,20 @@ tz_result tz_copy_element(void *out, size_t size, const void *array, size_t inde
     return tz_copy_struct(out, size, element, argument, init, ctx);
 }
 
-tz_result tz_return_struct(void *out, size_t size, const void *from, const char *argument,
-                           const char *init, const tz_context *ctx)
+tz_result tz_fill_struct(void *out, const void *ours, size_t size, const char *argument,
+                         const char *init, const tz_context *ctx)
 {
-    size_t given_size;
-    TZ_TRY(read_struct_size(&given_size, out, size, argument, init, ctx));
-    memset(out, 0, given_size);
-    memcpy(out, from, tz_min(size, given_size));
-    memcpy(out, &given_size, sizeof given_size);
+    size_t out_size;
+    if (!out)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s is NULL", argument);
+    memcpy(&out_size, out, sizeof out_size);
+    if (out_size < sizeof out_size || out_size > MAX_STRUCT_SIZE)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+                       tz_expecting(tz_no_location(), size, out_size),
+                       "%s->struct_size is wrong; use %s", argument, init);
+    memset(out, 0, out_size);
+    memcpy(out, ours, tz_min(size, out_size));
+    memcpy(out, &out_size, sizeof out_size); /* it stays the caller's */
     return TZ_OK;
 }
 

@@ -114,11 +114,10 @@ tz_result tz_copy_struct(void *out, size_t size, const void *given, const char *
 tz_result tz_copy_element(void *out, size_t size, const void *array, size_t index,
                           const char *argument, const char *init, const tz_context *ctx);
 
-/* Copies a struct of the library, which has size bytes, to one of the caller, which begins with its
- * size. A shorter one gets the members that it has; the further members of a longer one become 0.
- * Its size stays. */
-tz_result tz_return_struct(void *out, size_t size, const void *from, const char *argument,
-                           const char *init, const tz_context *ctx);
+/* Fills a struct that the caller has allocated and that begins with its size: copies from ours as
+ * far as it reaches, and zeroes members that the library does not have. */
+tz_result tz_fill_struct(void *out, const void *ours, size_t size, const char *argument,
+                         const char *init, const tz_context *ctx);
 
 /* Calls the progress callback, if there is one; fails with TZ_ERR_CANCELLED if it says to stop. */
 tz_result tz_check_progress(const tz_context *ctx, const tz_progress *progress, uint64_t done,

@@ -303,7 +303,7 @@ tz_result tz_tag_get(tz_tag *out, const tz_file *file, uint64_t ifd_offset, uint
                           .count = entry.count,
                           .size = entry.size,
                           .offset = entry.offset};
-    return tz_return_struct(out, sizeof found, &found, "out", "TZ_TAG_INIT", &ctx);
+    return tz_fill_struct(out, &found, sizeof found, "out", "TZ_TAG_INIT", &ctx);
 }
 
 /* RATIONALs stay two LONGs each: words are converted to the machine's byte order, not values. The

@@ -587,15 +587,15 @@ static void a_struct_is_returned_as_far_as_the_caller_has_it(void **state)
     const tz_context ctx = context_for(&err);
     const sized from = {.struct_size = sizeof from, .first = 7, .second = 8};
     sized_before older = {.struct_size = offsetof(sized_before, padding), .padding = 3};
-    assert_int_equal(tz_return_struct(&older, sizeof from, &from, "x", "X_INIT", &ctx), TZ_OK);
+    assert_int_equal(tz_fill_struct(&older, &from, sizeof from, "x", "X_INIT", &ctx), TZ_OK);
     assert_int_equal(older.struct_size, offsetof(sized_before, padding));
     assert_true(older.first == 7 && older.padding == 3);
     sized_after newer = {.struct_size = sizeof newer, .third = 9};
-    assert_int_equal(tz_return_struct(&newer, sizeof from, &from, "x", "X_INIT", &ctx), TZ_OK);
+    assert_int_equal(tz_fill_struct(&newer, &from, sizeof from, "x", "X_INIT", &ctx), TZ_OK);
     assert_int_equal(newer.struct_size, sizeof newer);
     assert_true(newer.first == 7 && newer.second == 8 && newer.third == 0);
     newer.struct_size = SIZE_MAX;
-    assert_int_equal(tz_return_struct(&newer, sizeof from, &from, "x", "X_INIT", &ctx), TZ_ERR_ARG);
+    assert_int_equal(tz_fill_struct(&newer, &from, sizeof from, "x", "X_INIT", &ctx), TZ_ERR_ARG);
     assert_int_equal(newer.first, 7);
 }
 
