@@ -37,11 +37,16 @@ static bool touches(const tz_request *request, uint64_t from, uint64_t to)
     return false;
 }
 
+static void sleep_a_millisecond(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    nanosleep(&pause, NULL);
+}
+
 static void wait_for_others(const bound_source *s)
 {
     for (int i = 0; !atomic_load(&s->was_called_elsewhere); i++) {
-        const struct timespec pause = {.tv_nsec = 1000000};
-        nanosleep(&pause, NULL);
+        sleep_a_millisecond();
         if (i > 60000) {
             fprintf(stderr, "no other thread has called the source for a minute\n");
             abort();
@@ -100,6 +105,8 @@ static tz_result wait(tz_source *base, tz_request *request, tz_error *err)
     bound_source *s = enter_source(base, "wait");
     atomic_fetch_add(&s->waits, 1);
     atomic_fetch_sub(&s->in_flight, 1);
+    if (s->slow)
+        sleep_a_millisecond();
     const tz_result result = fail_if_due(s, request, true, err);
     if (result == TZ_OK && s->deferred)
         copy_ranges(s, request);

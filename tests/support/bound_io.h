@@ -14,7 +14,7 @@ typedef struct bound_source {
     pthread_t owner;
     const uint8_t *data; /* the caller's, which stays */
     bool deferred;       /* bytes come with wait; else with submit */
-    bool with_check;     /* has a function check */
+    bool slow;           /* wait takes a millisecond */
     /* Ranges that touch these bytes fail with TZ_ERR_IO, each time. */
     uint64_t bad_from, bad_to;
     bool bad_in_wait;   /* the failure comes with wait */
