@@ -8,6 +8,15 @@
 #include "sidecars.h"
 #include "terminal.h"
 
+/* Shows what the library reports of a call. Its warnings are shown where the command reports them.
+ */
+static void note_log(void *user, tz_log_level level, const char *text)
+{
+    (void)user;
+    if (level < TZ_LOG_WARNING)
+        term_note(text);
+}
+
 static bool set_page(tz_open_options *open, const char *text)
 {
     uint64_t value;
@@ -51,6 +60,7 @@ bool common_apply(common_settings *settings, int id, const char *value)
         return true;
     case OPTION_VERBOSE:
         settings->verbose = true;
+        settings->open.log.call = note_log;
         return true;
     default: /* OPTION_HELP */
         return true;

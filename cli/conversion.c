@@ -72,6 +72,7 @@ tz_result conversion_open(conversion *c, const convert_settings *settings, tz_er
     tz_result result = TZ_OK;
     *c = (conversion){
         .settings = settings, .spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
+    c->options.log = settings->common.open.log;
     if (convert_is_raw(settings))
         result = describe_raw(c, err);
     else

@@ -323,6 +323,7 @@ tz_result request_open(request *r, const request_settings *settings, const char 
                    .format = format,
                    .how = settings->how,
                    .masked = settings->masked || format == FORMAT_PNG};
+    r->how.log = settings->common.open.log;
     tz_result result = tz_open(&r->file, path, &settings->common.open, err);
     if (result != TZ_OK)
         return result;

@@ -75,6 +75,7 @@ static int validate_file(const validate_settings *settings, const char *path, js
     struct stat about;
     progress_start(&shown, 1, stat(path, &about) == 0 ? (uint64_t)about.st_size : 0);
     options.progress = progress_next(&shown, 1);
+    options.log = settings->common.open.log;
     const tz_result result = tz_validate(&validation, path, &options, &err);
     progress_end(&shown);
     if (result != TZ_OK) {

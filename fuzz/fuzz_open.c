@@ -53,6 +53,7 @@ static tz_result open_copy(tz_file **out, const uint8_t *data, size_t size,
     copy->source.submit = copy_submit;
     copy->source.wait = copy_wait;
     copy->source.close = copy_close;
+    copy->source.first_read_bytes = size > 0 ? data[size - 1] : 0; /* 16 at least */
     copy->data = data;
     return tz_open_source(out, &copy->source, "fuzz", options, err);
 }
