@@ -1860,19 +1860,113 @@ TZ_API const tz_library_info *tz_device_list_get_library(const tz_device_list *l
  * Coordinate reference systems, by PROJ
  * ------------------------------------------------------------------------------------------ */
 
-/* What PROJ makes of a file's GeoKeys. One thread at a time. */
+/* A coordinate reference system (CRS) as PROJ understands it. One thread at a time may use a
+ * handle; different handles share nothing. PROJ never goes to the network and prints nothing: its
+ * reasons are in our errors.
+ *
+ * Coordinates of all calls are x before y: easting or longitude first, whatever order of axes the
+ * definition of the CRS has. Angles are in the unit of the CRS, which is almost always the degree.
+ *
+ * Without PROJ a CRS is its EPSG codes and nothing else: it can be created from them, compared and
+ * written, and all other calls return TZ_ERR_UNSUPPORTED. */
 typedef struct tz_crs tz_crs;
 
-/* TZ_ERR_UNSUPPORTED when the library was built without PROJ; TZ_ERR_FORMAT with TZ_CAUSE_GEO when
- * the file has no CRS or PROJ does not understand it. */
+/* Creates a CRS from text: "EPSG:32633", another authority that PROJ knows ("OGC:CRS84",
+ * "ESRI:54030"), the codes of a horizontal and a vertical CRS ("EPSG:25832+5783"), a URN or URL of
+ * OGC, WKT 1 or 2, PROJJSON, or a PROJ string ("+proj=utm +zone=33"), with or without +type=crs.
+ * Names of CRSs, names of files and +init are refused. TZ_ERR_ARG with TZ_CAUSE_GEO quotes PROJ's
+ * reason. Without PROJ: EPSG codes only, unchecked, and TZ_ERR_UNSUPPORTED for other text. */
+TZ_API TZ_NODISCARD tz_result tz_crs_create(tz_crs **out, const char *definition, tz_error *err);
+/* Creates the CRS that the GeoKeys of a file describe. TZ_ERR_UNSUPPORTED if the library was built
+ * without PROJ; TZ_ERR_FORMAT with TZ_CAUSE_GEO if the file has no CRS or PROJ does not understand
+ * it. */
 TZ_API TZ_NODISCARD tz_result tz_crs_from_file(tz_crs **out, const tz_file *file, tz_error *err);
-TZ_API void tz_crs_close(tz_crs *crs);
+TZ_API void tz_crs_close(tz_crs *crs); /* NULL is fine */
+/* Text that lives until tz_crs_close; "" without PROJ. */
 TZ_API const char *tz_crs_get_name(const tz_crs *crs);
 TZ_API const char *tz_crs_get_wkt(const tz_crs *crs); /* WKT2:2019, several lines */
-TZ_API int tz_crs_get_epsg(const tz_crs *crs);        /* the code PROJ knows it by; 0: none */
+/* Codes of EPSG that PROJ knows it by; 0: none. A compound CRS may have a code as a whole, and its
+ * parts have their own; of any other CRS the horizontal code is that of the whole. */
+TZ_API int tz_crs_get_epsg(const tz_crs *crs);
+TZ_API int tz_crs_get_epsg_horizontal(const tz_crs *crs);
+TZ_API int tz_crs_get_epsg_vertical(const tz_crs *crs);
+/* True if x and y are longitude and latitude. Without PROJ: false also for codes that are not among
+ * the common ones. */
+TZ_API bool tz_crs_is_geographic(const tz_crs *crs);
+/* True if coordinates, x first, mean the same place in both: names and the order of axes do not
+ * matter. Without PROJ: true if the codes are the same. */
+TZ_API bool tz_crs_is_same(const tz_crs *a, const tz_crs *b);
+
+typedef enum tz_crs_format {
+    TZ_CRS_FORMAT_WKT2 = 0,      /* WKT2:2019, several lines */
+    TZ_CRS_FORMAT_WKT1_GDAL = 1, /* several lines */
+    TZ_CRS_FORMAT_WKT1_ESRI = 2,
+    TZ_CRS_FORMAT_PROJJSON = 3,
+    TZ_CRS_FORMAT_PROJ_STRING = 4 /* most loses something: for people and old programs */
+} tz_crs_format;
+/* Gets the CRS as text, which lives until tz_crs_close. TZ_ERR_UNSUPPORTED if the format cannot
+ * express it. */
+TZ_API TZ_NODISCARD tz_result tz_crs_export(const char **out, const tz_crs *crs,
+                                            tz_crs_format format, tz_error *err);
+
+/* Makes GeoKeys of a CRS, for tz_image_spec.geo: codes where EPSG has them, else the parameters of
+ * datum, ellipsoid, prime meridian, unit and projection, else for a projected CRS the text of
+ * ArcGIS; and its name as citation. Keys without a code are read back before they are returned: a
+ * CRS that would not come back as the same is TZ_ERR_UNSUPPORTED, and the message says which part
+ * GeoTIFF cannot express. Parameters to WGS 84 (TOWGS84) are written, but not beside a code.
+ * raster_type becomes a key as well; TZ_RASTER_TYPE_UNDEFINED stands for area.
+ *
+ * The result is plain data: set transform by tz_geo_set_transform, or gcps, gcp_count and rpc to
+ * arrays of your own. Its codes and types follow from the keys: to change them make another. */
+TZ_API TZ_NODISCARD tz_result tz_crs_to_geo(tz_geo **out, const tz_crs *crs,
+                                            tz_raster_type raster_type, tz_error *err);
+/* Sets has_transform and transform. Control points of *geo are dropped. */
+TZ_API void tz_geo_set_transform(tz_geo *geo, const double transform[6]);
+/* Frees the result of tz_crs_to_geo; NULL is fine. Writers copy what they need of it. */
+TZ_API void tz_geo_free(tz_geo *geo);
+
 /* Longitude and latitude, in degrees on WGS 84, of a point in the CRS. */
 TZ_API TZ_NODISCARD tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon,
                                                double *lat, tz_error *err);
+
+/* A transform of points from one CRS to another. Creating it costs milliseconds, applying it less
+ * than a microsecond for each point. One thread at a time; it does not need the two handles any
+ * more. Heights are taken as 0 and of a compound CRS only the horizontal part counts; a geocentric
+ * CRS is TZ_ERR_UNSUPPORTED. Where PROJ lacks a grid it takes the best transform that it has. */
+typedef struct tz_transformer tz_transformer;
+TZ_API TZ_NODISCARD tz_result tz_transformer_create(tz_transformer **out, const tz_crs *from,
+                                                    const tz_crs *to, tz_error *err);
+TZ_API void tz_transformer_close(tz_transformer *transformer); /* NULL is fine */
+/* Transforms count points in place. A point that has no counterpart becomes NaN, NaN. With failed
+ * such points are counted there and are no error; with NULL the first of them is TZ_ERR_ARG with
+ * TZ_CAUSE_GEO, after all points were transformed. */
+TZ_API TZ_NODISCARD tz_result tz_transformer_apply(size_t *failed,
+                                                   const tz_transformer *transformer, double *x,
+                                                   double *y, size_t count, tz_error *err);
+
+/* Bounds are the least x, the least y, the greatest x and the greatest y. */
+
+/* Transforms bounds: *out encloses them in the other CRS. densify_points more points of each edge
+ * are transformed, because straight edges become curves; 0: 21. A pole within the bounds is
+ * enclosed. Bounds in degrees that cross the antimeridian have a least x above the greatest one, in
+ * bounds and in out. TZ_ERR_ARG with TZ_CAUSE_GEO if they have no counterpart. */
+TZ_API TZ_NODISCARD tz_result tz_bounds_transform(double out[4], const double bounds[4],
+                                                  const tz_crs *from, const tz_crs *to,
+                                                  uint32_t densify_points, tz_error *err);
+
+/* Finds the window of a level that covers bounds, outward to whole pixels; a corner within a
+ * thousandth of a pixel of an edge lies on it. crs is that of the bounds; NULL: that of the file.
+ * TZ_LEVEL_AUTO: pixels of level 0. The window is clipped to the image, and *clipped (may be NULL)
+ * says if that was needed; with boundless it is not clipped, and *clipped is false.
+ *
+ * TZ_ERR_ARG with TZ_CAUSE_GEO: the file has no transform, or the bounds have no counterpart in its
+ * CRS. TZ_ERR_UNSUPPORTED: the image is rotated or sheared, or the bounds are in two parts of it,
+ * on both sides of the antimeridian. TZ_ERR_ARG with TZ_CAUSE_ARG: the bounds do not meet the
+ * image; the message shows both. */
+TZ_API TZ_NODISCARD tz_result tz_window_from_bounds(tz_window *out, bool *clipped,
+                                                    const tz_file *file, uint32_t level,
+                                                    const double bounds[4], const tz_crs *crs,
+                                                    bool boundless, tz_error *err);
 
 #ifdef __cplusplus
 }

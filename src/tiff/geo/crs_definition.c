@@ -60,6 +60,9 @@ static void add_base_crs(tz_wkt *wkt)
     add_citation_name(wkt, "GCS Name = ", keys);
     tz_wkt_add(wkt, ",");
     tz_wkt_add_frame(wkt);
+    /* Without it PROJ takes the unit of the prime meridian. */
+    tz_wkt_add(wkt, ",");
+    tz_wkt_add_angle_unit(wkt);
     tz_wkt_add(wkt, "]");
 }
 

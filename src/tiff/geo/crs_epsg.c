@@ -27,6 +27,32 @@ PJ_CONTEXT *tz_proj_create_context(void)
     return proj;
 }
 
+/* PROJ says "function: reason"; the function is of no use to a reader. The first complaint is the
+ * cause of later ones. */
+static void keep_first_complaint(void *user, int level, const char *message)
+{
+    tz_proj_log *log = user;
+    const char *colon = strncmp(message, "proj_", 5) == 0 ? strstr(message, ": ") : NULL;
+    (void)level;
+    if (log->text[0] == '\0')
+        snprintf(log->text, sizeof log->text, "%s", colon ? colon + 2 : message);
+}
+
+void tz_proj_keep_log(PJ_CONTEXT *proj, tz_proj_log *log)
+{
+    proj_log_func(proj, log, keep_first_complaint);
+    proj_log_level(proj, PJ_LOG_ERROR);
+}
+
+const char *tz_proj_reason(PJ_CONTEXT *proj, const tz_proj_log *log)
+{
+    const int number = proj_context_errno(proj);
+    const char *text = number != 0 ? proj_context_errno_string(proj, number) : NULL;
+    if (log->text[0] != '\0')
+        return log->text;
+    return text ? text : "no reason given";
+}
+
 /* ---- objects of PROJ ---- */
 
 int tz_proj_epsg(const PJ *object)
@@ -187,10 +213,10 @@ tz_result tz_epsg_wkt(tz_epsg_kind kind, uint16_t code, const tz_context *ctx, c
 
 /* ---- kinds of CRS ---- */
 
-static PJ *create_crs_from_code(PJ_CONTEXT *proj, uint16_t code)
+PJ *tz_proj_create_from_code(PJ_CONTEXT *proj, int code)
 {
-    char digits[8];
-    snprintf(digits, sizeof digits, "%u", code);
+    char digits[16];
+    snprintf(digits, sizeof digits, "%d", code);
     return proj_create_from_database(proj, "EPSG", digits, PJ_CATEGORY_CRS, 0, NULL);
 }
 
@@ -200,7 +226,7 @@ static uint16_t look_up_model_type(uint16_t code)
     PJ_CONTEXT *proj = tz_proj_create_context();
     if (!proj)
         return TZ_MODEL_NONE;
-    PJ *crs = create_crs_from_code(proj, code);
+    PJ *crs = tz_proj_create_from_code(proj, code);
     uint16_t type = TZ_MODEL_NONE;
     if (crs && proj_get_type(crs) == PJ_TYPE_PROJECTED_CRS)
         type = TZ_MODEL_PROJECTED;
@@ -227,7 +253,7 @@ tz_result tz_epsg_fail_unusable(uint16_t code, const tz_context *ctx)
     PJ_CONTEXT *proj = tz_proj_create_context();
     if (!proj)
         return tz_fail_nomem(ctx, sizeof proj);
-    PJ *crs = create_crs_from_code(proj, code);
+    PJ *crs = tz_proj_create_from_code(proj, code);
     const PJ_TYPE type = crs ? proj_get_type(crs) : PJ_TYPE_UNKNOWN;
     const bool compound = type == PJ_TYPE_COMPOUND_CRS;
     const int horizontal = compound ? component_code(proj, crs, 0) : 0;
@@ -259,7 +285,7 @@ tz_result tz_epsg_check_vertical(uint16_t code, const tz_context *ctx)
     PJ_CONTEXT *proj = tz_proj_create_context();
     if (!proj)
         return tz_fail_nomem(ctx, sizeof proj);
-    PJ *crs = create_crs_from_code(proj, code);
+    PJ *crs = tz_proj_create_from_code(proj, code);
     PJ_TYPE type = crs ? proj_get_type(crs) : PJ_TYPE_UNKNOWN;
     tz_result result = TZ_OK;
     if (!crs)

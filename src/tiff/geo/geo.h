@@ -194,4 +194,19 @@ tz_result tz_geo_crs_definition(const tz_geo *geo, const tz_context *ctx, char *
  */
 tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx);
 
+/* Keys that are collected in any order, each id once. The first failure stays in result and turns
+ * all later calls into no-ops. Values are copied to the arena. */
+enum { TZ_MAX_LISTED_KEYS = 40 };
+typedef struct tz_key_list {
+    tz_arena *arena;
+    const tz_context *ctx;
+    tz_geo_key keys[TZ_MAX_LISTED_KEYS];
+    uint32_t count;
+    tz_result result;
+} tz_key_list;
+void tz_key_list_add_short(tz_key_list *list, uint16_t id, uint16_t value);
+void tz_key_list_add_doubles(tz_key_list *list, uint16_t id, const double *values, uint32_t count);
+void tz_key_list_add_double(tz_key_list *list, uint16_t id, double value);
+void tz_key_list_add_text(tz_key_list *list, uint16_t id, const char *text);
+
 #endif

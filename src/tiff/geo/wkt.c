@@ -278,14 +278,18 @@ static void add_ellipsoid(tz_wkt *wkt)
     tz_wkt_add(wkt, "]");
 }
 
-/* Without a code and a longitude the meridian is that of Greenwich. */
+/* Without a code, a longitude and a name the meridian is that of Greenwich. Other bodies than the
+ * Earth have names for theirs. */
 static void add_prime_meridian(tz_wkt *wkt)
 {
     uint16_t code = tz_geo_short(wkt->geo, TZ_KEY_PRIME_MERIDIAN, 0);
     double longitude = tz_geo_double(wkt->geo, TZ_KEY_PRIME_MERIDIAN_LONGITUDE, 0);
+    const char *name;
+    size_t size;
     if (tz_geo_is_code(code)) {
         tz_wkt_add_epsg(wkt, TZ_EPSG_PRIME_MERIDIAN, code);
-    } else if (longitude == 0) {
+    } else if (longitude == 0 && !tz_geo_citation_name(wkt->geo, TZ_KEY_GEODETIC_CITATION,
+                                                       "Primem = ", &name, &size)) {
         tz_wkt_add(wkt, "PRIMEM[\"Greenwich\",0," TZ_WKT_DEGREE "]");
     } else {
         tz_wkt_add(wkt, "PRIMEM[");

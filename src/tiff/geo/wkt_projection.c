@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Projections: from the methods and parameters of GeoTIFF to those of EPSG.
+ * Projections: from the methods and parameters of GeoTIFF to those of EPSG, and back.
  *
- * Three tables do it. `methods` has, for each value of ProjMethodGeoKey, the method of EPSG and the
- * parameters that its WKT needs, each with a role; `roles` has the keys in which files store a
+ * Three tables do both. `methods` has, for each value of ProjMethodGeoKey, the method of EPSG and
+ * the parameters that its WKT needs, each with a role; `roles` has the keys in which files store a
  * value of that role, its default and its unit; `parameter_names` has EPSG's names. Files mix the
  * keys of "natural origin", "false origin" and "centre" freely, so that a role accepts all of them
- * for every method, in the order in which libgeotiff looks for them. */
+ * for every method, in the order in which libgeotiff looks for them. We write those that GDAL
+ * writes for the method. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "tiff/geo/wkt.h"
 #include "tiff/tags.h"
@@ -96,8 +99,13 @@ static const struct {
     {8833, "Longitude of origin"},
 };
 
-/* Some methods of GeoTIFF are two of EPSG. */
-typedef enum variant { ALWAYS, WITH_PARALLEL, WITH_TRUE_SCALE_LATITUDE } variant;
+/* Some methods of GeoTIFF are two of EPSG. NOT_READ: EPSG has another method for spheres, or a
+ * further code; we read it as the other row of the method. */
+typedef enum variant { ALWAYS, WITH_PARALLEL, WITH_TRUE_SCALE_LATITUDE, NOT_READ } variant;
+
+/* The keys of the origin that are written: indices into the keys of ROLE_LATITUDE, ROLE_LONGITUDE.
+ */
+typedef enum origin { NATURAL = 0, AT_FALSE_ORIGIN = 1, AT_CENTRE = 2 } origin;
 
 typedef struct method_parameter {
     uint16_t code;
@@ -107,6 +115,7 @@ typedef struct method_parameter {
 typedef struct projection_method {
     uint16_t id; /* value of ProjMethodGeoKey */
     variant variant;
+    origin origin;
     uint16_t epsg; /* 0: EPSG has no such method, PROJ knows it by name */
     const char *name;
     method_parameter parameters[7];
@@ -123,50 +132,60 @@ typedef struct projection_method {
 
 /* Missing are 2 (Alaska modified) and 6 (spherical oblique Mercator), which have no WKT. */
 static const projection_method methods[] = {
-    {1, ALWAYS, 9807, "Transverse Mercator", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
-    {3, ALWAYS, 9812, "Hotine Oblique Mercator (variant A)",
+    {1, ALWAYS, NATURAL, 9807, "Transverse Mercator", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
+    {3, ALWAYS, AT_CENTRE, 9812, "Hotine Oblique Mercator (variant A)",
      {CENTRE, {8813, ROLE_AZIMUTH}, {8814, ROLE_GRID_ANGLE}, {8815, ROLE_SCALE}, EAST_NORTH}},
-    {4, ALWAYS, 9813, "Laborde Oblique Mercator",
+    {4, ALWAYS, AT_CENTRE, 9813, "Laborde Oblique Mercator",
      {CENTRE, {8813, ROLE_AZIMUTH}, {8815, ROLE_SCALE}, EAST_NORTH}},
-    {5, ALWAYS, 9815, "Hotine Oblique Mercator (variant B)", /* the Swiss one of Rosenmund */
+    {5, ALWAYS, AT_CENTRE, 9815, "Hotine Oblique Mercator (variant B)", /* the Swiss one of Rosenmund */
      {CENTRE, {8813, ROLE_RIGHT_ANGLE}, {8814, ROLE_RIGHT_ANGLE}, {8815, ROLE_SCALE},
       {8816, ROLE_EASTING}, {8817, ROLE_NORTHING}}},
-    {7, WITH_PARALLEL, 9805, "Mercator (variant B)",
+    {7, WITH_PARALLEL, NATURAL, 9805, "Mercator (variant B)",
      {{8823, ROLE_PARALLEL_1}, {8802, ROLE_LONGITUDE}, EAST_NORTH}},
-    {7, ALWAYS, 9804, "Mercator (variant A)", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
-    {8, ALWAYS, 9802, "Lambert Conic Conformal (2SP)",
+    {7, ALWAYS, NATURAL, 9804, "Mercator (variant A)", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
+    {8, ALWAYS, AT_FALSE_ORIGIN, 9802, "Lambert Conic Conformal (2SP)",
      {FALSE_ORIGIN, PARALLELS, {8826, ROLE_EASTING}, {8827, ROLE_NORTHING}}},
-    {9, ALWAYS, 9801, "Lambert Conic Conformal (1SP)", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
-    {10, ALWAYS, 9820, "Lambert Azimuthal Equal Area", {NATURAL_ORIGIN, EAST_NORTH}},
-    {11, ALWAYS, 9822, "Albers Equal Area",
+    {9, ALWAYS, NATURAL, 9801, "Lambert Conic Conformal (1SP)", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
+    {10, ALWAYS, AT_CENTRE, 9820, "Lambert Azimuthal Equal Area", {NATURAL_ORIGIN, EAST_NORTH}},
+    {11, ALWAYS, NATURAL, 9822, "Albers Equal Area",
      {FALSE_ORIGIN, PARALLELS, {8826, ROLE_EASTING}, {8827, ROLE_NORTHING}}},
-    {12, ALWAYS, 9832, "Modified Azimuthal Equidistant", {NATURAL_ORIGIN, EAST_NORTH}},
-    {13, ALWAYS, 0, "Equidistant Conic", {NATURAL_ORIGIN, PARALLELS, EAST_NORTH}},
-    {14, ALWAYS, 0, "Stereographic", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
-    {15, WITH_TRUE_SCALE_LATITUDE, 9829, "Polar Stereographic (variant B)",
+    {12, ALWAYS, AT_CENTRE, 9832, "Modified Azimuthal Equidistant", {NATURAL_ORIGIN, EAST_NORTH}},
+    {13, ALWAYS, NATURAL, 0, "Equidistant Conic", {NATURAL_ORIGIN, PARALLELS, EAST_NORTH}},
+    {14, ALWAYS, AT_CENTRE, 0, "Stereographic", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
+    {15, WITH_TRUE_SCALE_LATITUDE, NATURAL, 9829, "Polar Stereographic (variant B)",
      {{8832, ROLE_LATITUDE}, {8833, ROLE_POLE_LONGITUDE}, EAST_NORTH}},
-    {15, ALWAYS, 9810, "Polar Stereographic (variant A)",
+    {15, ALWAYS, NATURAL, 9810, "Polar Stereographic (variant A)",
      {{8801, ROLE_LATITUDE}, {8802, ROLE_POLE_LONGITUDE}, SCALE, EAST_NORTH}},
-    {16, ALWAYS, 9809, "Oblique Stereographic", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
-    {17, ALWAYS, 1028, "Equidistant Cylindrical",
+    {16, ALWAYS, NATURAL, 9809, "Oblique Stereographic", {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
+    {17, ALWAYS, AT_CENTRE, 1028, "Equidistant Cylindrical",
      {{8823, ROLE_PARALLEL_1}, {8801, ROLE_LATITUDE_IF_SET}, {8802, ROLE_LONGITUDE}, EAST_NORTH}},
-    {18, ALWAYS, 9806, "Cassini-Soldner", {NATURAL_ORIGIN, EAST_NORTH}},
-    {19, ALWAYS, 0, "Gnomonic", {NATURAL_ORIGIN, EAST_NORTH}},
-    {20, ALWAYS, 0, "Miller Cylindrical", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
-    {21, ALWAYS, 9840, "Orthographic", {NATURAL_ORIGIN, EAST_NORTH}},
-    {22, ALWAYS, 9818, "American Polyconic", {NATURAL_ORIGIN, EAST_NORTH}},
-    {23, ALWAYS, 0, "Robinson", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
-    {24, ALWAYS, 0, "Sinusoidal", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
-    {25, ALWAYS, 0, "Van Der Grinten", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
-    {26, ALWAYS, 9811, "New Zealand Map Grid", {NATURAL_ORIGIN, EAST_NORTH}},
-    {27, ALWAYS, 9808, "Transverse Mercator (South Orientated)",
+    {18, ALWAYS, NATURAL, 9806, "Cassini-Soldner", {NATURAL_ORIGIN, EAST_NORTH}},
+    {19, ALWAYS, AT_CENTRE, 0, "Gnomonic", {NATURAL_ORIGIN, EAST_NORTH}},
+    {20, ALWAYS, AT_CENTRE, 0, "Miller Cylindrical", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {21, ALWAYS, AT_CENTRE, 9840, "Orthographic", {NATURAL_ORIGIN, EAST_NORTH}},
+    {22, ALWAYS, NATURAL, 9818, "American Polyconic", {NATURAL_ORIGIN, EAST_NORTH}},
+    {23, ALWAYS, AT_CENTRE, 0, "Robinson", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {24, ALWAYS, AT_CENTRE, 0, "Sinusoidal", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {25, ALWAYS, AT_CENTRE, 0, "Van Der Grinten", {{8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {26, ALWAYS, NATURAL, 9811, "New Zealand Map Grid", {NATURAL_ORIGIN, EAST_NORTH}},
+    {27, ALWAYS, NATURAL, 9808, "Transverse Mercator (South Orientated)",
      {NATURAL_ORIGIN, SCALE, EAST_NORTH}},
     /* Two that GDAL added, in no standard. */
-    {28, ALWAYS, 9835, "Lambert Cylindrical Equal Area",
+    {28, ALWAYS, NATURAL, 9835, "Lambert Cylindrical Equal Area",
      {{8823, ROLE_PARALLEL_1}, {8802, ROLE_LONGITUDE}, EAST_NORTH}},
-    {9815, ALWAYS, 9815, "Hotine Oblique Mercator (variant B)",
+    {9815, ALWAYS, AT_CENTRE, 9815, "Hotine Oblique Mercator (variant B)",
      {CENTRE, {8813, ROLE_AZIMUTH}, {8814, ROLE_GRID_ANGLE}, {8815, ROLE_SCALE},
       {8816, ROLE_EASTING}, {8817, ROLE_NORTHING}}},
+    /* Further methods of EPSG that have the same keys. */
+    {10, NOT_READ, AT_CENTRE, 1027, "Lambert Azimuthal Equal Area (Spherical)",
+     {NATURAL_ORIGIN, EAST_NORTH}},
+    {12, NOT_READ, AT_CENTRE, 1125, "Azimuthal Equidistant", {NATURAL_ORIGIN, EAST_NORTH}},
+    {13, NOT_READ, NATURAL, 1119, "Equidistant Conic",
+     {FALSE_ORIGIN, PARALLELS, {8826, ROLE_EASTING}, {8827, ROLE_NORTHING}}},
+    {17, NOT_READ, AT_CENTRE, 1029, "Equidistant Cylindrical (Spherical)",
+     {{8823, ROLE_PARALLEL_1}, {8801, ROLE_LATITUDE_IF_SET}, {8802, ROLE_LONGITUDE}, EAST_NORTH}},
+    {28, NOT_READ, NATURAL, 9834, "Lambert Cylindrical Equal Area (Spherical)",
+     {{8823, ROLE_PARALLEL_1}, {8802, ROLE_LONGITUDE}, EAST_NORTH}},
 };
 /* clang-format on */
 
@@ -228,7 +247,7 @@ static bool variant_applies(const tz_geo *geo, variant which)
     if (which == WITH_TRUE_SCALE_LATITUDE)
         return role_value(geo, ROLE_SCALE) == 1 &&
                fabs(fabs(role_value(geo, ROLE_LATITUDE)) - 90) > 1e-8;
-    return true;
+    return which != NOT_READ;
 }
 
 /* The first row of the method whose variant applies; rows with a condition come first. */
@@ -280,4 +299,96 @@ bool tz_geo_is_south_oriented(const tz_geo *geo)
 {
     const projection_method *known = find_method(geo);
     return known && known->epsg == 9808 && !tz_geo_is_code(tz_geo_short(geo, TZ_KEY_PROJECTION, 0));
+}
+
+/* ---- the way back ---- */
+
+/* A row whose angles are fixed is for reading: the general one of the same method says it too. */
+static bool is_written(const projection_method *row)
+{
+    for (size_t i = 0; i < sizeof row->parameters / sizeof row->parameters[0]; i++)
+        if (row->parameters[i].role == ROLE_RIGHT_ANGLE)
+            return false;
+    return true;
+}
+
+/* The code counts; a method that has got one since it was put into the table is found by name. */
+static const projection_method *find_written_method(const tz_conversion *conversion)
+{
+    const size_t count = sizeof methods / sizeof methods[0];
+    for (size_t i = 0; i < count && conversion->method_code != 0; i++)
+        if (methods[i].epsg == conversion->method_code && is_written(&methods[i]))
+            return &methods[i];
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(methods[i].name, conversion->method) == 0 && is_written(&methods[i]))
+            return &methods[i];
+    return NULL;
+}
+
+static uint16_t written_key(const projection_method *method, const method_parameter *row)
+{
+    const uint16_t *keys = roles[row->role].keys;
+    switch (row->role) {
+    case ROLE_LATITUDE:
+    case ROLE_LATITUDE_IF_SET:
+    case ROLE_LONGITUDE:
+        return keys[method->origin];
+    case ROLE_EASTING:
+    case ROLE_NORTHING: /* the last one is that of the false origin */
+        return keys[method->origin == AT_FALSE_ORIGIN ? 2 : 0];
+    case ROLE_SCALE: /* the initial line is at the centre */
+        return keys[row->code == 8815 ? 1 : 0];
+    default:
+        return keys[0];
+    }
+}
+
+/* Finds a parameter of a method by EPSG's code or name; NULL: it has none of that kind. */
+static const method_parameter *find_parameter(const projection_method *method, const char *name,
+                                              uint16_t code)
+{
+    for (size_t i = 0; i < sizeof method->parameters / sizeof method->parameters[0]; i++) {
+        const method_parameter *row = &method->parameters[i];
+        if (row->code != 0 && row->code == code)
+            return row;
+        for (size_t k = 0; code == 0 && k < sizeof parameter_names / sizeof parameter_names[0]; k++)
+            if (parameter_names[k].code == row->code && strcmp(parameter_names[k].name, name) == 0)
+                return row;
+    }
+    return NULL;
+}
+
+/* Converts a value, if its unit is another one: one that is in degrees stays exact. */
+static double in_unit(double value, double from, double to)
+{
+    return fabs(from - to) <= 1e-12 * fabs(to) ? value : value * from / to;
+}
+
+bool tz_key_list_add_conversion(tz_key_list *list, const tz_conversion *conversion, double radians,
+                                double metres, char *problem, size_t problem_size)
+{
+    const projection_method *method = find_written_method(conversion);
+    if (!method) {
+        snprintf(problem, problem_size, "the projection method '%.80s'", conversion->method);
+        return false;
+    }
+    tz_key_list_add_short(list, TZ_KEY_PROJ_METHOD, method->id);
+    for (size_t i = 0; i < conversion->count; i++) {
+        const char *name = conversion->values[i].name;
+        const double value = conversion->values[i].value;
+        const method_parameter *row = find_parameter(method, name, conversion->values[i].code);
+        if (!row) {
+            snprintf(problem, problem_size, "the parameter '%.80s' of '%.80s'", name, method->name);
+            return false;
+        }
+        if (row->role == ROLE_LATITUDE_IF_SET && value == 0)
+            continue;
+        const unit_kind kind = roles[row->role].unit;
+        const double unit = conversion->values[i].unit;
+        tz_key_list_add_double(list, written_key(method, row),
+                               kind == UNIT_LENGTH  ? in_unit(value, unit, metres)
+                               : kind == UNIT_SCALE ? in_unit(value, unit, 1)
+                                                    : in_unit(value, unit, radians));
+    }
+    return true;
 }
