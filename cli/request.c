@@ -3,14 +3,14 @@
  *
  * request_open opens the file and resolves in this order: level, window, bands, type, size, device.
  * Later steps need earlier ones: a window is in pixels of the level, and an output size in
- * proportion needs the window. A bounding box is snapped outward to whole pixels, except for
- * corners that are within a rounding error of a pixel's edge. Anything that cannot work is refused
- * here, before the first pixel is read. */
+ * proportion needs the window. Anything that cannot work is refused here, before the first pixel is
+ * read. */
 #include "request.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "band_list.h"
 #include "picture.h"
@@ -20,10 +20,6 @@
 #include "text.h"
 
 #define BEYOND_IMAGE "--bbox reaches beyond the image"
-
-/* A corner this close to a pixel's edge, in pixels, is on the edge: coordinates are rarely exact.
- * `info` prints bounds with enough digits for that. */
-#define EDGE_TOLERANCE 1e-3
 
 bool request_is_resampled(const request *r)
 {
@@ -63,129 +59,41 @@ static tz_result choose_level(request *r, tz_error *err)
     return TZ_OK;
 }
 
-/* A range of columns or rows, from low to before high. */
-typedef struct range {
-    double low, high;
-} range;
-
-/* Makes the range from the coordinates of its two ends. */
-static range snap_to_pixels(double a, double b)
+/* Gives an error about the bounding box the name of its option, and the way out. */
+static tz_result name_bbox_option(tz_error *err)
 {
-    double low = floor(fmin(a, b) + EDGE_TOLERANCE);
-    double high = ceil(fmax(a, b) - EDGE_TOLERANCE);
-    return (range){low, fmax(high, low + 1)};
-}
-
-static bool is_far(range r)
-{
-    return !(r.low >= -(double)UINT32_MAX && r.high <= (double)UINT32_MAX &&
-             r.high - r.low <= (double)UINT32_MAX);
-}
-
-static void set_window_from_ranges(tz_window *w, range columns, range rows)
-{
-    *w = (tz_window){(int64_t)columns.low, (int64_t)rows.low,
-                     (uint32_t)(columns.high - columns.low), (uint32_t)(rows.high - rows.low)};
-}
-
-/* Gets the least x and y and the greatest x and y of the image. */
-static void image_bounds(const tz_info *info, double bounds[4])
-{
-    const double *t = info->geo->transform;
-    double x = t[0] + info->width * t[1];
-    double y = t[3] + info->height * t[5];
-    bounds[0] = fmin(t[0], x);
-    bounds[1] = fmin(t[3], y);
-    bounds[2] = fmax(t[0], x);
-    bounds[3] = fmax(t[3], y);
-}
-
-static bool could_be_degrees(const double bounds[4])
-{
-    return bounds[0] >= -360 && bounds[1] >= -90 && bounds[2] <= 360 && bounds[3] <= 90;
-}
-
-/* Guesses the usual mistake, a box in another CRS, for the message. */
-static const char *other_units(const tz_geo *geo, const double asked[4], const double image[4])
-{
-    if (geo->model_type == 1 && could_be_degrees(asked) && !could_be_degrees(image))
-        return "; the box looks like degrees, and the image is projected";
-    if (geo->model_type == 2 && !could_be_degrees(asked) && could_be_degrees(image))
-        return "; the image is in degrees, and the box is not";
-    return "";
-}
-
-static tz_result fail_elsewhere(const request *r, tz_error *err)
-{
-    const double *asked = r->settings->bbox;
-    double image[4];
-    char shown[8][TEXT_NUMBER];
-    image_bounds(r->info, image);
-    for (int i = 0; i < 4; i++) {
-        text_double(shown[i], asked[i]);
-        text_double(shown[4 + i], image[i]);
-    }
-    return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                        "--bbox %s,%s,%s,%s does not meet the image, which is %s,%s,%s,%s%s",
-                        shown[0], shown[1], shown[2], shown[3], shown[4], shown[5], shown[6],
-                        shown[7], other_units(r->info->geo, asked, image));
-}
-
-static bool is_outside(range r, uint32_t side)
-{
-    return !(r.low < side && r.high > 0);
-}
-
-/* Clips a range to the image. Returns true if a part of it was outside. */
-static bool clip_range(range *r, uint32_t side)
-{
-    range whole = *r;
-    *r = (range){fmax(r->low, 0), fmin(r->high, side)};
-    return r->low != whole.low || r->high != whole.high;
-}
-
-static tz_result clip_bbox(request *r, range *columns, range *rows, tz_error *err)
-{
-    const tz_level *level = request_level(r);
-    if (is_outside(*columns, level->width) || is_outside(*rows, level->height))
-        return fail_elsewhere(r, err);
-    r->clipped = clip_range(columns, level->width);
-    r->clipped = clip_range(rows, level->height) || r->clipped;
-    if (r->clipped && r->settings->common.open.strict)
-        return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                            BEYOND_IMAGE ", and --strict forbids that");
-    return TZ_OK;
+    static const char subject[] = "the bounding box";
+    tz_error made = *err;
+    const char *start = strstr(made.message, subject);
+    if (start == NULL)
+        return err->result;
+    snprintf(err->message, sizeof err->message, "--bbox%s%s", start + strlen(subject),
+             err->cause == TZ_CAUSE_GEO ? "; use --window" : "");
+    return err->result;
 }
 
 static tz_result window_of_bbox(request *r, tz_error *err)
 {
-    const tz_geo *geo = r->info->geo;
-    const tz_level *level = request_level(r);
-    const double *t = geo->transform;
-    const double *box = r->settings->bbox;
-    if (!geo->has_transform)
-        return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_GEO,
-                            "--bbox needs a geotransform, and the file has none; use --window");
-    if (t[2] != 0 || t[4] != 0 || t[1] == 0 || t[5] == 0)
-        return problem_make(err, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO,
-                            "--bbox needs an image whose sides run along the axes; this one is "
-                            "rotated or sheared; use --window");
+    const request_settings *s = r->settings;
+    tz_crs *crs = NULL;
+    tz_result result = TZ_OK;
     if (is_turned(r))
         return problem_make(err, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO,
                             "--bbox and --oriented do not go together for orientation %u",
                             (unsigned)r->info->orientation);
-    double columns = (double)level->width / r->info->width / t[1];
-    double rows = (double)level->height / r->info->height / t[5];
-    range x = snap_to_pixels((box[0] - t[0]) * columns, (box[2] - t[0]) * columns);
-    range y = snap_to_pixels((box[1] - t[3]) * rows, (box[3] - t[3]) * rows);
-    tz_result result = r->how.boundless ? TZ_OK : clip_bbox(r, &x, &y, err);
-    if (result != TZ_OK)
-        return result;
-    if (is_far(x) || is_far(y))
-        return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                            "the bounding box is too far away from the image");
-    set_window_from_ranges(&r->window, x, y);
-    return TZ_OK;
+    if (s->bbox_crs != NULL)
+        result = tz_crs_create(&crs, s->bbox_crs, err);
+    if (result == TZ_OK) {
+        result = tz_window_from_bounds(&r->window, &r->clipped, r->file, r->level, s->bbox, crs,
+                                       r->how.boundless, err);
+        if (result != TZ_OK)
+            name_bbox_option(err);
+    }
+    tz_crs_close(crs);
+    if (result == TZ_OK && r->clipped && s->common.open.strict)
+        result =
+            problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG, BEYOND_IMAGE ", and --strict forbids that");
+    return result;
 }
 
 /* Checked before anything is read: a read in several blocks would find out late. */

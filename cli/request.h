@@ -22,7 +22,8 @@ typedef struct request_settings {
     bool has_window;
     tz_window window;
     bool has_bbox;
-    double bbox[4];    /* x and y of the least, x and y of the greatest corner */
+    double bbox[4];       /* x and y of the least, x and y of the greatest corner */
+    const char *bbox_crs; /* NULL: the file's */
     const char *bands; /* a valid list; NULL: all */
     bool has_level;
     uint32_t level;
@@ -49,13 +50,16 @@ enum {
     REQUEST_WINDOW = 101, REQUEST_BBOX, REQUEST_BANDS, REQUEST_LEVEL, REQUEST_SIZE,
     REQUEST_RESAMPLING, REQUEST_REDUCED, REQUEST_DTYPE, REQUEST_MASKED, REQUEST_SCALED,
     REQUEST_NAN, REQUEST_ORIENTED, REQUEST_BOUNDLESS, REQUEST_FILL, REQUEST_SALVAGE, REQUEST_FORMAT,
-    REQUEST_ORDER, REQUEST_THREADS, REQUEST_MEMORY
+    REQUEST_ORDER, REQUEST_THREADS, REQUEST_MEMORY, REQUEST_BBOX_CRS
 };
 #define REQUEST_WINDOW_OPTIONS                                                                      \
     {"window", 0, REQUEST_WINDOW, "X,Y,W,H", "left column, top row, width and height in pixels"},  \
     {"bbox", 0, REQUEST_BBOX, "XMIN,YMIN,XMAX,YMAX",                                               \
      "in the file's CRS, outward to whole pixels; clipped\n"                                       \
      "to the image"},                                                \
+    {"bbox-crs", 0, REQUEST_BBOX_CRS, "CRS",                                                       \
+     "CRS of --bbox: EPSG:4326, WKT, PROJJSON or a PROJ\n"                                         \
+     "string"},                                                                                    \
     {"bands", 0, REQUEST_BANDS, "LIST", "such as 3,2,1 or 1-4; the first band is 1"}
 #define REQUEST_OPTIONS                                                                            \
     REQUEST_WINDOW_OPTIONS,                                                                         \

@@ -145,6 +145,9 @@ bool request_apply(request_settings *s, int id, const char *value)
         return set_window(s, value);
     case REQUEST_BBOX:
         return set_bbox(s, value);
+    case REQUEST_BBOX_CRS:
+        s->bbox_crs = value;
+        return true;
     case REQUEST_BANDS:
         return set_bands(s, value);
     case REQUEST_LEVEL:
@@ -198,6 +201,8 @@ bool request_check(const request_settings *s)
     bool is_float = s->dtype == TZ_DTYPE_NONE || s->dtype >= TZ_DTYPE_FLOAT16;
     if (s->has_window && s->has_bbox)
         problem = "--window and --bbox do not go together";
+    else if (s->bbox_crs != NULL && !s->has_bbox)
+        problem = "--bbox-crs needs --bbox";
     else if (s->how.has_fill && !s->how.boundless)
         problem = "--fill needs --boundless";
     else if (s->how.resampling != TZ_RESAMPLING_NONE && !s->has_size)

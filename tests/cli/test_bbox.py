@@ -2,11 +2,13 @@
 """--bbox: takes the bounds that info prints, is clipped to the image, and says where the image is."""
 
 import json
+import math
 import re
 
 import numpy as np
 import pytest
 import rasterio
+import rasterio.warp
 from rasterio.transform import from_origin
 
 from test_read_output import check
@@ -114,3 +116,83 @@ def test_metres_for_an_image_in_degrees(run, raster):
     path = raster(np.zeros((1, 5, 5), "uint8"), transform=from_origin(8, 47, 0.1, 0.1), crs="EPSG:4326")
     done = run("plan", "--bbox", "500000,5198500,502100,5200000", path)
     assert done.returncode == 1 and "the image is in degrees" in done.stderr
+
+
+# Boxes in another CRS ---------------------------------------------------------------------------
+
+DEGREES = "EPSG:4326"
+
+
+def rasterio_window(path, box, crs):
+    """The columns and rows that rasterio finds for the box, with edges that are as dense as ours."""
+    with rasterio.open(path) as file:
+        left, bottom, right, top = rasterio.warp.transform_bounds(crs, file.crs, *box, densify_pts=21)
+        to_pixels = ~file.transform
+        columns, rows = zip(to_pixels * (left, top), to_pixels * (right, bottom))
+        left, right = max(0, math.floor(columns[0])), min(file.width, math.ceil(columns[1]))
+        top, bottom = max(0, math.floor(rows[0])), min(file.height, math.ceil(rows[1]))
+        return [left, top, right - left, bottom - top]
+
+
+@pytest.mark.parametrize("crs", [DEGREES, "epsg:4326", "OGC:CRS84", "+proj=longlat +datum=WGS84", "EPSG:4326+5773"])
+@pytest.mark.parametrize("box", [(9.003, 46.942, 9.02, 46.951), (8.99, 46.9, 9.01, 47), (9.001, 46.9421, 9.0011, 46.9422)])
+def test_a_box_in_degrees_of_an_image_in_metres(run, utm, crs, box):
+    path = utm[0]
+    done = run("plan", "--json", "--bbox", ",".join(map(str, box)), "--bbox-crs", crs, path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["window"] == rasterio_window(path, box, DEGREES)
+
+
+def test_the_crs_of_the_file_itself_changes_nothing(run, utm):
+    text = box(3, 4, 20, 30)
+    for crs in "EPSG:32632", "+proj=utm +zone=32 +datum=WGS84", rasterio.crs.CRS.from_epsg(32632).to_wkt():
+        done = run("plan", "--json", "--bbox", text, "--bbox-crs", crs, utm[0])
+        assert json.loads(done.stdout)["window"] == [3, 4, 17, 26], crs
+
+
+@pytest.mark.parametrize("epsg, x, y, pixel, asked", [
+    (4326, -180, 90, 0.5, (100000, 4000000, 300000, 4100000)),   # UTM 60 lies beside the antimeridian
+    (3031, -3000000, 3000000, 10000, (-60, -80, 60, -70)), (3413, -3000000, 3000000, 10000, (-180, 60, 180, 90))])
+def test_boxes_at_the_edges_of_the_world(run, raster, epsg, x, y, pixel, asked):
+    crs = "EPSG:32660" if epsg == 4326 else DEGREES
+    size = (360, 720) if epsg == 4326 else (600, 600)
+    path = raster(np.zeros((1, *size), "uint8"), transform=from_origin(x, y, pixel, pixel), crs=f"EPSG:{epsg}")
+    done = run("plan", "--json", "--bbox", ",".join(map(str, asked)), "--bbox-crs", crs, path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["window"] == rasterio_window(path, asked, crs)
+
+
+def test_a_box_across_the_antimeridian(run, raster):
+    asked = "700000,4000000,1000000,4100000"  # UTM 60, from 179 to -178 degrees
+    half = raster(np.zeros((1, 180, 360), "uint8"), transform=from_origin(-180, 90, 1, 1), crs=DEGREES)
+    done = run("plan", "--bbox", asked, "--bbox-crs", "EPSG:32660", half)
+    assert done.returncode == 1 and "across the antimeridian" in done.stderr
+    whole = raster(np.zeros((1, 180, 360), "uint8"), name="b.tif", transform=from_origin(0, 90, 1, 1), crs=DEGREES)
+    done = run("plan", "--json", "--bbox", asked, "--bbox-crs", "EPSG:32660", whole)
+    left, top, width, height = json.loads(done.stdout)["window"]
+    assert left == 179 and width == 4 and (top, height) == (52, 2)
+
+
+@pytest.mark.parametrize("crs, words", [
+    ("EPSG:99999", "PROJ does not understand 'EPSG:99999'"), ("4326", "write EPSG:4326"), ("WGS 84", "is neither a code"),
+    ("+proj=utm +zone=99", "zone"), ("PROJCS[", "PROJ does not understand")])
+def test_a_crs_that_is_not_understood(run, utm, crs, words):
+    done = run("plan", "--bbox", "8,46,9,47", "--bbox-crs", crs, utm[0])
+    assert (done.returncode, done.stdout) == (1, "") and words in done.stderr
+
+
+def test_a_box_elsewhere_in_another_crs(run, utm):
+    done = run("plan", "--bbox", "20,46,21,47", "--bbox-crs", DEGREES, utm[0])
+    assert done.returncode == 1 and "in the CRS of the file does not meet the image" in done.stderr
+    assert "looks like" not in done.stderr
+
+
+def test_a_crs_needs_a_box(run, utm):
+    done = run("plan", "--bbox-crs", DEGREES, utm[0])
+    assert done.returncode == 2 and "--bbox-crs needs --bbox" in done.stderr
+
+
+def test_an_image_without_a_crs(run, raster):
+    path = raster(np.zeros((1, 5, 5), "uint8"), transform=from_origin(8, 47, 0.1, 0.1))
+    done = run("plan", "--bbox", "8,46,9,47", "--bbox-crs", DEGREES, path)
+    assert done.returncode == 1 and "has no coordinate reference system" in done.stderr

@@ -66,6 +66,7 @@ def test_negative_numbers_are_values(run, tmp_path):
     ("plan", ["-srcwin", "0", "0", "5", "5"], "write '--window X,Y,W,H'"),
     ("view", ["-srcwin", "0", "0", "5", "5"], "write '--window X,Y,W,H'"),
     ("read", ["-projwin", "0", "5", "5", "0"], "write '--bbox XMIN,YMIN,XMAX,YMAX'"),
+    ("read", ["-projwin_srs", "EPSG:4326"], "write '--bbox-crs CRS'"),
     ("read", ["-outsize", "50%", "0"], "write '--size WxH'"), ("read", ["-r", "cubic"], "write '--resampling HOW'"),
     ("view", ["-b", "1"], "write '--bands LIST'"), ("view", ["-ot", "Float32"], "write '--dtype TYPE'"),
     ("cog", ["-r", "mode"], "write '--co RESAMPLING=MODE'"), ("cog", ["-r"], "write '--co RESAMPLING=VALUE'"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writes an image of one pixel for each line of stdin, "PATH<tab>DEFINITION", with the GeoKeys of that
- * CRS, for check_crs.py. Prints "ok" or "error MESSAGE" for each. */
+ * Writes an image of one pixel for each line of stdin, "PATH<tab>DEFINITION", with the GeoKeys of
+ * that CRS, for check_crs.py. Prints "ok" or "error MESSAGE" for each. */
 #include <stdio.h>
 #include <string.h>
 #include <terrazzo/terrazzo.h>

@@ -120,5 +120,5 @@ tz_result tz_crs_from_file(tz_crs **out, const tz_file *file, tz_error *err)
 {
     const tz_info *info = tz_file_get_info(file);
     tz_context ctx = {.name = info->name, .err = err, .ifd = -1};
-    return tz_crs_open_geo(out, &info->geo, &ctx);
+    return tz_crs_open_geo(out, info->geo, &ctx);
 }

@@ -303,35 +303,45 @@ static void add_projection_keys(key_maker *maker, const PJ *crs, double radians,
     proj_destroy(operation);
 }
 
-/* Angles are in the unit of the base CRS. */
-static void add_projected_keys(key_maker *maker, const PJ *crs)
+/* Adds the base of a projected CRS, and both units; angles are in that of the base. Returns false
+ * if PROJ does not give all of it. */
+static bool add_base_keys(key_maker *maker, const PJ *crs, bool has_code, double *radians,
+                          double *metres)
 {
     PJ *base = proj_crs_get_geodetic_crs(maker->proj, crs);
-    const uint16_t code = maker->has_towgs84 ? 0 : find_same_code(maker->proj, crs);
-    const uint16_t base_code = maker->has_towgs84 ? 0 : usable_code(base);
+    const uint16_t code = maker->has_towgs84 ? 0 : usable_code(base);
     const axis_unit unit = find_axis_unit(maker->proj, crs);
-    const axis_unit angle = base ? find_axis_unit(maker->proj, base) : (axis_unit){0};
+    const axis_unit angle = base ? find_axis_unit(maker->proj, base) : (axis_unit){0, 0};
+    const bool known = base && unit.size > 0 && angle.size > 0;
+    if (known) {
+        if (has_code || code != 0)
+            tz_key_list_add_text(&maker->list, TZ_KEY_GEODETIC_CITATION, name_of(base));
+        if (!has_code && code != 0)
+            tz_key_list_add_short(&maker->list, TZ_KEY_GEODETIC_CRS, code);
+        else if (!has_code)
+            add_frame_keys(maker, base, angle.size);
+        add_unit_keys(maker, angle, TZ_KEY_GEOG_ANGULAR_UNITS, TZ_KEY_GEOG_ANGULAR_UNIT_SIZE);
+        add_unit_keys(maker, unit, TZ_KEY_PROJ_LINEAR_UNITS, TZ_KEY_PROJ_LINEAR_UNIT_SIZE);
+    }
+    *radians = angle.size;
+    *metres = unit.size;
+    proj_destroy(base);
+    return known;
+}
+
+static void add_projected_keys(key_maker *maker, const PJ *crs)
+{
+    const uint16_t code = maker->has_towgs84 ? 0 : find_same_code(maker->proj, crs);
+    double radians, metres;
     tz_key_list_add_short(&maker->list, TZ_KEY_MODEL_TYPE, TZ_MODEL_PROJECTED);
     tz_key_list_add_short(&maker->list, TZ_KEY_PROJECTED_CRS,
                           code != 0 ? code : TZ_GEO_USER_DEFINED);
     if (strcmp(maker->name, name_of(crs)) != 0) /* one part of a compound CRS */
         tz_key_list_add_text(&maker->list, TZ_KEY_PROJECTED_CITATION, name_of(crs));
-    if (!base || !(unit.size > 0) || !(angle.size > 0)) {
+    if (!add_base_keys(maker, crs, code != 0, &radians, &metres))
         set_problem(maker, "the units or the base of", crs);
-        proj_destroy(base);
-        return;
-    }
-    if (code != 0 || base_code != 0)
-        tz_key_list_add_text(&maker->list, TZ_KEY_GEODETIC_CITATION, name_of(base));
-    if (code == 0 && base_code != 0)
-        tz_key_list_add_short(&maker->list, TZ_KEY_GEODETIC_CRS, base_code);
     else if (code == 0)
-        add_frame_keys(maker, base, angle.size);
-    add_unit_keys(maker, angle, TZ_KEY_GEOG_ANGULAR_UNITS, TZ_KEY_GEOG_ANGULAR_UNIT_SIZE);
-    add_unit_keys(maker, unit, TZ_KEY_PROJ_LINEAR_UNITS, TZ_KEY_PROJ_LINEAR_UNIT_SIZE);
-    if (code == 0)
-        add_projection_keys(maker, crs, angle.size, unit.size);
-    proj_destroy(base);
+        add_projection_keys(maker, crs, radians, metres);
 }
 
 /* Heights above the ellipsoid are in the code of a CRS of three dimensions. */
@@ -395,6 +405,7 @@ static void add_horizontal_keys(key_maker *maker, const PJ *crs)
 {
     PJ *system = proj_crs_get_coordinate_system(maker->proj, crs);
     const int axes = system ? proj_cs_get_axis_count(maker->proj, system) : 0;
+    PJ *derivation;
     proj_destroy(system);
     switch (proj_get_type(crs)) {
     case PJ_TYPE_PROJECTED_CRS:
@@ -405,6 +416,10 @@ static void add_horizontal_keys(key_maker *maker, const PJ *crs)
     case PJ_TYPE_GEOGRAPHIC_2D_CRS:
     case PJ_TYPE_GEOGRAPHIC_3D_CRS:
         add_geographic_keys(maker, crs);
+        derivation = proj_crs_get_coordoperation(maker->proj, crs);
+        if (derivation)
+            set_problem(maker, "the derivation of the geographic CRS by", derivation);
+        proj_destroy(derivation);
         break;
     case PJ_TYPE_GEOCENTRIC_CRS:
         add_geocentric_keys(maker, crs);
@@ -444,14 +459,27 @@ static void add_all_keys(key_maker *maker, const PJ *crs)
     proj_destroy(vertical);
 }
 
-/* Replaces the keys of a projected CRS by those that ArcGIS writes where there are none for its
- * parts: its text in a citation. GDAL looks for it if the model type is user-defined. Returns false
+/* True for a method that is PROJ's alone: as text it would have another name. */
+static bool is_method_of_proj(PJ_CONTEXT *proj, const PJ *crs)
+{
+    PJ *operation = proj_crs_get_coordoperation(proj, crs);
+    const char *name = NULL;
+    const bool own = operation &&
+                     proj_coordoperation_get_method_info(proj, operation, &name, NULL, NULL) &&
+                     name && strncmp(name, "PROJ ", 5) == 0;
+    proj_destroy(operation);
+    return own;
+}
+
+/* Replaces the keys of a projected CRS by those for a projection that has none: its base, and the
+ * text of ArcGIS in a citation. GDAL looks for it if the model type is user-defined. Returns false
  * if that is not possible either. */
 static bool add_pe_string(key_maker *maker, const PJ *crs)
 {
-    const char *wkt = proj_get_type(crs) == PJ_TYPE_PROJECTED_CRS
-                          ? proj_as_wkt(maker->proj, crs, PJ_WKT1_ESRI, NULL)
-                          : NULL;
+    double radians, metres;
+    if (proj_get_type(crs) != PJ_TYPE_PROJECTED_CRS || is_method_of_proj(maker->proj, crs))
+        return false;
+    const char *wkt = proj_as_wkt(maker->proj, crs, PJ_WKT1_ESRI, NULL);
     const size_t size = sizeof TZ_PE_START + (wkt ? strlen(wkt) : 0);
     if (!wkt || size > TZ_MAX_PE_STRING)
         return false;
@@ -465,9 +493,8 @@ static bool add_pe_string(key_maker *maker, const PJ *crs)
     tz_key_list_add_short(&maker->list, TZ_KEY_MODEL_TYPE, TZ_GEO_USER_DEFINED);
     tz_key_list_add_short(&maker->list, TZ_KEY_RASTER_TYPE, (uint16_t)maker->raster_type);
     tz_key_list_add_text(&maker->list, TZ_KEY_CITATION, maker->name);
-    tz_key_list_add_short(&maker->list, TZ_KEY_PROJECTED_CRS, TZ_GEO_USER_DEFINED);
     tz_key_list_add_text(&maker->list, TZ_KEY_PROJECTED_CITATION, text);
-    return true;
+    return add_base_keys(maker, crs, false, &radians, &metres);
 }
 
 /* True for the names that PROJ gives to a datum of which only the ellipsoid is known. */

@@ -316,11 +316,20 @@ static bool has_westward_axis(PJ_CONTEXT *proj, const PJ *crs)
     return west;
 }
 
+static int count_axes(PJ_CONTEXT *proj, const PJ *crs)
+{
+    PJ *system = proj_crs_get_coordinate_system(proj, crs);
+    const int count = system ? proj_cs_get_axis_count(proj, system) : 0;
+    proj_destroy(system);
+    return count;
+}
+
 static bool is_same_single(PJ_CONTEXT *proj, const PJ *a, const PJ *b)
 {
     if (proj_is_equivalent_to_with_ctx(proj, a, b, PJ_COMP_EQUIVALENT_EXCEPT_AXIS_ORDER_GEOGCRS))
         return true;
     return proj_get_type(a) == PJ_TYPE_PROJECTED_CRS && proj_get_type(b) == PJ_TYPE_PROJECTED_CRS &&
+           count_axes(proj, a) == count_axes(proj, b) &&
            tz_proj_is_same_projection(proj, a, b, false) && !has_westward_axis(proj, a) &&
            !has_westward_axis(proj, b);
 }

@@ -23,7 +23,7 @@ typedef struct pixel_range {
 
 static void set_level_transform(double out[6], const tz_info *info, uint32_t level)
 {
-    const double *t = info->geo.transform;
+    const double *t = info->geo->transform;
     const double columns = (double)info->width / info->levels[level].width;
     const double rows = (double)info->height / info->levels[level].height;
     const double made[6] = {t[0], t[1] * columns, t[2] * rows, t[3], t[4] * columns, t[5] * rows};
@@ -81,7 +81,7 @@ static const char *guess_mistake(const tz_geo *geo, const double asked[4], const
 static tz_result fail_elsewhere(const tz_info *info, const double asked[4], bool transformed,
                                 const tz_context *ctx)
 {
-    const double *t = info->geo.transform;
+    const double *t = info->geo->transform;
     const double x = t[0] + info->width * t[1], y = t[3] + info->height * t[5];
     const double image[4] = {fmin(t[0], x), fmin(t[3], y), fmax(t[0], x), fmax(t[3], y)};
     char shown[8][NUMBER_SIZE];
@@ -93,7 +93,7 @@ static tz_result fail_elsewhere(const tz_info *info, const double asked[4], bool
         ctx, "the bounding box %s,%s,%s,%s%s does not meet the image, which is %s,%s,%s,%s%s",
         shown[0], shown[1], shown[2], shown[3], transformed ? " in the CRS of the file" : "",
         shown[4], shown[5], shown[6], shown[7],
-        transformed ? "" : guess_mistake(&info->geo, asked, image));
+        transformed ? "" : guess_mistake(info->geo, asked, image));
 }
 
 /* ---- another CRS ---- */
@@ -152,7 +152,7 @@ static tz_result move_to_image(double bounds[4], double turn, const double t[6],
 static tz_result check_bounds_and_image(const double bounds[4], const tz_info *info, uint32_t level,
                                         bool other_crs, const tz_context *ctx)
 {
-    const double *t = info->geo.transform;
+    const double *t = info->geo->transform;
     const bool finite =
         isfinite(bounds[0]) && isfinite(bounds[1]) && isfinite(bounds[2]) && isfinite(bounds[3]);
     if (!finite || bounds[1] >= bounds[3] || (bounds[0] >= bounds[2] && !other_crs))
@@ -160,7 +160,7 @@ static tz_result check_bounds_and_image(const double bounds[4], const tz_info *i
                            bounds[0], bounds[1], bounds[2], bounds[3]);
     if (level >= info->level_count)
         return TZ_FAIL_ARG(ctx, "there is no level %u; the file has %u", level, info->level_count);
-    if (!info->geo.has_transform)
+    if (!info->geo->has_transform)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_GEO, tz_no_location(),
                        "the bounding box needs a geotransform, and the file has none");
     if (t[2] != 0 || t[4] != 0 || t[1] == 0 || t[5] == 0)
@@ -177,7 +177,7 @@ tz_result tz_window_from_bounds(tz_window *out, bool *clipped, const tz_file *fi
     const tz_info *info = tz_file_get_info(file);
     const tz_context ctx = {.name = info->name, .err = err, .ifd = -1};
     const uint32_t number = level == TZ_LEVEL_AUTO ? 0 : level;
-    const bool other_crs = crs && !has_codes_of_file(crs, &info->geo);
+    const bool other_crs = crs && !has_codes_of_file(crs, info->geo);
     double b[4] = {bounds[0], bounds[1], bounds[2], bounds[3]};
     double turn = 0;
     double t[6];
