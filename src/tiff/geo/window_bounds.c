@@ -21,15 +21,6 @@ typedef struct pixel_range {
     double low, high;
 } pixel_range;
 
-static void set_level_transform(double out[6], const tz_info *info, uint32_t level)
-{
-    const double *t = info->geo->transform;
-    const double columns = (double)info->width / info->levels[level].width;
-    const double rows = (double)info->height / info->levels[level].height;
-    const double made[6] = {t[0], t[1] * columns, t[2] * rows, t[3], t[4] * columns, t[5] * rows};
-    memcpy(out, made, sizeof made);
-}
-
 /* Makes the range from the positions of its two ends. */
 static pixel_range snap_to_pixels(double a, double b)
 {
@@ -182,8 +173,8 @@ tz_result tz_window_from_bounds(tz_window *out, bool *clipped, const tz_file *fi
     double turn = 0;
     double t[6];
     TZ_TRY(check_bounds_and_image(b, info, number, other_crs, &ctx));
-    set_level_transform(t, info, number);
-    const tz_level *image = &info->levels[number];
+    (void)tz_level_get_transform(t, file, number);
+    const tz_level *image = tz_file_get_level(file, number);
     if (other_crs)
         TZ_TRY(transform_to_file(b, &turn, file, crs, err));
     if (turn > 0)

@@ -210,7 +210,7 @@ static void wrong_structs_are_refused(void **state)
     for (int missing = 0; missing < 2; missing++) {
         tz_source source;
         memset(&source, 0xEE, sizeof source);
-        tz_source_init(&source);
+        tz_source_init(&source, sizeof source);
         source.submit = missing == 0 ? NULL : never;
         source.wait = missing == 1 ? NULL : never;
         source.close = count_close;
@@ -238,7 +238,8 @@ static void older_and_newer_structs_are_used(void **state)
             tz_source known;
             uint64_t later;
         } newer = {.later = (uint64_t)set};
-        tz_source_init(&newer.known); /* of 0 bytes: not a TIFF, and nothing to read */
+        tz_source_init(&newer.known,
+                       sizeof newer.known); /* of 0 bytes: not a TIFF, and nothing to read */
         newer.known.struct_size = sizeof newer;
         newer.known.submit = newer.known.wait = never;
         const tz_result result = tz_open_source(&opened, &newer.known, "x", NULL, &err);
