@@ -109,7 +109,7 @@ static void written_files_are_the_same(void **state)
         tz_write_options options = options_of(&layouts[i], 1);
         bound_sink_init(&plain, false, layouts[i].inserts);
         assert_int_equal(write_to(&plain, &r, &layouts[i], &options, &err), TZ_OK);
-        for (unsigned turn = 0; turn < 8; turn++) {
+        for (unsigned turn = 0; turn < 4; turn++) {
             options = options_of(&layouts[i], turn % 2 ? THREADS : 2);
             options.buffer_bytes = turn & 2 ? 1 : 0; /* as few slots as possible */
             bound_sink_init(&bound, true, layouts[i].inserts);
@@ -128,7 +128,7 @@ static void every_call_of_the_sink_fails_in_turn(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LAYOUTS; i++) {
-        raster r = raster_make(TZ_DTYPE_UINT8, 1, 100, 90, layouts[i].mask);
+        raster r = raster_make(TZ_DTYPE_UINT8, 1, 70, 50, layouts[i].mask);
         const tz_write_options options = options_of(&layouts[i], THREADS);
         tz_result result = TZ_ERR_IO;
         for (uint64_t n = 1; result != TZ_OK; n++) {
@@ -158,7 +158,7 @@ static void cancelled_writes_end(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LAYOUTS; i++) {
-        raster r = raster_make(TZ_DTYPE_UINT8, 1, 100, 90, layouts[i].mask);
+        raster r = raster_make(TZ_DTYPE_UINT8, 1, 70, 50, layouts[i].mask);
         tz_result result = TZ_ERR_CANCELLED;
         for (uint64_t n = 1; result != TZ_OK; n += 1 + n / 8) {
             bound_sink sink;
