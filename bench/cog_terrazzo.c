@@ -16,8 +16,8 @@ static bool set_codec(const job *what, tz_image_spec *spec, tz_write_options *ho
     for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
         if (strcmp(codecs[i].name, what->codec) != 0)
             continue;
-        how->compression = codecs[i].compression;
-        if (how->compression == TZ_COMPRESSION_JPEG)
+        how->codec.compression = codecs[i].compression;
+        if (how->codec.compression == TZ_COMPRESSION_JPEG)
             spec->photometric = TZ_PHOTOMETRIC_YCBCR;
         return true;
     }
@@ -41,11 +41,11 @@ static bool write_cog(const job *what, tz_file *file, tz_image_spec *spec)
         .struct_size = sizeof source, .read = read_window, .user = file, .chunk_rows = what->tile};
     how.cog = true;
     how.overview_resampling = TZ_RESAMPLING_AVERAGE;
-    how.level = what->level;
-    how.predictor = (uint16_t)what->predictor;
+    how.codec.effort = what->level;
+    how.codec.predictor = (uint16_t)what->predictor;
     how.tile_width = how.tile_height = what->tile;
     how.threads = what->threads;
-    how.buffer_bytes = what->buffer;
+    how.max_host_bytes = what->buffer;
     how.no_sync = true;
     if (!set_codec(what, spec, &how))
         return false;

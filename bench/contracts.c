@@ -254,7 +254,7 @@ static void bench_compression(void)
     tz_device *device = contract_open((tz_device_options){.max_pinned_bytes = PINNED_BUDGET});
     raster r = raster_make(TZ_DTYPE_FLOAT32, 1, SIDE, SIDE, false);
     tz_write_options options = contract_options(TZ_COMPRESSION_PACKBITS);
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     by_tile single;
     options.tile_width = options.tile_height = TILE_SIDE;
     options.device = device;
@@ -270,7 +270,7 @@ static void bench_compression(void)
     raster_free(&r);
     contract_close(device);
     open_tiles(&single, "", TILES, TILE_BYTES);
-    download_tiles(&single, report.bytes_tiles / TILES);
+    download_tiles(&single, report->bytes_tiles / TILES);
     print_row("packed tiles: 1,024 x 16 KiB, allocations of a write", allocations,
               sum_of(VCLOCK_ALLOCATION));
     print_row("packed tiles: 1,024 x 16 KiB, downloads of a write", downloads,

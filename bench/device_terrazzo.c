@@ -107,14 +107,15 @@ static void write_image(const image *i, const tz_write_options *how, tz_memory *
                         tz_device_use *use)
 {
     tz_writer *writer = NULL;
-    tz_write_report report;
+    tz_write_report *report = NULL;
     tz_error err;
     if (tz_create_memory(&writer, into, &i->spec, how, &err) != TZ_OK ||
         tz_write_rows(writer, &i->pixels, NULL, &err) != TZ_OK ||
         tz_commit(writer, &report, &err) != TZ_OK)
         stop(&err);
     tz_writer_close(writer);
-    *use = report.device;
+    *use = *report->device;
+    tz_write_report_free(report);
 }
 
 static void read_image(const image *i, const job *j, tz_device *device, bool stays,
@@ -219,16 +220,18 @@ static image load(const char *path, tz_device *device)
 int main(int argc, char **argv)
 {
     static job jobs[] = {
-        {.kind = "read", .name = "none", .how.compression = TZ_COMPRESSION_NONE},
-        {.kind = "read", .name = "packbits", .how.compression = TZ_COMPRESSION_PACKBITS},
-        {.kind = "read", .name = "lzw", .how.compression = TZ_COMPRESSION_LZW},
-        {.kind = "read", .name = "lz4", .how.compression = TZ_COMPRESSION_LZ4},
-        {.kind = "read", .name = "deflate", .how.compression = TZ_COMPRESSION_DEFLATE},
-        {.kind = "read", .name = "zstd", .how.compression = TZ_COMPRESSION_ZSTD},
-        {.kind = "write", .name = "none", .how.compression = TZ_COMPRESSION_NONE},
-        {.kind = "write", .name = "packbits", .how.compression = TZ_COMPRESSION_PACKBITS},
-        {.kind = "write", .name = "deflate-fast", .how.level = TZ_EFFORT_FAST},
-        {.kind = "cog", .name = "deflate-fast", .how = {.level = TZ_EFFORT_FAST, .cog = true}},
+        {.kind = "read", .name = "none", .how.codec.compression = TZ_COMPRESSION_NONE},
+        {.kind = "read", .name = "packbits", .how.codec.compression = TZ_COMPRESSION_PACKBITS},
+        {.kind = "read", .name = "lzw", .how.codec.compression = TZ_COMPRESSION_LZW},
+        {.kind = "read", .name = "lz4", .how.codec.compression = TZ_COMPRESSION_LZ4},
+        {.kind = "read", .name = "deflate", .how.codec.compression = TZ_COMPRESSION_DEFLATE},
+        {.kind = "read", .name = "zstd", .how.codec.compression = TZ_COMPRESSION_ZSTD},
+        {.kind = "write", .name = "none", .how.codec.compression = TZ_COMPRESSION_NONE},
+        {.kind = "write", .name = "packbits", .how.codec.compression = TZ_COMPRESSION_PACKBITS},
+        {.kind = "write", .name = "deflate-fast", .how.codec.effort = TZ_EFFORT_FAST},
+        {.kind = "cog",
+         .name = "deflate-fast",
+         .how = {.codec.effort = TZ_EFFORT_FAST, .cog = true}},
     };
     tz_device *device = NULL;
     tz_error err;

@@ -36,8 +36,8 @@ static bool set_codec(const char *name, tz_write_options *how)
                   {"webpll", TZ_COMPRESSION_WEBP, TZ_CHOICE_YES}};
     for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++) {
         if (strcmp(codecs[i].name, name) == 0) {
-            how->compression = codecs[i].compression;
-            how->lossless = codecs[i].lossless;
+            how->codec.compression = codecs[i].compression;
+            how->codec.lossless = codecs[i].lossless;
             return true;
         }
     }
@@ -56,11 +56,11 @@ static void *create(const job *what)
     spec.dtype = dtype_of(what->dtype);
     if (strcmp(what->codec, "jpeg") == 0)
         spec.photometric = TZ_PHOTOMETRIC_YCBCR;
-    how.level = what->level;
-    how.predictor = (uint16_t)what->predictor;
+    how.codec.effort = what->level;
+    how.codec.predictor = (uint16_t)what->predictor;
     how.tile_width = how.tile_height = what->tile;
     how.threads = what->threads;
-    how.buffer_bytes = what->buffer;
+    how.max_host_bytes = what->buffer;
     how.no_sync = true;
     if (o != NULL && set_codec(what->codec, &how)) {
         if (tz_create(&o->writer, what->out, &spec, &how, &err) == TZ_OK)

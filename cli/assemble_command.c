@@ -95,29 +95,49 @@ typedef struct outcome {
     uint64_t tiles_sparse;
     uint64_t tiles_verified;
     bool bigtiff;
-    const tz_statistics *statistics;
-    const tz_assembly *layout; /* NULL: the file is there */
+    const tz_write_report *report; /* of the file; NULL: there is a layout instead */
+    const tz_assembly *layout;
 } outcome;
 
 /* Writes the ranges of all blobs, with their offsets in the file. */
 static void write_runs(json *j, const blob_files *blobs, const tz_assembly *layout)
 {
     json_array(j, "runs");
-    for (size_t i = 0; i < layout->blob_count && !term_is_broken(); i++)
-        for (size_t k = 0; k < layout->run_counts[i]; k++) {
-            const tz_copy_run *run = &layout->runs[i][k];
+    for (size_t i = 0; i < layout->blob_count && !term_is_broken(); i++) {
+        size_t count;
+        const tz_copy_run *runs = tz_assembly_get_runs(layout, i, &count);
+        for (size_t k = 0; k < count; k++) {
             json_object_row(j, NULL);
             json_text(j, "blob", blobs->paths[i]);
-            json_uint(j, "offset", run->offset);
-            json_uint(j, "from", run->from);
-            json_uint(j, "size", run->size);
+            json_uint(j, "offset", runs[k].file_offset);
+            json_uint(j, "from", runs[k].blob_offset);
+            json_uint(j, "size", runs[k].size);
             json_object_end(j);
         }
+    }
     json_array_end(j);
 }
 
-static void report_assembly(const assembling *a, const tz_cog_plan_info *info,
-                            const blob_files *blobs, const outcome *o)
+static const tz_statistics *band_statistics(const outcome *o, uint32_t band)
+{
+    return o->report != NULL ? tz_write_report_get_statistics(o->report, band)
+                             : tz_assembly_get_statistics(o->layout, band);
+}
+
+static void write_assembled_statistics(json *j, const outcome *o)
+{
+    const tz_statistics *band = band_statistics(o, 0);
+    if (band == NULL) {
+        json_null(j, "statistics");
+        return;
+    }
+    json_array(j, "statistics");
+    for (uint32_t i = 0; (band = band_statistics(o, i)) != NULL; i++)
+        block_write_statistics(j, band);
+    json_array_end(j);
+}
+
+static void report_assembly(const assembling *a, const blob_files *blobs, const outcome *o)
 {
     json j;
     if (!a->common.json)
@@ -132,7 +152,7 @@ static void report_assembly(const assembling *a, const tz_cog_plan_info *info,
     json_uint(&j, "tiles", o->tiles);
     json_uint(&j, "tiles_sparse", o->tiles_sparse);
     json_uint_or_null(&j, "tiles_verified", o->tiles_verified, o->layout == NULL);
-    block_write_statistics(&j, o->statistics, info->bands);
+    write_assembled_statistics(&j, o);
     if (o->layout != NULL)
         write_runs(&j, blobs, o->layout);
     else
@@ -145,29 +165,32 @@ static void report_assembly(const assembling *a, const tz_cog_plan_info *info,
 /* The file ------------------------------------------------------------------------------------- */
 
 static tz_result assemble_to_file(const assembling *a, const tz_cog_plan *plan, blob_files *blobs,
-                                  tz_statistics *statistics, tz_error *err)
+                                  tz_error *err)
 {
-    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
-    static tz_write_report report; /* too large for a small stack */
+    tz_write_report *report = NULL;
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
-    const tz_blobs source = {blobs->count, blob_files_read, blobs};
+    tz_blobs source = TZ_BLOBS_INIT;
     progress shown;
     how.exclusive = !a->overwrite;
     how.no_sync = a->no_sync;
     how.verify = a->verify;
-    how.statistics = info->statistics ? statistics : NULL;
+    source.count = blobs->count;
+    source.read = blob_files_read;
+    source.user = blobs;
     progress_start(&shown, 1, blob_files_size(blobs));
     how.progress = progress_next(&shown, 1);
     tz_result result = tz_assemble_file(a->output, plan, &source, &how, &report, err);
     progress_end(&shown);
-    const outcome o = {.file_size = report.file_size,
-                       .tiles = report.tiles,
-                       .tiles_sparse = report.tiles_sparse,
-                       .tiles_verified = report.tiles_verified,
-                       .bigtiff = report.bigtiff,
-                       .statistics = how.statistics};
-    if (result == TZ_OK)
-        report_assembly(a, info, blobs, &o);
+    if (result == TZ_OK) {
+        const outcome o = {.file_size = report->file_size,
+                           .tiles = report->tiles,
+                           .tiles_sparse = report->tiles_sparse,
+                           .tiles_verified = report->tiles_verified,
+                           .bigtiff = report->bigtiff,
+                           .report = report};
+        report_assembly(a, blobs, &o);
+    }
+    tz_write_report_free(report);
     return result;
 }
 
@@ -212,9 +235,8 @@ static tz_result write_assembly_layout(const assembling *a, const tz_cog_plan *p
                            .tiles = layout->tiles,
                            .tiles_sparse = layout->tiles_sparse,
                            .bigtiff = layout->bigtiff,
-                           .statistics = layout->statistics,
                            .layout = layout};
-        report_assembly(a, tz_cog_plan_get_info(plan), blobs, &o);
+        report_assembly(a, blobs, &o);
     }
     tz_assembly_free(layout);
     for (size_t i = 0; i < blobs->count; i++)
@@ -228,14 +250,8 @@ static tz_result write_assembly_layout(const assembling *a, const tz_cog_plan *p
 static tz_result write_output(const assembling *a, const tz_cog_plan *plan, blob_files *blobs,
                               tz_error *err)
 {
-    if (a->layout)
-        return write_assembly_layout(a, plan, blobs, err);
-    tz_statistics *statistics = calloc(tz_cog_plan_get_info(plan)->bands, sizeof *statistics);
-    if (statistics == NULL)
-        return problem_nomem(err, "the statistics");
-    tz_result result = assemble_to_file(a, plan, blobs, statistics, err);
-    free(statistics);
-    return result;
+    return a->layout ? write_assembly_layout(a, plan, blobs, err)
+                     : assemble_to_file(a, plan, blobs, err);
 }
 
 static tz_result assemble_blobs(const assembling *a, char **paths, int count, tz_error *err)

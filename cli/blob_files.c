@@ -142,7 +142,7 @@ static tz_result check_blob_size(const blob_files *b, size_t blob, uint64_t want
 tz_result blob_files_head(blob_files *b, size_t blob, tz_bytes *out, tz_error *err)
 {
     unsigned char front[TZ_BLOB_HEADER];
-    tz_blob_info block;
+    tz_blob_info block = TZ_BLOB_INFO_INIT;
     tz_result result = blob_files_read(b, blob, 0, front, sizeof front, err);
     if (result == TZ_OK)
         result = tz_blob_read_info(&block, front, sizeof front, err);

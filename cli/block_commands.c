@@ -65,23 +65,15 @@ void block_write_window(json *j, const char *key, const tz_window *window)
     json_array_end(j);
 }
 
-void block_write_statistics(json *j, const tz_statistics *list, uint32_t bands)
+void block_write_statistics(json *j, const tz_statistics *band)
 {
-    if (list == NULL) {
-        json_null(j, "statistics");
-        return;
-    }
-    json_array(j, "statistics");
-    for (uint32_t i = 0; i < bands; i++) {
-        json_object_row(j, NULL);
-        json_uint(j, "valid", list[i].valid);
-        json_double(j, "minimum", list[i].minimum);
-        json_double(j, "maximum", list[i].maximum);
-        json_double(j, "mean", list[i].mean);
-        json_double(j, "deviation", list[i].deviation);
-        json_object_end(j);
-    }
-    json_array_end(j);
+    json_object_row(j, NULL);
+    json_uint(j, "valid", band->valid_count);
+    json_double(j, "minimum", band->minimum);
+    json_double(j, "maximum", band->maximum);
+    json_double(j, "mean", band->mean);
+    json_double(j, "deviation", band->stddev);
+    json_object_end(j);
 }
 
 /* The end -------------------------------------------------------------------------------------- */

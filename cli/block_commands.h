@@ -19,7 +19,8 @@ tz_result block_load_plan(tz_cog_plan **out, const char *path, const tz_limits *
 
 /* Members that several reports have. */
 void block_write_window(json *j, const char *key, const tz_window *window);
-void block_write_statistics(json *j, const tz_statistics *list, uint32_t bands); /* NULL: null */
+/* The statistics of one band, as a row of an array. */
+void block_write_statistics(json *j, const tz_statistics *band);
 
 /* Ends a command that may have failed: prints messages, and returns the exit code. */
 int block_end(tz_result result, bool as_json, const char *input, tz_error *err);

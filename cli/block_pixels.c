@@ -93,7 +93,7 @@ static tz_result reduce_part(const descent *d, uint32_t level, const tz_window *
     if (result == TZ_OK)
         result = tz_overview_window(d->plan, level, window, &from.pixels,
                                     from.mask.data != NULL ? &from.mask : NULL, &into->pixels,
-                                    into->mask.data != NULL ? &into->mask : NULL, err);
+                                    into->mask.data != NULL ? &into->mask : NULL, NULL, err);
     block_pixels_free(&from);
     return result;
 }
@@ -147,15 +147,17 @@ static tz_result wrong_image(const char *path, const char *what, tz_error *err)
 
 /* Describes the image as when the plan was made: bytes may be read as signed, floats as half
  * floats, and an alpha band or nodata as the mask. */
-static tz_result describe_image(conversion *c, const tz_cog_plan_info *plan, const char *path,
+static tz_result describe_image(conversion *c, const tz_cog_plan *whole, const char *path,
                                 tz_error *err)
 {
+    const tz_cog_plan_info *plan = tz_cog_plan_get_info(whole);
+    const tz_cog_level *image = tz_cog_plan_get_level(whole, 0);
     const tz_info *info = c->info;
     bool same_bytes = tz_dtype_size(plan->dtype) == 1 && tz_dtype_size(info->dtype) == 1;
     bool has_mask = tz_file_get_level(c->file, 0)->has_mask;
     bool halved = plan->dtype == TZ_DTYPE_FLOAT16 && info->dtype == TZ_DTYPE_FLOAT32;
     bool by_alpha = plan->mask && !has_mask && info->bands == plan->bands + 1;
-    if (info->width != plan->levels[0].width || info->height != plan->levels[0].height)
+    if (info->width != image->width || info->height != image->height)
         return wrong_image(path, "size", err);
     if (info->bands != plan->bands && !by_alpha)
         return wrong_image(path, "number of bands", err);
@@ -189,7 +191,7 @@ tz_result block_read_image(const block_pixels *into, const tz_cog_plan *plan, ui
     c.info = tz_file_get_info(c.file);
     sidecars_note(path, c.file, open->sidecars);
     c.options.threads = threads;
-    result = describe_image(&c, info, path, err);
+    result = describe_image(&c, plan, path, err);
     file_rows_start(&rows, &c, memory / 4);
     const descent d = {.plan = plan,
                        .image = file_rows_source(&rows),

@@ -62,8 +62,8 @@ static tz_result open_conversion_device(conversion *c, tz_error *err)
     tz_result result = device_open(&c->device, asked, err);
     c->options.device = c->device;
     c->options.strict_device = asked->strict;
-    c->options.library_encoders = c->settings->library_encoders;
-    c->options.device_buffer_bytes = asked->memory - conversion_device_bytes_to_read(c);
+    c->options.allow_vendor_codecs = c->options.allow_inexact = c->settings->library_encoders;
+    c->options.max_device_bytes = asked->memory - conversion_device_bytes_to_read(c);
     return result;
 }
 
@@ -103,7 +103,6 @@ void conversion_close(conversion *c)
     free(c->extra_samples);
     free(c->metadata);
     free(c->tags);
-    free(c->statistics);
     tz_image_spec_free(c->base);
     tz_close(c->file);
     raw_source_close(&c->raw);

@@ -32,7 +32,6 @@ typedef struct conversion {
     uint16_t *extra_samples;
     tz_metadata_item *metadata;
     tz_tag_value *tags;
-    tz_statistics *statistics; /* NULL: not asked for */
 } conversion;
 
 /* settings must outlive the conversion. */

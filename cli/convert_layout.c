@@ -6,8 +6,6 @@
  * LZMA_PRESET and so on, depending on the codec. A member that no option sets stays 0, and the
  * library takes its default: which level Deflate has, for one, depends on whether the CPU or a
  * device encodes. */
-#include <stdlib.h>
-
 #include "conversion.h"
 #include "problem.h"
 
@@ -87,7 +85,7 @@ static int32_t effort_of(const creation *co)
     }
 }
 
-static void set_lossy(tz_write_options *o, const creation *co)
+static void set_lossy(tz_codec_options *o, const creation *co)
 {
     static const tz_jpeg_tables tables[] = {TZ_JPEG_TABLES_NONE, TZ_JPEG_TABLES_QUANT,
                                             TZ_JPEG_TABLES_HUFFMAN, TZ_JPEG_TABLES_BOTH};
@@ -119,12 +117,13 @@ static uint16_t within_lerc(const creation *co, creation_id id)
 
 static void set_codec(tz_write_options *o, const creation *co)
 {
-    o->compression = (tz_compression)creation_compression(co, CO_COMPRESS);
-    o->predictor = (uint16_t)creation_number(co, CO_PREDICTOR);
-    o->level = effort_of(co);
-    o->max_error = co->value[CO_MAX_Z_ERROR];
-    o->lerc_compression = within_lerc(co, CO_COMPRESS);
-    set_lossy(o, co);
+    tz_codec_options *codec = &o->codec;
+    codec->compression = (tz_compression)creation_compression(co, CO_COMPRESS);
+    codec->predictor = (uint16_t)creation_number(co, CO_PREDICTOR);
+    codec->effort = effort_of(co);
+    codec->max_error = co->value[CO_MAX_Z_ERROR];
+    codec->lerc_compression = within_lerc(co, CO_COMPRESS);
+    set_lossy(codec, co);
     if (co->discard_count > 0) {
         o->discard_bits = co->discard;
         o->discard_count = co->discard_count;
@@ -153,31 +152,32 @@ static uint16_t overview_predictor(const conversion *c)
 /* As for QUALITY, 100 is lossless if the codec can be. */
 static void set_overview_quality(tz_write_options *o, const creation *co)
 {
-    tz_compression codec = o->overview_compression != 0 ? o->overview_compression : o->compression;
+    tz_codec_options *own = &o->overview_codec;
+    tz_compression codec = own->compression != 0 ? own->compression : o->codec.compression;
     bool either = codec == TZ_COMPRESSION_WEBP || codec == TZ_COMPRESSION_JPEG2000;
     uint32_t quality = (uint32_t)creation_number(co, CO_OVERVIEW_QUALITY);
     if (quality == 0)
         return;
     if (either)
-        o->overview_lossless = quality == 100 ? TZ_CHOICE_YES : TZ_CHOICE_NO;
+        own->lossless = quality == 100 ? TZ_CHOICE_YES : TZ_CHOICE_NO;
     if (!either || quality < 100)
-        o->overview_quality = quality;
+        own->quality = quality;
 }
 
 static void set_overviews(tz_write_options *o, const conversion *c)
 {
     const creation *co = &c->settings->creation;
+    tz_codec_options *own = &o->overview_codec;
     double error = co->value[CO_MAX_Z_ERROR_OVERVIEW];
     creation_id resampling =
         co->given[CO_OVERVIEW_RESAMPLING] ? CO_OVERVIEW_RESAMPLING : CO_RESAMPLING;
     o->overview_count = overview_count(co);
     o->overview_resampling = (tz_resampling)creation_number(co, resampling);
-    o->overview_compression = (tz_compression)creation_compression(co, CO_OVERVIEW_COMPRESS);
-    o->overview_predictor = overview_predictor(c);
+    own->compression = (tz_compression)creation_compression(co, CO_OVERVIEW_COMPRESS);
+    own->predictor = overview_predictor(c);
     set_overview_quality(o, co);
-    o->overview_max_error = co->given[CO_MAX_Z_ERROR_OVERVIEW] && error == 0 ? -1 : error;
-    if (o->compression != TZ_COMPRESSION_LERC)
-        o->lerc_compression = within_lerc(co, CO_OVERVIEW_COMPRESS);
+    own->max_error = co->given[CO_MAX_Z_ERROR_OVERVIEW] && error == 0 ? -1 : error;
+    own->lerc_compression = within_lerc(co, CO_OVERVIEW_COMPRESS);
     o->spool_directory = c->settings->spool;
 }
 
@@ -201,9 +201,6 @@ tz_result conversion_set_options(conversion *c, tz_error *err)
     o->exclusive = !s->overwrite;
     o->no_sync = s->no_sync;
     o->verify = s->verify;
-    if (!s->statistics)
-        return TZ_OK;
-    c->statistics = calloc((size_t)c->spec.bands + 1, sizeof *c->statistics);
-    o->statistics = c->statistics;
-    return c->statistics != NULL ? TZ_OK : problem_nomem(err, "the statistics");
+    o->statistics = s->statistics;
+    return TZ_OK;
 }

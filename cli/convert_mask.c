@@ -25,14 +25,16 @@ static bool is_lossy_codec(tz_compression codec, tz_choice lossless)
 /* Returns the codec of a level that changes pixels; TZ_COMPRESSION_DEFAULT: none does. */
 static tz_compression lossy_codec(const tz_write_options *o)
 {
-    bool other = o->overview_compression != TZ_COMPRESSION_DEFAULT &&
-                 o->overview_compression != o->compression;
-    tz_compression overviews = other ? o->overview_compression : o->compression;
-    tz_choice lossless = o->overview_lossless != TZ_CHOICE_AUTO ? o->overview_lossless
-                         : other                                ? TZ_CHOICE_AUTO
-                                                                : o->lossless;
-    if (is_lossy_codec(o->compression, o->lossless))
-        return o->compression;
+    const tz_codec_options *image = &o->codec;
+    const tz_codec_options *smaller = &o->overview_codec;
+    bool other = smaller->compression != TZ_COMPRESSION_DEFAULT &&
+                 smaller->compression != image->compression;
+    tz_compression overviews = other ? smaller->compression : image->compression;
+    tz_choice lossless = smaller->lossless != TZ_CHOICE_AUTO ? smaller->lossless
+                         : other                             ? TZ_CHOICE_AUTO
+                                                             : image->lossless;
+    if (is_lossy_codec(image->compression, image->lossless))
+        return image->compression;
     return o->cog && o->overview_count >= 0 && is_lossy_codec(overviews, lossless)
                ? overviews
                : TZ_COMPRESSION_DEFAULT;

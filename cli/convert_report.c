@@ -21,9 +21,9 @@ static const char *codec_name(const conversion *c)
 {
     static const char *const lerc[] = {"LERC", "LERC_DEFLATE", "LERC_ZSTD"};
     const tz_write_options *o = &c->options;
-    if (o->compression == TZ_COMPRESSION_LERC)
-        return lerc[o->lerc_compression];
-    const char *name = tz_compression_name((uint16_t)o->compression);
+    if (o->codec.compression == TZ_COMPRESSION_LERC)
+        return lerc[o->codec.lerc_compression];
+    const char *name = tz_compression_name((uint16_t)o->codec.compression);
     return name != NULL ? name : "unknown";
 }
 
@@ -43,7 +43,7 @@ static device_summary reader_of(const conversion *c, const convert_result *resul
 static device_summary writer_of(const conversion *c, const convert_result *result)
 {
     return (device_summary){.device = c->device,
-                            .use = &result->writing.device,
+                            .use = result->writing->device,
                             .verb = "encoded",
                             .planned = c->settings->dry_run};
 }
@@ -52,7 +52,7 @@ static device_summary writer_of(const conversion *c, const convert_result *resul
 
 static void print_output_image(const conversion *c, const convert_result *result)
 {
-    const tz_write_report *w = &result->writing;
+    const tz_write_report *w = result->writing;
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
     page_heading("Image");
@@ -84,13 +84,13 @@ static void print_output_image(const conversion *c, const convert_result *result
 
 static void print_conversion_cost(const conversion *c, const convert_result *result)
 {
-    const tz_write_report *w = &result->writing;
+    const tz_write_report *w = result->writing;
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
     page_heading("Cost");
     page_label("Swaths");
-    printf("%s, of %" PRIu32 " row%s\n", text_count(a, w->swaths), w->swath_rows,
-           text_plural(w->swath_rows));
+    printf("%s, of %" PRIu32 " row%s\n", text_count(a, w->tile_rows), w->rows_per_tile_row,
+           text_plural(w->rows_per_tile_row));
     page_label("Threads");
     printf("%" PRIu32 "\n", w->threads);
     page_label("Memory");
@@ -101,10 +101,10 @@ static void print_conversion_cost(const conversion *c, const convert_result *res
         printf("%s%s beside the file, until it is whole\n", c->settings->dry_run ? "at most " : "",
                text_bytes(a, w->spool_bytes));
     }
-    if (w->buffer_bytes + result->input_memory > c->memory.work) {
+    if (w->max_host_bytes + result->input_memory > c->memory.work) {
         page_label("");
         printf("(the least for this image: %s with the program itself)\n",
-               text_bytes(a, c->memory.base + w->buffer_bytes + result->input_memory));
+               text_bytes(a, c->memory.base + w->max_host_bytes + result->input_memory));
     }
     if (c->settings->dry_run)
         return;
@@ -115,7 +115,7 @@ static void print_conversion_cost(const conversion *c, const convert_result *res
            text_bytes(b, (uint64_t)bytes_per_second(c, result)));
 }
 
-static void print_statistics(const conversion *c)
+static void print_statistics(const conversion *c, const convert_result *result)
 {
     static const table_column columns[] = {{"Band", true, 0},      {"Minimum", true, 0},
                                            {"Maximum", true, 0},   {"Mean", true, 0},
@@ -124,15 +124,15 @@ static void print_statistics(const conversion *c)
     page_heading("Statistics");
     for (table_start(&t, columns, 6, 0); table_pass(&t);) {
         for (uint32_t i = 0; i < c->spec.bands; i++) {
-            const tz_statistics *s = &c->statistics[i];
+            const tz_statistics *s = tz_write_report_get_statistics(result->writing, i);
             char cells[6][TEXT_NUMBER];
             const char *row[6];
             text_count(cells[0], i + 1);
             text_double(cells[1], s->minimum);
             text_double(cells[2], s->maximum);
             text_double(cells[3], s->mean);
-            text_double(cells[4], s->deviation);
-            text_count(cells[5], s->valid);
+            text_double(cells[4], s->stddev);
+            text_count(cells[5], s->valid_count);
             for (size_t k = 0; k < 6; k++)
                 row[k] = cells[k];
             table_row(&t, row);
@@ -162,15 +162,15 @@ void convert_report_print(const conversion *c, const convert_result *result)
         print_conversion_cost(c, result);
         print_devices(c, result);
     }
-    if (c->statistics != NULL && !s->dry_run)
-        print_statistics(c);
+    if (s->statistics && !s->dry_run)
+        print_statistics(c, result);
 }
 
 /* As JSON -------------------------------------------------------------------------------------- */
 
 static void write_output_image(json *j, const conversion *c, const convert_result *result)
 {
-    const tz_write_report *w = &result->writing;
+    const tz_write_report *w = result->writing;
     json_pair(j, "size", c->spec.width, c->spec.height);
     json_uint(j, "bands", c->spec.bands);
     json_text(j, "dtype", tz_dtype_name(c->spec.dtype));
@@ -187,13 +187,13 @@ static void write_output_image(json *j, const conversion *c, const convert_resul
 
 static void write_conversion_cost(json *j, const conversion *c, const convert_result *result)
 {
-    const tz_write_report *w = &result->writing;
+    const tz_write_report *w = result->writing;
     bool done = !c->settings->dry_run;
     json_object(j, "plan");
-    json_uint(j, "swaths", w->swaths);
-    json_uint(j, "swath_rows", w->swath_rows);
+    json_uint(j, "swaths", w->tile_rows);
+    json_uint(j, "swath_rows", w->rows_per_tile_row);
     json_uint(j, "threads", w->threads);
-    json_uint(j, "memory", w->buffer_bytes + result->input_memory);
+    json_uint(j, "memory", w->max_host_bytes + result->input_memory);
     json_uint(j, "write_memory", w->peak_memory);
     json_uint(j, "read_memory",
               c->file != NULL ? result->reading.peak_memory : result->input_memory);
@@ -213,21 +213,21 @@ static void write_conversion_cost(json *j, const conversion *c, const convert_re
     json_object_end(j);
 }
 
-static void write_statistics(json *j, const conversion *c)
+static void write_statistics(json *j, const conversion *c, const convert_result *result)
 {
-    if (c->statistics == NULL || c->settings->dry_run) {
+    if (!c->settings->statistics || c->settings->dry_run) {
         json_null(j, "statistics");
         return;
     }
     json_array(j, "statistics");
     for (uint32_t i = 0; i < c->spec.bands; i++) {
-        const tz_statistics *s = &c->statistics[i];
+        const tz_statistics *s = tz_write_report_get_statistics(result->writing, i);
         json_object_row(j, NULL);
-        json_uint(j, "valid", s->valid);
+        json_uint(j, "valid", s->valid_count);
         json_double(j, "minimum", s->minimum);
         json_double(j, "maximum", s->maximum);
         json_double(j, "mean", s->mean);
-        json_double(j, "deviation", s->deviation);
+        json_double(j, "deviation", s->stddev);
         json_object_end(j);
     }
     json_array_end(j);
@@ -247,13 +247,14 @@ void convert_report_write(const conversion *c, const convert_result *result)
     const device_summary writer = writer_of(c, result);
     device_report_write(&j, "read_device", &reader);
     device_report_write(&j, "write_device", &writer);
-    write_statistics(&j, c);
+    write_statistics(&j, c, result);
     json_array(&j, "warnings");
     if (c->info != NULL)
         problem_write_warnings(&j, c->file);
     problem_write_each(&j, &c->note, c->note_count);
     problem_write_each(&j, result->reading.warnings, result->reading.warning_count);
-    problem_write_each(&j, result->writing.warnings, result->writing.warning_count);
+    for (uint32_t i = 0; i < result->writing->warning_count; i++)
+        problem_write_each(&j, tz_write_report_get_warning(result->writing, i), 1);
     json_array_end(&j);
     json_object_end(&j);
     json_close(&j);
@@ -272,10 +273,12 @@ static void warn_each(const tz_error *list, uint32_t count, uint64_t dropped)
 void convert_report_warn(const conversion *c, const convert_result *result)
 {
     const tz_read_report *r = &result->reading;
-    const tz_write_report *w = &result->writing;
+    const tz_write_report *w = result->writing;
     if (c->info != NULL)
         problem_print_warnings(c->file);
     warn_each(&c->note, c->note_count, 0);
     warn_each(r->warnings, r->warning_count, r->warnings_dropped);
-    warn_each(w->warnings, w->warning_count, w->warnings_dropped);
+    for (uint32_t i = 0; i < w->warning_count; i++)
+        warn_each(tz_write_report_get_warning(w, i), 1, 0);
+    warn_each(NULL, 0, w->warnings_dropped);
 }

@@ -34,6 +34,7 @@ static tz_result convert_image(const convert_settings *settings, tz_error *err)
         report_conversion(&c, &outcome);
     else
         (void)device_problem(err);
+    convert_result_free(&outcome);
     conversion_close(&c);
     return result;
 }

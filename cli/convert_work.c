@@ -21,12 +21,12 @@
 /* Reading needs memory beside the writer's. */
 static void share_memory(conversion *c, uint64_t work, uint64_t for_reading)
 {
-    c->options.buffer_bytes = work > for_reading ? work - for_reading : 1;
+    c->options.max_host_bytes = work > for_reading ? work - for_reading : 1;
 }
 
 static uint64_t planned_bytes(const convert_result *out)
 {
-    return out->writing.buffer_bytes + out->input_memory;
+    return out->writing->max_host_bytes + out->input_memory;
 }
 
 /* Without --memory, buffers may take the least that they need, and the report says so. */
@@ -35,17 +35,26 @@ static bool fits_memory(const conversion *c, const convert_result *out)
     return !c->bounded || planned_bytes(out) <= c->memory.work;
 }
 
+/* Replaces the plan of before. */
+static tz_result plan_rows(const conversion *c, const tz_row_source *source, convert_result *out,
+                           tz_error *err)
+{
+    tz_write_report_free(out->writing);
+    out->writing = NULL;
+    return tz_plan_write(&out->writing, &c->spec, &c->options, source, err);
+}
+
 /* Rows stay on the device if it also makes the tiles, which the plan of the write decides. */
 static tz_result plan_writing(conversion *c, file_rows *rows, convert_result *out, tz_error *err)
 {
     c->on_device = device_has_memory(c->device) && !c->by_nodata.used;
     tz_row_source source = file_rows_source(rows);
-    tz_result result = tz_plan_write(&out->writing, &c->spec, &c->options, &source, err);
-    if (result != TZ_OK || !c->on_device || out->writing.device.id[0] != '\0')
+    tz_result result = plan_rows(c, &source, out, err);
+    if (result != TZ_OK || !c->on_device || out->writing->device->id[0] != '\0')
         return result;
     c->on_device = false;
     source = file_rows_source(rows);
-    return tz_plan_write(&out->writing, &c->spec, &c->options, &source, err);
+    return plan_rows(c, &source, out, err);
 }
 
 /* Plans with work bytes in all. Reading gets for_reading of them, or the least that it needs. */
@@ -59,7 +68,7 @@ static tz_result plan_with(conversion *c, uint64_t work, uint64_t for_reading, c
     if (result != TZ_OK)
         return result;
     uint64_t allowed = rows.how.max_memory;
-    result = file_rows_plan(&rows, out->writing.swath_rows, err);
+    result = file_rows_plan(&rows, out->writing->rows_per_tile_row, err);
     out->reading = rows.report;
     out->input_memory = rows.how.max_memory;
     if (result != TZ_OK || rows.how.max_memory == allowed)
@@ -90,18 +99,24 @@ static tz_result plan_raw(conversion *c, convert_result *out, tz_error *err)
 {
     out->input_memory = raw_rows_memory(c);
     share_memory(c, c->memory.work, out->input_memory);
-    const tz_result result = tz_plan_write(&out->writing, &c->spec, &c->options, NULL, err);
+    const tz_result result = plan_rows(c, NULL, out, err);
     if (result != TZ_OK || fits_memory(c, out))
         return result;
-    const uint64_t part = out->writing.buffer_bytes / (raw_rows_part(c) - 1) + 1;
+    const uint64_t part = out->writing->max_host_bytes / (raw_rows_part(c) - 1) + 1;
     const uint64_t reading = out->input_memory > part ? out->input_memory : part;
-    return memory_refuse(&c->memory, out->writing.buffer_bytes + reading, err);
+    return memory_refuse(&c->memory, out->writing->max_host_bytes + reading, err);
 }
 
 tz_result convert_plan(conversion *c, convert_result *out, tz_error *err)
 {
     *out = (convert_result){0};
     return c->file != NULL ? plan_file(c, out, err) : plan_raw(c, out, err);
+}
+
+void convert_result_free(convert_result *result)
+{
+    tz_write_report_free(result->writing);
+    *result = (convert_result){0};
 }
 
 /* Work ----------------------------------------------------------------------------------------- */
@@ -114,7 +129,7 @@ static tz_result write_rows_of_file(const conversion *c, tz_writer *writer, conv
     file_rows rows;
     file_rows_start(&rows, c, out->input_memory);
     if (c->bounded)
-        rows.max_memory = c->memory.work - out->writing.buffer_bytes;
+        rows.max_memory = c->memory.work - out->writing->max_host_bytes;
     const tz_row_source source = file_rows_source(&rows);
     tz_result result = tz_write_from(writer, &source, err);
     out->reading = rows.report;
@@ -132,8 +147,13 @@ static tz_result create_output(conversion *c, convert_result *out, tz_error *err
                                  : raw_rows_write(c, writer, err);
     if (result == TZ_OK && progress_is_cancelled())
         result = progress_cancelled(err);
+    tz_write_report *done = NULL;
     if (result == TZ_OK)
-        result = tz_commit(writer, &out->writing, err);
+        result = tz_commit(writer, &done, err);
+    if (result == TZ_OK) {
+        tz_write_report_free(out->writing); /* the plan */
+        out->writing = done;
+    }
     tz_writer_close(writer);
     return result == TZ_ERR_CANCELLED ? progress_cancelled(err) : result;
 }

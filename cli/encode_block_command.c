@@ -165,7 +165,14 @@ static void write_report(const encoding *e, const encoded *d, const tz_blob_info
     for (uint64_t i = 0; i < b->tiles; i++)
         json_uint(&j, NULL, sizes[i]);
     json_array_end(&j);
-    block_write_statistics(&j, e->level == 0 && info->statistics ? statistics : NULL, info->bands);
+    if (e->level == 0 && info->statistics) {
+        json_array(&j, "statistics");
+        for (uint32_t i = 0; i < info->bands; i++)
+            block_write_statistics(&j, &statistics[i]);
+        json_array_end(&j);
+    } else {
+        json_null(&j, "statistics");
+    }
     json_null(&j, "error");
     json_object_end(&j);
     json_close(&j);
@@ -175,7 +182,7 @@ static void write_report(const encoding *e, const encoded *d, const tz_blob_info
 static tz_result report_block(const encoding *e, const encoded *d, tz_error *err)
 {
     const tz_bytes head = {d->blob.data, d->blob.size};
-    tz_blob_info b;
+    tz_blob_info b = TZ_BLOB_INFO_INIT;
     tz_result result = tz_blob_read_info(&b, head.data, head.size, err);
     if (result != TZ_OK)
         return result;
@@ -183,6 +190,8 @@ static tz_result report_block(const encoding *e, const encoded *d, tz_error *err
     tz_statistics *statistics = calloc(tz_cog_plan_get_info(d->plan)->bands, sizeof *statistics);
     if (sizes == NULL || statistics == NULL)
         result = problem_nomem(err, "the sizes of tiles");
+    else
+        statistics[0].struct_size = sizeof statistics[0];
     if (result == TZ_OK)
         result = tz_blob_read_sizes(sizes, d->plan, &head, err);
     if (result == TZ_OK)
@@ -194,18 +203,27 @@ static tz_result report_block(const encoding *e, const encoded *d, tz_error *err
     return result;
 }
 
+/* Stops the work after a signal. */
+static bool goes_on(void *user, uint64_t done, uint64_t total)
+{
+    (void)user, (void)done, (void)total;
+    return !progress_is_cancelled();
+}
+
 static tz_result encode_block(const encoding *e, tz_error *err)
 {
-    encoded d = {0};
+    encoded d = {.what = TZ_COG_BLOCK_INIT};
+    tz_block_options how = TZ_BLOCK_OPTIONS_INIT;
     tz_result result =
         e->overwrite || strcmp(e->output, "-") == 0 ? TZ_OK : output_check_new(e->output, err);
+    how.progress.call = goes_on;
     if (result == TZ_OK)
         result = block_load_plan(&d.plan, e->plan_path, e->common.open.limits, err);
     if (result == TZ_OK)
         result = read_pixels(e, &d, err);
     if (result == TZ_OK)
         result = tz_encode_block(&d.blob, d.plan, e->level, e->block, &d.pixels.pixels,
-                                 d.pixels.mask.data != NULL ? &d.pixels.mask : NULL, err);
+                                 d.pixels.mask.data != NULL ? &d.pixels.mask : NULL, &how, err);
     if (result == TZ_OK)
         result = save_blob(e, &d.blob, err);
     if (result == TZ_OK && e->common.json)

@@ -87,10 +87,11 @@ static bool apply_plan_cog_option(void *user, int id, const char *value)
  */
 
 /* One line for each block, in words for encode-block. */
-static void print_blocks(const tz_cog_plan_info *info)
+static void print_blocks(const tz_cog_plan *plan)
 {
-    for (uint32_t level = 0; level < info->level_count; level++)
-        for (uint64_t i = 0; i < info->levels[level].block_count && !term_is_broken(); i++)
+    const tz_cog_level *l;
+    for (uint32_t level = 0; (l = tz_cog_plan_get_level(plan, level)) != NULL; level++)
+        for (uint64_t i = 0; i < l->block_count && !term_is_broken(); i++)
             printf("%" PRIu32 " %" PRIu64 "\n", level, i);
 }
 
@@ -107,7 +108,7 @@ static void write_plan_level(json *j, const tz_cog_level *level)
 static tz_result write_block(json *j, const tz_cog_plan *plan, uint32_t level, uint64_t block,
                              tz_error *err)
 {
-    tz_cog_block what;
+    tz_cog_block what = TZ_COG_BLOCK_INIT;
     tz_result result = tz_cog_block_get(&what, plan, level, block, err);
     if (result != TZ_OK)
         return result;
@@ -126,12 +127,11 @@ static tz_result write_block(json *j, const tz_cog_plan *plan, uint32_t level, u
 
 static tz_result write_blocks(json *j, const tz_cog_plan *plan, tz_error *err)
 {
-    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
+    const tz_cog_level *l;
     tz_result result = TZ_OK;
     json_array(j, "blocks");
-    for (uint32_t level = 0; level < info->level_count; level++)
-        for (uint64_t i = 0;
-             i < info->levels[level].block_count && result == TZ_OK && !term_is_broken(); i++)
+    for (uint32_t level = 0; (l = tz_cog_plan_get_level(plan, level)) != NULL; level++)
+        for (uint64_t i = 0; i < l->block_count && result == TZ_OK && !term_is_broken(); i++)
             result = write_block(j, plan, level, i, err);
     json_array_end(j);
     return result;
@@ -155,7 +155,7 @@ static tz_result write_plan(const planning *p, const tz_cog_plan *plan, tz_error
     json_uint(&j, "block_tiles", info->block_tiles);
     json_array(&j, "levels");
     for (uint32_t i = 0; i < info->level_count; i++)
-        write_plan_level(&j, &info->levels[i]);
+        write_plan_level(&j, tz_cog_plan_get_level(plan, i));
     json_array_end(&j);
     tz_result result = write_blocks(&j, plan, err);
     json_null(&j, "error");
@@ -187,10 +187,11 @@ static tz_result save_plan(const planning *p, const tz_cog_plan *plan, tz_error 
  * block. */
 static tz_result warn_once(const conversion *c, tz_error *err)
 {
-    static convert_result outcome; /* too large for a small stack */
+    convert_result outcome = {0};
     tz_result result = tz_plan_write(&outcome.writing, &c->spec, &c->options, NULL, err);
     if (result == TZ_OK)
         convert_report_warn(c, &outcome);
+    convert_result_free(&outcome);
     return result;
 }
 
@@ -208,7 +209,7 @@ static tz_result make_plan(const planning *p, tz_error *err)
     if (result == TZ_OK && p->convert.common.json)
         result = write_plan(p, plan, err);
     else if (result == TZ_OK)
-        print_blocks(tz_cog_plan_get_info(plan));
+        print_blocks(plan);
     tz_cog_plan_free(plan);
     conversion_close(&c);
     return result;

@@ -30,7 +30,7 @@ static void make_hill(float *pixels)
 /* A window of a level, where it is in memory. */
 static tz_buffer window_buffer(const job *j, uint32_t level, const tz_window *window)
 {
-    const int64_t width = tz_cog_plan_get_info(j->plan)->levels[level].width;
+    const int64_t width = tz_cog_plan_get_level(j->plan, level)->width;
     return (tz_buffer){.data = j->pixels[level] + window->row * width + window->column,
                        .dtype = TZ_DTYPE_FLOAT32,
                        .bands = 1,
@@ -43,26 +43,26 @@ static tz_buffer window_buffer(const job *j, uint32_t level, const tz_window *wi
 
 static tz_result make_block(job *j, uint32_t level, uint64_t block, tz_error *err)
 {
-    tz_cog_block what;
+    tz_cog_block what = TZ_COG_BLOCK_INIT;
     tz_result result = tz_cog_block_get(&what, j->plan, level, block, err);
     if (result != TZ_OK)
         return result;
     const tz_buffer pixels = window_buffer(j, level, &what.window);
     if (level > 0) {
         const tz_buffer source = window_buffer(j, level - 1, &what.source);
-        result = tz_overview_block(j->plan, level, block, &source, NULL, &pixels, NULL, err);
+        result = tz_overview_block(j->plan, level, block, &source, NULL, &pixels, NULL, NULL, err);
     }
     if (result == TZ_OK)
-        result = tz_encode_block(&j->blobs[j->count], j->plan, level, block, &pixels, NULL, err);
+        result =
+            tz_encode_block(&j->blobs[j->count], j->plan, level, block, &pixels, NULL, NULL, err);
     j->count += result == TZ_OK;
     return result;
 }
 
 static tz_result make_blocks(job *j, tz_error *err)
 {
-    const tz_cog_plan_info *info = tz_cog_plan_get_info(j->plan);
-    for (uint32_t level = 0; level < info->level_count; level++) {
-        const tz_cog_level *l = &info->levels[level];
+    const tz_cog_level *l;
+    for (uint32_t level = 0; (l = tz_cog_plan_get_level(j->plan, level)) != NULL; level++) {
         j->pixels[level] = calloc((size_t)l->width * l->height, sizeof(float));
         if (!j->pixels[level] || j->count + l->block_count > MAX_BLOCKS)
             return tz_error_set(err, TZ_ERR_NOMEM, TZ_CAUSE_NOMEM, TZ_NO_VALUE, "no memory");
@@ -87,13 +87,16 @@ static tz_result read_blob(void *user, size_t blob, uint64_t offset, void *dst, 
     return TZ_OK;
 }
 
-static tz_result write_hill(const char *path, tz_cog_plan *plan, tz_write_report *report,
+static tz_result write_hill(const char *path, tz_cog_plan *plan, tz_write_report **report,
                             tz_error *err)
 {
     static job j;
     j.plan = plan;
     tz_result result = make_blocks(&j, err);
-    const tz_blobs blobs = {j.count, read_blob, &j};
+    tz_blobs blobs = TZ_BLOBS_INIT;
+    blobs.count = j.count;
+    blobs.read = read_blob;
+    blobs.user = &j;
     if (result == TZ_OK)
         result = tz_assemble_file(path, plan, &blobs, NULL, report, err);
     for (size_t i = 0; i < j.count; i++)
@@ -108,7 +111,7 @@ int main(int argc, char **argv)
     const char *path = argc > 1 ? argv[1] : "hill.tif";
     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
     tz_cog_plan *plan = NULL;
-    tz_write_report report;
+    tz_write_report *report = NULL;
     tz_error err;
     spec.width = WIDTH;
     spec.height = HEIGHT;
@@ -122,7 +125,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
-    printf("%s: %llu bytes, %u levels\n", path, (unsigned long long)report.file_size,
-           report.levels);
+    printf("%s: %llu bytes, %u levels\n", path, (unsigned long long)report->file_size,
+           report->levels);
+    tz_write_report_free(report);
     return 0;
 }

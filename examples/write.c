@@ -14,7 +14,7 @@ static void make_row(float *row, int y)
     }
 }
 
-static tz_result write_hill(tz_writer *writer, tz_write_report *report, tz_error *err)
+static tz_result write_hill(tz_writer *writer, tz_write_report **report, tz_error *err)
 {
     static float row[WIDTH];
     const tz_buffer rows = {
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     spec.dtype = TZ_DTYPE_FLOAT32;
     spec.geo = &geo;
     tz_writer *writer = NULL;
-    tz_write_report report;
+    tz_write_report *report = NULL;
     tz_error err;
     tz_result result = tz_create(&writer, path, &spec, NULL, &err);
     if (result == TZ_OK)
@@ -53,6 +53,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
-    printf("%s: %llu bytes\n", path, (unsigned long long)report.file_size);
+    printf("%s: %llu bytes\n", path, (unsigned long long)report->file_size);
+    tz_write_report_free(report);
     return 0;
 }

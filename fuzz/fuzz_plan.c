@@ -22,9 +22,10 @@ static bool made(tz_result result, const tz_error *err)
 /* ---- blocks ---- */
 
 /* False when it is too large for a test. */
-static bool is_small(const tz_cog_plan_info *info)
+static bool is_small(const tz_cog_plan *plan)
 {
-    const tz_cog_level *image = &info->levels[0];
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
+    const tz_cog_level *image = tz_cog_plan_get_level(plan, 0);
     const uint64_t pixels = tz_mul_capped(image->width, image->height);
     const uint64_t tiles = tz_mul_capped(tz_mul_capped(image->tiles_across, image->tiles_down),
                                          (uint64_t)image->tile_width * image->tile_height);
@@ -50,7 +51,7 @@ static bool make_block(const tz_cog_plan *plan, uint32_t level, uint64_t block, 
 {
     const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     tz_error err;
-    tz_cog_block what;
+    tz_cog_block what = TZ_COG_BLOCK_INIT;
     check(tz_cog_block_get(&what, plan, level, block, &err) == TZ_OK);
     const tz_buffer pixels = zeros(info->dtype, info->bands, &what.window);
     const tz_buffer mask = zeros(TZ_DTYPE_UINT8, 1, &what.window);
@@ -58,13 +59,14 @@ static bool make_block(const tz_cog_plan *plan, uint32_t level, uint64_t block, 
         const tz_buffer from = zeros(info->dtype, info->bands, &what.source);
         const tz_buffer from_mask = zeros(TZ_DTYPE_UINT8, 1, &what.source);
         (void)made(tz_overview_block(plan, level, block, &from, info->mask ? &from_mask : NULL,
-                                     &pixels, info->mask ? &mask : NULL, &err),
+                                     &pixels, info->mask ? &mask : NULL, NULL, &err),
                    &err);
         free(from.data);
         free(from_mask.data);
     }
     const bool encoded = made(
-        tz_encode_block(blob, plan, level, block, &pixels, info->mask ? &mask : NULL, &err), &err);
+        tz_encode_block(blob, plan, level, block, &pixels, info->mask ? &mask : NULL, NULL, &err),
+        &err);
     free(pixels.data);
     free(mask.data);
     return encoded;
@@ -79,10 +81,13 @@ static void check_file(const tz_assembly *a, const tz_bytes *blobs, const tz_cog
     uint8_t *data = calloc((size_t)a->file_size, 1);
     check(data != NULL);
     memcpy(data, a->front.data, a->front.size);
-    for (size_t i = 0; i < a->blob_count; i++)
-        for (size_t k = 0; k < a->run_counts[i]; k++)
-            memcpy(data + a->runs[i][k].offset, (const uint8_t *)blobs[i].data + a->runs[i][k].from,
-                   (size_t)a->runs[i][k].size);
+    for (size_t i = 0; i < a->blob_count; i++) {
+        size_t count;
+        const tz_copy_run *runs = tz_assembly_get_runs(a, i, &count);
+        for (size_t k = 0; k < count; k++)
+            memcpy(data + runs[k].file_offset, (const uint8_t *)blobs[i].data + runs[k].blob_offset,
+                   (size_t)runs[k].size);
+    }
     check(tz_open_memory(&file, data, (size_t)a->file_size, NULL, &err) == TZ_OK);
     check(tz_file_get_info(file)->level_count == info->level_count);
     tz_close(file);
@@ -134,7 +139,8 @@ static void carry_out(const tz_cog_plan *plan, const uint8_t *more, size_t size)
     size_t count = 0;
     bool all = true;
     for (uint32_t level = 0; level < info->level_count; level++)
-        for (uint64_t i = 0; i < info->levels[level].block_count && all; i++, count++)
+        for (uint64_t i = 0; i < tz_cog_plan_get_level(plan, level)->block_count && all;
+             i++, count++)
             all = make_block(plan, level, i, &blobs[count]);
     for (size_t i = 0; i < count; i++)
         heads[i] = (tz_bytes){blobs[i].data, blobs[i].size};
@@ -157,8 +163,8 @@ static void use_plan(const tz_cog_plan *plan, const uint8_t *data, size_t size)
           memcmp(saved.data, data, size) == 0);
     tz_memory_free(&saved);
     for (uint32_t level = 0; level < info->level_count; level++) {
-        const tz_cog_level *l = &info->levels[level];
-        tz_cog_block last;
+        const tz_cog_level *l = tz_cog_plan_get_level(plan, level);
+        tz_cog_block last = TZ_COG_BLOCK_INIT;
         check(tz_cog_block_get(&last, plan, level, l->block_count - 1, &err) == TZ_OK);
         check(last.window.column + last.window.width == l->width);
         check(last.window.row + last.window.height == l->height);
@@ -171,7 +177,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const size_t behind = size > 0 && data[0] < size ? data[0] : 0;
     const size_t plan_size = size > behind ? size - behind - 1 : 0;
-    tz_blob_info block;
+    tz_blob_info block = TZ_BLOB_INFO_INIT;
     tz_cog_plan *plan = NULL;
     tz_error err = {.result = TZ_OK};
     (void)made(tz_blob_read_info(&block, data, size, &err), &err);
@@ -183,7 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tz_cog_plan_seal(copy, plan_size);
     if (made(tz_cog_plan_load(&plan, copy, plan_size, NULL, &err), &err)) {
         use_plan(plan, copy, plan_size);
-        if (is_small(tz_cog_plan_get_info(plan)))
+        if (is_small(plan))
             carry_out(plan, data + 1 + plan_size, behind);
     }
     tz_cog_plan_free(plan);

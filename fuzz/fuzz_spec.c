@@ -65,7 +65,7 @@ static bool make(output *out, const tz_image_spec *spec, unsigned choice)
     tz_image image;
     tz_error err = {.result = TZ_OK};
     const tz_context ctx = {.name = "fuzz", .err = &err, .ifd = -1};
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     options.big_endian = choice & 2;
     options.strips = choice & 4;
     options.interleave = choice & 8 ? TZ_INTERLEAVE_BAND : TZ_INTERLEAVE_PIXEL;

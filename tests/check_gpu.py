@@ -83,7 +83,7 @@ def check_fakes(tap, out, programs):
               and "nvJPEG 13.2.3 is right, and interpolates" in first and "nvJPEG2000 0.11.0 is right" in first
               and "at most 0 from libjpeg" in first and printed.index("kernels: ") < printed.index("parity: "), report)
     tap.check("behaviour with little memory is reported there", "a strip of 9 MiB: decoded by the CPU" in first
-              and "a card without memory: " in first and "device_buffer_bytes of 1000: " in first
+              and "a card without memory: " in first and "max_device_bytes of 1000: " in first
               and "bytes of the card are free" in first and "4 GiB of Deflate are expected" in first, report)
     tap.check("transfers of bytes to the device are reported there, too", "reads of a file: 32 by the host in 4 rounds" in first
               and "cuFile: " in first and "pieces of pinned memory: 1 in all reads, 0 in the last" in first, report)

@@ -1088,26 +1088,50 @@ typedef enum tz_verify {
     TZ_VERIFY_NONE = 2
 } tz_verify;
 
-/* What was seen of one band, nodata, NaN and masked pixels apart. */
+/* Statistics of one band, without pixels that are nodata, NaN or masked. Where the library returns
+ * them, they belong to what they were asked of. */
 typedef struct tz_statistics {
-    uint64_t valid; /* pixels; the other members are 0 when there are none */
+    size_t struct_size;
+    uint64_t valid_count; /* pixels; all members below are 0 if there are none */
     double minimum;
     double maximum;
     double mean;
-    double deviation; /* of the whole population */
+    double stddev; /* of the whole population */
 } tz_statistics;
+#define TZ_STATISTICS_INIT TZ_INIT(tz_statistics)
+TZ_API void tz_statistics_init(tz_statistics *statistics, size_t size);
 
-/* tz_write_options.level */
+/* tz_codec_options.effort */
 #define TZ_EFFORT_FAST                                                                             \
     (-1) /* Deflate: a class of its own below 1, several times as fast, for                        \
             continuous data with a predictor; LZMA: preset 0 */
+
+/* Compression of tiles. Fixed layout: 128 bytes, of which those in reserved must be 0. Zero in any
+ * member means the default. A member that the compression does not use is ignored, with a warning.
+ */
+typedef struct tz_codec_options {
+    tz_compression compression;
+    int32_t effort;            /* Deflate 1 to 12 (6), ZSTD 1 to 22 (9), LZMA 1 to 9 (6), LZ4
+                                  1 to 12 (1), JPEG XL
+                                  1 to 9 (5), or TZ_EFFORT_FAST; 0: the one in brackets, but
+                                  with a device TZ_EFFORT_FAST of Deflate, which is what devices
+                                  have */
+    uint32_t quality;          /* of JPEG, WebP and JPEG 2000, 1 to 100; 0: 75 */
+    tz_choice lossless;        /* auto: WebP no, JPEG XL and JPEG 2000 yes */
+    uint16_t predictor;        /* 0: what suits dtype where the codec takes one; 1 none, 2, 3 */
+    uint16_t lerc_compression; /* within LERC: 0 none, 1 Deflate, 2 ZSTD, at effort */
+    tz_jpeg_tables jpeg_tables;
+    double max_error;            /* LERC; nodata is exact all the same */
+    double distance;             /* JPEG XL, 0.01 to 25; 0: 1 */
+    double alpha_distance;       /* 0: as distance; below 0: lossless */
+    uint8_t jpeg_subsampling[2]; /* of YCbCr, across and down, 1 or 2; 0: 2 */
+    uint8_t reserved[78];
+} tz_codec_options;
 
 /* How to write. Zero in any member means the default. */
 typedef struct tz_write_options {
     size_t struct_size;
     /* layout */
-    tz_compression compression;
-    uint16_t predictor;   /* 0: what suits dtype where the codec takes one; 1 none, 2, 3 */
     bool strips;          /* instead of tiles */
     bool big_endian;      /* byte order of the file */
     bool sparse;          /* tiles of nothing but nodata (or 0) are left out */
@@ -1116,20 +1140,15 @@ typedef struct tz_write_options {
     uint32_t alignment;   /* of tiles in the file: a power of two up to 65,536; 0: none */
     tz_interleave interleave;
     tz_bigtiff bigtiff;
-    /* codec */
-    int32_t level;             /* Deflate 1 to 12 (6), ZSTD 1 to 22 (9), LZMA 1 to 9 (6), LZ4
-                                  1 to 12 (1), JPEG XL
-                                  1 to 9 (5), or TZ_EFFORT_FAST; 0: the one in brackets, but
-                                  with a device TZ_EFFORT_FAST of Deflate, which is what devices
-                                  have */
-    uint32_t quality;          /* of JPEG, WebP and JPEG 2000, 1 to 100; 0: 75 */
-    tz_choice lossless;        /* auto: WebP no, JPEG XL and JPEG 2000 yes */
-    double distance;           /* JPEG XL, 0.01 to 25; 0: 1 */
-    double alpha_distance;     /* 0: as distance; below 0: lossless */
-    double max_error;          /* LERC; nodata is exact all the same */
-    uint16_t lerc_compression; /* within LERC: 0 none, 1 Deflate, 2 ZSTD, at level */
-    tz_jpeg_tables jpeg_tables;
-    uint8_t jpeg_subsampling[2]; /* of YCbCr, across and down, 1 or 2; 0: 2 */
+    /* codecs */
+    tz_codec_options codec; /* of the image */
+    /* Codec of overviews. A member that is 0 is that of the image if both have the same
+     * compression, and else the default. If lossless is set here, quality is not that of the image;
+     * if it is TZ_CHOICE_YES, distances are not either. max_error below 0: none. */
+    tz_codec_options overview_codec;
+    /* Codec of masks, whose tiles have 1 bit: compression and effort; any other member is an error.
+     * 0: Deflate at its default, or the best that the build has. */
+    tz_codec_options mask_codec;
     const uint8_t *discard_bits; /* low bits of samples to round away, one number or one a band */
     uint32_t discard_count;
     /* Cloud Optimized GeoTIFF: directories in front, then the tiles of all levels, the smallest
@@ -1137,35 +1156,30 @@ typedef struct tz_write_options {
     bool cog;
     int32_t overview_count; /* each half the size of the one before; 0: until one fits a tile; below
                                0: none */
-    tz_resampling overview_resampling;   /* 0: average; of palettes nearest */
-    tz_compression overview_compression; /* 0: the image's */
-    uint16_t overview_predictor;         /* this and what follows: 0 is the image's when both have
-                                            the same codec, else the default */
-    uint32_t overview_quality;
-    tz_choice overview_lossless;
-    double overview_max_error;   /* below 0: none */
-    const char *spool_directory; /* where overviews wait until their place is known, in a file
-                                    without a name; NULL: beside the destination, or what TMPDIR
-                                    says when there is none */
+    tz_resampling overview_resampling; /* 0: average; of palettes nearest */
+    const char *spool_directory;       /* where overviews wait until their place is known, in a file
+                                          without a name; NULL: beside the destination, or what TMPDIR
+                                          says when there is none */
     /* pixels */
-    bool nan_to_nodata;        /* floating-point NaN becomes nodata, where that is another value */
-    bool statistics_items;     /* write STATISTICS_ items to the metadata */
-    tz_statistics *statistics; /* the caller's, one for each band; filled by tz_commit */
+    bool nan_to_nodata;    /* floating-point NaN becomes nodata, where that is another value */
+    bool statistics_items; /* write STATISTICS_ items to the metadata */
+    bool statistics;       /* gather them for tz_write_report_get_statistics; with statistics_items
+                              they are gathered in any case */
     /* means */
-    uint32_t threads;      /* 0: as many as there are cores for this process */
-    uint64_t buffer_bytes; /* all memory, but a memory sink's; 0: 256 MiB. Less than it takes
-                              at least is no error: see tz_write_report.buffer_bytes */
-    tz_device *device;     /* that cuts, encodes and makes overviews; NULL: the CPU. Rows are then
-                              of the host or of this device */
-    bool strict_device;    /* what the device cannot do is an error, and not done by the CPU: but
-                              for the bits of masks, and for tiles of Deflate that would lose by
-                              the fast class, which they always encode */
-    uint64_t device_buffer_bytes; /* most of its memory to take; 0: 128 MiB, or what is free. One
-                                     row of tiles of each level is a floor: see
-                                     tz_write_report.device.memory */
-    bool library_encoders; /* the device's tiles may be encoded by the vendor's libraries: the bytes
-                              are then others than those of the CPU, and of a lossy codec the
-                              pixels too */
+    uint32_t threads;        /* 0: as many as there are cores for this process */
+    uint64_t max_host_bytes; /* all memory, but a memory sink's; 0: 256 MiB. Less than it takes
+                                at least is not an error: see tz_write_report.max_host_bytes */
+    tz_device *device;       /* that cuts, encodes and makes overviews; NULL: the CPU. Rows are then
+                                of the host or of this device */
+    bool strict_device;      /* what the device cannot do is an error, and not done by the CPU: but
+                                for the bits of masks, and for tiles of Deflate that would lose by
+                                the fast class, which they always encode */
+    uint64_t max_device_bytes; /* most of its memory to take; 0: 128 MiB, or what is free. One
+                                  row of tiles of each level is a floor: see
+                                  tz_device_use.memory */
+    bool allow_vendor_codecs;  /* the device's tiles may be encoded by the vendor's libraries: the
+                                  bytes are then others than those of the CPU */
+    bool allow_inexact; /* and those of lossy codecs too: the pixels are then others as well */
     const tz_limits *limits; /* NULL: the defaults */
     /* commit */
     bool exclusive; /* a destination that exists is an error */
@@ -1178,28 +1192,34 @@ typedef struct tz_write_options {
 #define TZ_WRITE_OPTIONS_INIT TZ_INIT(tz_write_options)
 TZ_API void tz_write_options_init(tz_write_options *options, size_t size);
 
-/* What a write costs, or cost. */
+/* The cost of a write, planned or real. The library allocates reports; later versions may append
+ * members. */
 typedef struct tz_write_report {
     uint64_t file_size; /* of a plan: at most */
     uint64_t tiles;     /* the mask's included */
     uint64_t tiles_sparse;
-    uint64_t bytes_pixels; /* of all tiles before encoding */
-    uint64_t bytes_tiles;  /* and after */
-    uint64_t buffer_bytes; /* what was allowed: options->buffer_bytes, or what it takes at least */
-    uint64_t peak_memory;  /* what was planned to be held, within buffer_bytes */
-    uint64_t swaths;
-    uint64_t writes; /* calls of the sink */
+    uint64_t bytes_pixels;   /* of all tiles before encoding */
+    uint64_t bytes_tiles;    /* and after */
+    uint64_t max_host_bytes; /* allowed: that of the options, or what it takes at least */
+    uint64_t peak_memory;    /* planned to be held, within max_host_bytes */
+    uint64_t tile_rows;      /* groups of rows that came, or were asked for, at a time */
+    uint64_t writes;         /* calls of the sink */
     uint64_t tiles_verified;
-    uint64_t spool_bytes; /* what waited on disk beside the file, at most */
-    uint32_t levels;      /* the image and its overviews */
-    uint32_t swath_rows;  /* rows asked for at a time, at most */
+    uint64_t spool_bytes;       /* that waited on disk beside the file, at most */
+    uint32_t levels;            /* the image and its overviews */
+    uint32_t rows_per_tile_row; /* rows of one group, at most */
     uint32_t threads;
+    uint32_t warning_count;      /* see tz_write_report_get_warning */
+    uint64_t warnings_dropped;   /* kinds of warnings that were too many to keep */
+    const tz_device_use *device; /* never NULL */
     bool bigtiff;
-    tz_device_use device;
-    uint32_t warning_count; /* what could not be honoured, each once */
-    uint64_t warnings_dropped;
-    tz_error warnings[TZ_REPORT_WARNINGS];
 } tz_write_report;
+/* Returns a warning: an option that could not be honoured, each kind once. NULL past the end. */
+TZ_API const tz_error *tz_write_report_get_warning(const tz_write_report *report, uint32_t index);
+/* Returns the statistics of a band; NULL: none were gathered, or there is no such band. */
+TZ_API const tz_statistics *tz_write_report_get_statistics(const tz_write_report *report,
+                                                           uint32_t band);
+TZ_API void tz_write_report_free(tz_write_report *report); /* NULL is fine */
 
 /* Pieces of memory, one behind the other in the file. */
 typedef struct tz_bytes {
@@ -1310,15 +1330,16 @@ TZ_API TZ_NODISCARD tz_result tz_write_from(tz_writer *writer, const tz_row_sour
                                             tz_error *err);
 
 /* Finish: directories, verification, publication. TZ_ERR_ARG when rows are missing, or when called
- * twice. report and err may be NULL. */
-TZ_API TZ_NODISCARD tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err);
+ * twice. *report is written only on success, and released by tz_write_report_free; report and err
+ * may be NULL. */
+TZ_API TZ_NODISCARD tz_result tz_commit(tz_writer *writer, tz_write_report **report, tz_error *err);
 
 /* Release a writer; without tz_commit nothing of the file is left. NULL is fine. */
 TZ_API void tz_writer_close(tz_writer *writer);
 
 /* The same checks, but nothing is created: what it would cost. source may be NULL: rows are pushed.
  */
-TZ_API TZ_NODISCARD tz_result tz_plan_write(tz_write_report *report, const tz_image_spec *spec,
+TZ_API TZ_NODISCARD tz_result tz_plan_write(tz_write_report **report, const tz_image_spec *spec,
                                             const tz_write_options *options,
                                             const tz_row_source *source, tz_error *err);
 
@@ -1363,7 +1384,8 @@ TZ_API TZ_NODISCARD tz_result tz_cog_plan_save(tz_memory *into, const tz_cog_pla
 TZ_API TZ_NODISCARD tz_result tz_cog_plan_load(tz_cog_plan **out, const void *data, size_t size,
                                                const tz_limits *limits, tz_error *err);
 
-/* One level of a plan. Blocks are counted row by row. */
+/* One level of a plan. Blocks are counted row by row. Later versions may append members, here and
+ * to tz_cog_plan_info. */
 typedef struct tz_cog_level {
     uint32_t width;
     uint32_t height;
@@ -1376,9 +1398,8 @@ typedef struct tz_cog_level {
     uint64_t block_count;
 } tz_cog_level;
 typedef struct tz_cog_plan_info {
-    uint64_t fingerprint; /* of the plan's bytes: blobs tell by it what they belong to */
-    const tz_cog_level *levels;
-    uint32_t level_count;
+    uint64_t fingerprint; /* of the plan's bytes: blobs name their plan by it */
+    uint32_t level_count; /* see tz_cog_plan_get_level */
     uint32_t block_tiles;
     uint64_t block_count; /* of all levels */
     uint32_t bands;
@@ -1387,16 +1408,20 @@ typedef struct tz_cog_plan_info {
     bool statistics;  /* are gathered: statistics or statistics_items of the options were set */
     tz_nodata nodata; /* kind NONE: none is written */
 } tz_cog_plan_info;
-TZ_API const tz_cog_plan_info *
-tz_cog_plan_get_info(const tz_cog_plan *plan); /* lives as long as plan */
+/* Both live as long as the plan. NULL past the last level. */
+TZ_API const tz_cog_plan_info *tz_cog_plan_get_info(const tz_cog_plan *plan);
+TZ_API const tz_cog_level *tz_cog_plan_get_level(const tz_cog_plan *plan, uint32_t level);
 
 typedef struct tz_cog_block {
+    size_t struct_size;
     tz_window window; /* of the level: the pixels it has */
     tz_window source; /* of the level before: what these are made of, with what the method of
                          resampling sees around it; empty for level 0 */
     uint64_t tiles;   /* the mask's included */
 } tz_cog_block;
-/* TZ_ERR_ARG when there is no such level or block. */
+#define TZ_COG_BLOCK_INIT TZ_INIT(tz_cog_block)
+TZ_API void tz_cog_block_init(tz_cog_block *block, size_t size);
+/* Fills *out. TZ_ERR_ARG when there is no such level or block. */
 TZ_API TZ_NODISCARD tz_result tz_cog_block_get(tz_cog_block *out, const tz_cog_plan *plan,
                                                uint32_t level, uint64_t block, tz_error *err);
 
@@ -1404,28 +1429,40 @@ TZ_API TZ_NODISCARD tz_result tz_cog_block_get(tz_cog_block *out, const tz_cog_p
 TZ_API TZ_NODISCARD tz_result tz_cog_source(tz_window *source, const tz_cog_plan *plan,
                                             uint32_t level, const tz_window *window, tz_error *err);
 
+/* Options of the calls that make pixels and blobs. Zero in any member means the default. */
+typedef struct tz_block_options {
+    size_t struct_size;
+    uint32_t threads;     /* 0: 1, since blocks are made by many processes */
+    tz_progress progress; /* in rows of an overview, or in tiles of a blob */
+} tz_block_options;
+#define TZ_BLOCK_OPTIONS_INIT TZ_INIT(tz_block_options)
+TZ_API void tz_block_options_init(tz_block_options *options, size_t size);
+
 /* Pixels of a window from those of its source, into buffers of the window's size; masks are given
- * exactly when the plan has them, else NULL. tz_overview_block: the window of a block. */
+ * exactly when the plan has them, else NULL. tz_overview_block: the window of a block. options may
+ * be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_overview_window(const tz_cog_plan *plan, uint32_t level,
                                                  const tz_window *window, const tz_buffer *source,
                                                  const tz_buffer *source_mask,
                                                  const tz_buffer *pixels, const tz_buffer *mask,
-                                                 tz_error *err);
+                                                 const tz_block_options *options, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_overview_block(const tz_cog_plan *plan, uint32_t level,
                                                 uint64_t block, const tz_buffer *source,
                                                 const tz_buffer *source_mask,
                                                 const tz_buffer *pixels, const tz_buffer *mask,
-                                                tz_error *err);
+                                                const tz_block_options *options, tz_error *err);
 
-/* Encode a block of these pixels. *into becomes the blob, released by tz_memory_free. */
+/* Encode a block of these pixels. *into becomes the blob, released by tz_memory_free. options may
+ * be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_encode_block(tz_memory *into, const tz_cog_plan *plan,
                                               uint32_t level, uint64_t block,
                                               const tz_buffer *pixels, const tz_buffer *mask,
-                                              tz_error *err);
+                                              const tz_block_options *options, tz_error *err);
 
 /* What a blob says of itself in its first TZ_BLOB_HEADER bytes; more may be given. */
 #define TZ_BLOB_HEADER 64
 typedef struct tz_blob_info {
+    size_t struct_size;
     uint64_t fingerprint; /* of its plan */
     uint64_t block;
     uint32_t level;
@@ -1433,35 +1470,42 @@ typedef struct tz_blob_info {
     uint64_t head_size; /* the first bytes, which tz_assembly_create needs; then come the tiles */
     uint64_t size;      /* of the whole blob */
 } tz_blob_info;
+#define TZ_BLOB_INFO_INIT TZ_INIT(tz_blob_info)
+TZ_API void tz_blob_info_init(tz_blob_info *info, size_t size);
 TZ_API TZ_NODISCARD tz_result tz_blob_read_info(tz_blob_info *out, const void *data, size_t size,
                                                 tz_error *err);
-/* What a head tells: sizes of its tiles (0: sparse), and the statistics of each band, all 0 where
- * none were gathered. */
+/* Read a head: the sizes of its tiles (0: sparse), and the statistics of each band, all 0 where
+ * none were gathered. statistics has an element for each band, as far apart as the first one's
+ * struct_size says. */
 TZ_API TZ_NODISCARD tz_result tz_blob_read_sizes(uint32_t *sizes, const tz_cog_plan *plan,
                                                  const tz_bytes *head, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_blob_read_statistics(tz_statistics *statistics,
                                                       const tz_cog_plan *plan, const tz_bytes *head,
                                                       tz_error *err);
 
-/* Bytes of a blob that belong together in the file. */
+/* Bytes of a blob that belong together in the file. Fixed layout. */
 typedef struct tz_copy_run {
-    uint64_t offset; /* in the file */
-    uint64_t from;   /* in the blob */
+    uint64_t file_offset;
+    uint64_t blob_offset;
     uint64_t size;
 } tz_copy_run;
 
-/* Where everything is. What neither front nor runs cover is zero. */
+/* The layout of the file. Bytes that neither front nor runs cover are zero. The library allocates
+ * it; later versions may append members. */
 typedef struct tz_assembly {
     uint64_t file_size;
     bool bigtiff;
     tz_bytes front; /* the file's first bytes: header, directories, tile tables */
     uint64_t tiles; /* of all levels and masks */
     uint64_t tiles_sparse;
-    const tz_statistics *statistics; /* of each band; NULL: none were gathered */
     size_t blob_count;
-    const size_t *run_counts;       /* of each blob, as the heads were given */
-    const tz_copy_run *const *runs; /* ascending by from */
 } tz_assembly;
+/* Returns the runs of a blob, counted as the heads were given, ascending by blob_offset; NULL: it
+ * has none, or there is no such blob, and *count is 0. */
+TZ_API const tz_copy_run *tz_assembly_get_runs(const tz_assembly *assembly, size_t blob,
+                                               size_t *count);
+/* Returns the statistics of a band; NULL: none were gathered, or there is no such band. */
+TZ_API const tz_statistics *tz_assembly_get_statistics(const tz_assembly *assembly, uint32_t band);
 
 /* Lay out the file from the heads of all blobs (whole blobs are fine), in any order. One that is
  * missing, given twice, damaged or of another plan is TZ_ERR_FORMAT, and is named. */
@@ -1473,19 +1517,23 @@ TZ_API void tz_assembly_free(tz_assembly *assembly); /* NULL is fine */
 /* Blobs that are somewhere: read fills dst with size bytes of one. It is called only on the thread
  * that called tz_assemble_file. */
 typedef struct tz_blobs {
+    size_t struct_size;
     size_t count;
     TZ_NODISCARD tz_result (*read)(void *user, size_t blob, uint64_t offset, void *dst, size_t size,
                                    tz_error *err);
     void *user;
 } tz_blobs;
+#define TZ_BLOBS_INIT TZ_INIT(tz_blobs)
+TZ_API void tz_blobs_init(tz_blobs *blobs, size_t size);
 
 /* The same, and the file itself, which appears whole or not at all as with tz_commit. Of the
- * options, those of the commit count, with progress in bytes, and statistics; options, report and
- * err may be NULL. */
+ * options, those of the commit count, with progress in bytes. Statistics are in the report if the
+ * plan has them; to ask for them is an error if it has none. options, report and err may be NULL.
+ */
 TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan,
                                                const tz_blobs *blobs,
                                                const tz_write_options *options,
-                                               tz_write_report *report, tz_error *err);
+                                               tz_write_report **report, tz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * Cloud Optimized GeoTIFF

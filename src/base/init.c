@@ -13,6 +13,10 @@
         value->struct_size = size;                                                                 \
     }
 
+INIT_OF(tz_blob_info)
+INIT_OF(tz_blobs)
+INIT_OF(tz_block_options)
+INIT_OF(tz_cog_block)
 INIT_OF(tz_device_options)
 INIT_OF(tz_dlpack_options)
 INIT_OF(tz_geo)
@@ -24,6 +28,7 @@ INIT_OF(tz_read_options)
 INIT_OF(tz_row_source)
 INIT_OF(tz_sink)
 INIT_OF(tz_source)
+INIT_OF(tz_statistics)
 INIT_OF(tz_tag)
 INIT_OF(tz_tag_value)
 INIT_OF(tz_validate_options)

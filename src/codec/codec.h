@@ -204,7 +204,7 @@ tz_result tz_decode_tile(const tz_decoder *decoder, void *state, const tz_tile_f
  * thread, the processor, the time or the tiles before.
  * ------------------------------------------------------------------------------------------ */
 
-/* The user's choices; see tz_write_options. Defaults are filled in by tz_encoder_check. */
+/* The user's choices; see tz_codec_options. Defaults are filled in by tz_encoder_check. */
 typedef struct tz_encode_options {
     int32_t level;
     uint32_t quality;
@@ -267,7 +267,7 @@ tz_result tz_encoder_check(const tz_encoder *encoder, const tz_tile_format *form
  * The table: one row for each codec, also for those that this build lacks
  * ------------------------------------------------------------------------------------------ */
 
-/* Members of tz_write_options that a codec uses; the others are ignored with a warning. */
+/* Members of tz_codec_options that a codec uses; the others are ignored with a warning. */
 enum {
     TZ_OPTION_LEVEL = 1,
     TZ_OPTION_INNER_LEVEL = 2, /* lerc_compression, and with it level */

@@ -120,11 +120,11 @@ void tz_stats_merge(tz_stats *sum, const tz_stats *tile)
  * which one is the minimum. */
 void tz_stats_result(const tz_stats *stats, tz_statistics *out)
 {
-    *out = (tz_statistics){.valid = stats->valid};
+    *out = (tz_statistics){.struct_size = sizeof *out, .valid_count = stats->valid};
     if (stats->valid == 0)
         return;
     out->minimum = stats->minimum + 0.0;
     out->maximum = stats->maximum + 0.0;
     out->mean = stats_mean(stats);
-    out->deviation = sqrt(stats_spread(stats) / (double)stats->valid);
+    out->stddev = sqrt(stats_spread(stats) / (double)stats->valid);
 }

@@ -24,10 +24,9 @@
 
 typedef struct block_file {
     tz_output_pyramid pyramid; /* the plan's, with other options; its pointers are the plan's */
-    tz_statistics *statistics; /* by band; NULL: the plan has none */
     tz_budget budget;
     tz_context ctx;
-    tz_write_report report;
+    tz_write_report *report;
     tz_output_file file;
 } block_file;
 
@@ -36,7 +35,7 @@ static void close_block_file(block_file *b)
     if (!b)
         return;
     tz_output_file_deinit(&b->file);
-    tz_free(b->statistics);
+    tz_write_report_free(b->report);
     tz_free(b);
 }
 
@@ -53,9 +52,9 @@ static void apply_block(block_file *b, const tz_cog_plan *plan, const tz_block_i
         const uint64_t tile_index = tz_tile_position_of(image, &tile_row, i).tile_index;
         const uint32_t size = tz_block_head_tile_size(head, i);
         tables->sizes[tile_index] = size;
-        b->report.bytes_tiles += size;
+        b->report->bytes_tiles += size;
         if (size == 0)
-            b->report.tiles_sparse++;
+            b->report->tiles_sparse++;
         else
             tables->offsets[tile_index] = position + TZ_LEADER;
         position += tz_cog_tile_bytes(size);
@@ -100,20 +99,17 @@ static tz_result open_block_file(block_file **out, const tz_cog_plan *plan,
     tz_write_options *options = &b->pyramid.levels[0].image.options;
     b->ctx = *ctx;
     b->ctx.limits = &b->pyramid.levels[0].image.limits;
+    b->report = tz_write_report_make(ctx);
+    if (!b->report)
+        return TZ_ERR_NOMEM;
     b->file = (tz_output_file){.pyramid = &b->pyramid,
                                .budget = &b->budget,
                                .ctx = &b->ctx,
-                               .report = &b->report,
+                               .report = b->report,
                                .all_spooled = true};
-    options->statistics = NULL;
+    options->statistics = plan->info.statistics;
     options->threads = 1;
     TZ_TRY(tz_budget_make(&b->budget, &b->pyramid, NULL, NULL, 0, &b->ctx));
-    if (plan->info.statistics) {
-        b->statistics = tz_alloc_zeroed(plan->info.bands, sizeof *b->statistics);
-        if (!b->statistics)
-            return tz_fail_nomem(&b->ctx, plan->info.bands * sizeof *b->statistics);
-        options->statistics = b->statistics;
-    }
     for (uint32_t i = 0; verify && i < b->pyramid.count; i++)
         b->pyramid.levels[i].image.options.verify = *verify;
     TZ_TRY(tz_output_file_allocate(&b->file));
@@ -179,8 +175,8 @@ static tz_result front_sink_skip_tiles(tz_sink *sink, uint64_t offset, void *dst
 typedef struct assembly_owner {
     tz_assembly assembly; /* the first member: given to the caller */
     tz_memory front;
-    tz_statistics *statistics;
-    tz_copy_run *all_runs; /* of all blobs, in the caller's order */
+    tz_write_report *report; /* with the statistics */
+    tz_copy_run *all_runs;   /* of all blobs, in the caller's order */
     const tz_copy_run **runs;
     size_t *counts;
 } assembly_owner;
@@ -192,7 +188,7 @@ static size_t make_runs(const block_file *b, const tz_cog_plan *plan,
     const tz_block_head *head = &item->head;
     const tz_tile_tables *tables = &b->file.levels[head->level];
     const tz_tile_row tile_row = tz_cog_plan_block_tile_row(plan, head->level, &item->tiles);
-    tz_copy_run run = {.from = head->size};
+    tz_copy_run run = {.blob_offset = head->size};
     size_t count = 0;
     for (uint64_t i = 0; i < head->tiles; i++) {
         const uint64_t tile_index =
@@ -201,8 +197,8 @@ static size_t make_runs(const block_file *b, const tz_cog_plan *plan,
         if (size == 0)
             continue;
         const uint64_t offset = tables->offsets[tile_index] - TZ_LEADER;
-        if (count == 0 || run.offset + run.size != offset) {
-            run = (tz_copy_run){.offset = offset, .from = run.from + run.size};
+        if (count == 0 || run.file_offset + run.size != offset) {
+            run = (tz_copy_run){.file_offset = offset, .blob_offset = run.blob_offset + run.size};
             count++;
         }
         run.size += size;
@@ -242,17 +238,14 @@ static tz_result fill_assembly(assembly_owner *h, block_file *b, const tz_cog_pl
         h->runs[i] = h->all_runs + first;
     for (size_t i = 0; i < count; i++)
         (void)make_runs(b, plan, &heads->list[i], (tz_copy_run *)h->runs[heads->list[i].given]);
-    h->statistics = b->statistics;
-    b->statistics = NULL;
-    h->assembly = (tz_assembly){.file_size = b->report.file_size,
-                                .bigtiff = b->report.bigtiff,
+    h->report = b->report;
+    b->report = b->file.report = NULL;
+    h->assembly = (tz_assembly){.file_size = h->report->file_size,
+                                .bigtiff = h->report->bigtiff,
                                 .front = {h->front.data, h->front.size},
-                                .tiles = b->report.tiles,
-                                .tiles_sparse = b->report.tiles_sparse,
-                                .statistics = h->statistics,
-                                .blob_count = count,
-                                .run_counts = h->counts,
-                                .runs = h->runs};
+                                .tiles = h->report->tiles,
+                                .tiles_sparse = h->report->tiles_sparse,
+                                .blob_count = count};
     return TZ_OK;
 }
 
@@ -287,11 +280,23 @@ void tz_assembly_free(tz_assembly *assembly)
     if (!h)
         return;
     tz_memory_free(&h->front);
-    tz_free(h->statistics);
+    tz_write_report_free(h->report);
     tz_free(h->all_runs);
     tz_free(h->runs);
     tz_free(h->counts);
     tz_free(h);
+}
+
+const tz_copy_run *tz_assembly_get_runs(const tz_assembly *assembly, size_t blob, size_t *count)
+{
+    const assembly_owner *h = (const assembly_owner *)assembly;
+    *count = blob < assembly->blob_count ? h->counts[blob] : 0;
+    return *count > 0 ? h->runs[blob] : NULL;
+}
+
+const tz_statistics *tz_assembly_get_statistics(const tz_assembly *assembly, uint32_t band)
+{
+    return tz_write_report_get_statistics(((const assembly_owner *)assembly)->report, band);
 }
 
 /* ---- blobs as a spool ---- */
@@ -382,21 +387,23 @@ static tz_result write_file(block_file *b, blob_spool *spool, const char *path,
     TZ_TRY(tz_sink_open_file(&file->sink, path, options->exclusive, options->no_sync, &b->ctx));
     file->spool = &spool->base;
     TZ_TRY(tz_output_file_finish(file));
-    TZ_TRY(tz_sink_sync(file->sink, b->report.file_size, &b->ctx));
+    TZ_TRY(tz_sink_sync(file->sink, b->report->file_size, &b->ctx));
     TZ_TRY(tz_output_file_verify(file));
     TZ_TRY(tz_check_progress(&b->ctx, spool->progress, spool->total, spool->total));
     return tz_sink_commit(file->sink, &b->ctx);
 }
 
-tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_blobs *blobs,
-                           const tz_write_options *options, tz_write_report *report, tz_error *err)
+tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_blobs *given,
+                           const tz_write_options *options, tz_write_report **report, tz_error *err)
 {
     const tz_context ctx = {.name = path, .err = err, .ifd = -1};
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
+    tz_blobs blobs = TZ_BLOBS_INIT;
+    TZ_TRY(tz_copy_struct(&blobs, sizeof blobs, given, "blobs", "TZ_BLOBS_INIT", &ctx));
     TZ_TRY(tz_copy_struct(&how, sizeof how, options, "options", "TZ_WRITE_OPTIONS_INIT", &ctx));
-    const char *wrong = !path                    ? "the path is NULL"
-                        : !plan                  ? "the plan is NULL"
-                        : !blobs || !blobs->read ? "blobs has no function to read"
+    const char *wrong = !path         ? "the path is NULL"
+                        : !plan       ? "the plan is NULL"
+                        : !blobs.read ? "blobs has no function to read"
                         : (unsigned)how.verify > TZ_VERIFY_NONE
                             ? "options->verify has an unknown value"
                         : how.statistics && !plan->info.statistics
@@ -405,7 +412,7 @@ tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_b
     if (wrong)
         return TZ_FAIL_ARG(&ctx, "%s", wrong);
     blob_spool spool = {.base = {.struct_size = sizeof spool.base, .read = blob_spool_read},
-                        .blobs = blobs,
+                        .blobs = &blobs,
                         .progress = &how.progress};
     block_file *b = NULL;
     tz_result result = read_heads(&spool, plan, &ctx);
@@ -413,18 +420,17 @@ tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan, const tz_b
         result = open_block_file(&b, plan, &spool.sorted, &how.verify, &ctx);
     if (result == TZ_OK)
         result = write_file(b, &spool, path, &how);
-    if (result == TZ_OK && how.statistics)
-        memcpy(how.statistics, b->statistics, plan->info.bands * sizeof *how.statistics);
     if (result == TZ_OK && report) {
+        b->report->levels = plan->pyramid.count;
+        b->report->threads = 1;
+        b->report->spool_bytes = 0; /* the spool is the caller's */
         *report = b->report;
-        report->levels = plan->pyramid.count;
-        report->threads = 1;
-        report->spool_bytes = 0; /* the spool is the caller's */
+        b->report = NULL;
     }
     if (b)
         tz_sink_close(b->file.sink);
     close_block_file(b);
-    for (size_t i = 0; spool.heads && i < blobs->count; i++)
+    for (size_t i = 0; spool.heads && i < blobs.count; i++)
         tz_free((void *)spool.heads[i].data);
     tz_free(spool.heads);
     tz_free(spool.given);

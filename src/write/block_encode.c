@@ -12,10 +12,25 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pool.h"
 #include "tiff/tags.h"
 #include "write/block_head.h"
 #include "write/cog_layout.h"
 #include "write/tile_encoder.h"
+
+/* ---- options ---- */
+
+enum { MAX_THREADS = 1024 };
+
+/* Copies the caller's options. One thread is the default: blocks run in parallel. */
+static tz_result copy_options(tz_block_options *out, const tz_block_options *given,
+                              const tz_context *ctx)
+{
+    *out = (tz_block_options)TZ_BLOCK_OPTIONS_INIT;
+    TZ_TRY(tz_copy_struct(out, sizeof *out, given, "options", "TZ_BLOCK_OPTIONS_INIT", ctx));
+    out->threads = tz_min_u32(tz_max_u32(out->threads, 1), MAX_THREADS);
+    return TZ_OK;
+}
 
 /* ---- the caller's pixels ---- */
 
@@ -97,38 +112,99 @@ tz_result tz_cog_source(tz_window *source, const tz_cog_plan *plan, uint32_t lev
     return TZ_OK;
 }
 
+/* Rows of an overview that are made at a time: progress is checked between them. */
+enum { ROWS_AT_A_TIME = 128 };
+
+typedef struct overview_job {
+    const tz_overview_params *how;
+    tz_overview_source source;
+    tz_window window;
+    tz_tile_row into;
+    uint8_t *scratch; /* scratch_size bytes for each thread */
+    size_t scratch_size;
+} overview_job;
+
+/* Makes one group of rows: a job of a thread pool. */
+static tz_result make_overview_group(void *user, uint64_t index, unsigned worker, tz_error *err)
+{
+    const overview_job *job = user;
+    const uint32_t first = (uint32_t)index * ROWS_AT_A_TIME;
+    tz_window part = job->window;
+    (void)err;
+    part.row += first;
+    part.height = tz_min_u32(ROWS_AT_A_TIME, part.height - first);
+    const tz_buffer pixels = tz_buffer_rows(&job->into.pixels, first, part.height);
+    tz_buffer mask = job->into.mask;
+    if (mask.data)
+        mask = tz_buffer_rows(&mask, first, part.height);
+    tz_overview_make(job->how, &job->source, &part, &pixels, &mask,
+                     job->scratch + worker * job->scratch_size);
+    return TZ_OK;
+}
+
+/* Runs all groups. Progress is reported in rows, so the groups run in rounds of one for each
+ * thread. */
+static tz_result make_overview_window(overview_job *job, const tz_block_options *options,
+                                      const tz_context *ctx)
+{
+    const uint32_t height = job->window.height;
+    const uint32_t round = options->threads * ROWS_AT_A_TIME;
+    const tz_window window = job->window;
+    const tz_tile_row into = job->into;
+    for (uint32_t row = 0; row < height; row += tz_min_u32(round, height - row)) {
+        const uint32_t rows = tz_min_u32(round, height - row);
+        TZ_TRY(tz_check_progress(ctx, &options->progress, row, height));
+        job->window.row = window.row + row;
+        job->window.height = rows;
+        job->into.pixels = tz_buffer_rows(&into.pixels, row, rows);
+        if (into.mask.data)
+            job->into.mask = tz_buffer_rows(&into.mask, row, rows);
+        TZ_TRY(tz_pool_run_shared(options->threads, tz_ceil_div(rows, ROWS_AT_A_TIME),
+                                  make_overview_group, job, NULL, ctx));
+    }
+    return tz_check_progress(ctx, &options->progress, height, height);
+}
+
 tz_result tz_overview_window(const tz_cog_plan *plan, uint32_t level, const tz_window *window,
                              const tz_buffer *source, const tz_buffer *source_mask,
-                             const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
+                             const tz_buffer *pixels, const tz_buffer *mask,
+                             const tz_block_options *options, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
-    tz_tile_row from, into;
+    tz_block_options how;
+    tz_tile_row from;
+    overview_job job = {.how = NULL};
+    TZ_TRY(copy_options(&how, options, &ctx));
     TZ_TRY(check_window(plan, level, window, &ctx));
-    const tz_overview_params *how = &plan->pyramid.levels[level].overview;
-    const tz_window whole = source_window(how, window);
+    job.how = &plan->pyramid.levels[level].overview;
+    job.window = *window;
+    const tz_window whole = source_window(job.how, window);
     TZ_TRY(check_pixels(&from, plan, &whole, source, source_mask, "the source", &ctx));
-    TZ_TRY(check_pixels(&into, plan, window, pixels, mask, "the buffer for pixels", &ctx));
-    const tz_overview_source parts = {
-        .row_ranges = {[1] = {(uint32_t)whole.row, from.pixels, from.mask}},
-        .column = (uint32_t)whole.column};
-    const size_t size = tz_overview_scratch_bytes(how, window->width);
-    void *scratch = tz_alloc(size);
-    if (!scratch)
-        return tz_fail_nomem(&ctx, size);
-    tz_overview_make(how, &parts, window, &into.pixels, &into.mask, scratch);
-    tz_free(scratch);
-    return TZ_OK;
+    TZ_TRY(check_pixels(&job.into, plan, window, pixels, mask, "the buffer for pixels", &ctx));
+    job.source =
+        (tz_overview_source){.row_ranges = {[1] = {(uint32_t)whole.row, from.pixels, from.mask}},
+                             .column = (uint32_t)whole.column};
+    how.threads = (uint32_t)tz_min(how.threads, tz_ceil_div(window->height, ROWS_AT_A_TIME));
+    job.scratch_size = (tz_overview_scratch_bytes(job.how, window->width) + 63) / 64 * 64;
+    job.scratch = tz_alloc_array(how.threads, job.scratch_size);
+    if (!job.scratch)
+        return tz_fail_nomem(&ctx, tz_mul_capped(how.threads, job.scratch_size));
+    const tz_result result = make_overview_window(&job, &how, &ctx);
+    tz_free(job.scratch);
+    return result;
 }
 
 tz_result tz_overview_block(const tz_cog_plan *plan, uint32_t level, uint64_t block,
                             const tz_buffer *source, const tz_buffer *source_mask,
-                            const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
+                            const tz_buffer *pixels, const tz_buffer *mask,
+                            const tz_block_options *options, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_tiles tiles;
     TZ_TRY(tz_cog_plan_find_block(plan, level, block, &tiles, &ctx));
     const tz_window window = tz_cog_plan_block_window(plan, level, &tiles);
-    return tz_overview_window(plan, level, &window, source, source_mask, pixels, mask, err);
+    return tz_overview_window(plan, level, &window, source, source_mask, pixels, mask, options,
+                              err);
 }
 
 /* ---- the blob ---- */
@@ -137,6 +213,7 @@ tz_result tz_overview_block(const tz_cog_plan *plan, uint32_t level, uint64_t bl
 typedef struct blob {
     const tz_cog_plan *plan;
     tz_context ctx;
+    tz_block_options options;
     tz_block_tiles tiles;
     tz_block_head head;
     tz_tile_row tile_row;
@@ -144,6 +221,7 @@ typedef struct blob {
                                    plan's */
     tz_budget budget;
     tz_tile_encoder encoder;
+    uint64_t first; /* tile of the round that is being encoded */
     uint8_t *data;
     size_t size; /* used */
     size_t capacity;
@@ -163,12 +241,18 @@ static tz_result grow_blob(blob *b, size_t more)
     return TZ_OK;
 }
 
+/* Encodes one tile of a round into its slot: a job of a thread pool. */
+static tz_result encode_block_tile(void *user, uint64_t index, unsigned worker, tz_error *err)
+{
+    const blob *b = user;
+    return tz_tile_make(&b->encoder, b->head.level, &b->tile_row, b->first + index, worker,
+                        &b->encoder.slots[index], err);
+}
+
 /* Appends one tile, and stores its size, hash and statistics in the head at the front of the
  * blob. */
-static tz_result encode_tile_into_blob(blob *b, uint64_t index)
+static tz_result append_tile(blob *b, uint64_t index, const tz_tile_slot *slot)
 {
-    tz_tile_slot *slot = &b->encoder.slots[0];
-    TZ_TRY(tz_tile_make(&b->encoder, b->head.level, &b->tile_row, index, 0, slot, b->ctx.err));
     const size_t size = (size_t)tz_cog_tile_bytes((uint32_t)slot->size);
     tz_block_head_set_tile(b->data, &b->head, index, (uint32_t)slot->size,
                            slot->verified_index == TZ_NO_VALUE ? 0 : slot->hash);
@@ -189,8 +273,23 @@ static tz_result encode_tile_into_blob(blob *b, uint64_t index)
     return TZ_OK;
 }
 
-/* The space of the head comes first; it is sealed when all tiles are encoded. One thread and one
- * slot: a process encodes one tile at a time, and blocks run in parallel. */
+/* Tiles are encoded in rounds, as many at a time as there are slots, and appended in order. */
+static tz_result encode_tiles(blob *b)
+{
+    const tz_progress *progress = &b->options.progress;
+    const uint64_t tiles = b->head.tiles;
+    for (uint64_t count; b->first < tiles; b->first += count) {
+        count = tz_min(b->budget.slots, tiles - b->first);
+        TZ_TRY(tz_check_progress(&b->ctx, progress, b->first, tiles));
+        TZ_TRY(tz_pool_run_shared(b->budget.threads, count, encode_block_tile, b, NULL, &b->ctx));
+        for (uint64_t i = 0; i < count; i++)
+            TZ_TRY(append_tile(b, b->first + i, &b->encoder.slots[i]));
+    }
+    return tz_check_progress(&b->ctx, progress, tiles, tiles);
+}
+
+/* The space of the head comes first; it is sealed when all tiles are encoded. One thread has one
+ * slot; several have more, so that few of them wait at the end of a round. */
 static tz_result fill_blob(blob *b)
 {
     size_t head_size;
@@ -200,9 +299,10 @@ static tz_result fill_blob(blob *b)
     *b->pyramid = b->plan->pyramid;
     tz_write_options *options = &b->pyramid->levels[0].image.options;
     b->ctx.limits = &b->pyramid->levels[0].image.limits;
-    options->threads = 1;
+    options->threads = b->options.threads;
     TZ_TRY(tz_budget_make(&b->budget, b->pyramid, NULL, NULL, 0, &b->ctx));
-    b->budget.slots = 1;
+    if (b->budget.threads == 1)
+        b->budget.slots = 1;
     for (uint32_t i = 0; i < b->pyramid->count; i++)
         b->pyramid->levels[i].image.options.verify = TZ_VERIFY_ALL;
     b->encoder = (tz_tile_encoder){.pyramid = b->pyramid,
@@ -215,17 +315,18 @@ static tz_result fill_blob(blob *b)
     TZ_TRY(grow_blob(b, head_size));
     memset(b->data, 0, head_size);
     b->size = head_size;
-    for (uint64_t i = 0; i < b->head.tiles; i++)
-        TZ_TRY(encode_tile_into_blob(b, i));
+    TZ_TRY(encode_tiles(b));
     b->head.body = b->size - head_size;
     tz_block_head_seal(b->data, &b->head);
     return TZ_OK;
 }
 
 tz_result tz_encode_block(tz_memory *into, const tz_cog_plan *plan, uint32_t level, uint64_t block,
-                          const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
+                          const tz_buffer *pixels, const tz_buffer *mask,
+                          const tz_block_options *options, tz_error *err)
 {
     blob b = {.plan = plan, .ctx = {.err = err, .ifd = -1}};
+    TZ_TRY(copy_options(&b.options, options, &b.ctx));
     TZ_TRY(tz_cog_plan_find_block(plan, level, block, &b.tiles, &b.ctx));
     const tz_window window = tz_cog_plan_block_window(plan, level, &b.tiles);
     b.head = tz_block_head_init(plan, level, block, &b.tiles);

@@ -194,13 +194,14 @@ tz_result tz_blob_read_info(tz_blob_info *out, const void *data, size_t size, tz
     if (head.size == TZ_NO_VALUE || head.body > TZ_NO_VALUE - 1 - head.size)
         return tz_fail_plan_bytes(&ctx, TZ_ERR_FORMAT, BODY_AT, TZ_NO_VALUE, head.body,
                                   "the block is damaged: its size is impossible");
-    *out = (tz_blob_info){.fingerprint = head.fingerprint,
-                          .level = head.level,
-                          .block = head.block,
-                          .tiles = head.tiles,
-                          .head_size = head.size,
-                          .size = head.size + head.body};
-    return TZ_OK;
+    const tz_blob_info info = {.struct_size = sizeof info,
+                               .fingerprint = head.fingerprint,
+                               .level = head.level,
+                               .block = head.block,
+                               .tiles = head.tiles,
+                               .head_size = head.size,
+                               .size = head.size + head.body};
+    return tz_fill_struct(out, &info, sizeof info, "out", "TZ_BLOB_INFO_INIT", &ctx);
 }
 
 /* Reads a head that must be complete and belong to the plan. */
@@ -236,13 +237,20 @@ tz_result tz_blob_read_statistics(tz_statistics *statistics, const tz_cog_plan *
     tz_block_head h;
     TZ_TRY(read_whole_head(&h, plan, head, &ctx));
     const uint32_t bands = plan->info.bands;
+    if (!statistics)
+        return TZ_FAIL_ARG(&ctx, "statistics is NULL");
+    const size_t stride = statistics->struct_size;
     for (uint32_t band = 0; band < bands; band++) {
         tz_stats sum = {0};
         for (uint64_t tile_index = 0; tile_index < h.stats_count / bands; tile_index++) {
             const tz_stats part = tz_block_head_statistics(&h, tile_index, band, bands);
             tz_stats_merge(&sum, &part);
         }
-        tz_stats_result(&sum, &statistics[band]);
+        tz_statistics found;
+        uint8_t *out = (uint8_t *)statistics + band * stride;
+        memcpy(out, &stride, sizeof stride); /* the first element has the size of all */
+        tz_stats_result(&sum, &found);
+        TZ_TRY(tz_fill_struct(out, &found, sizeof found, "statistics", "TZ_STATISTICS_INIT", &ctx));
     }
     return TZ_OK;
 }

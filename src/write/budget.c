@@ -3,7 +3,7 @@
  *
  * count_fixed_bytes adds up what is needed whatever the number of threads: tables, directories,
  * metadata. The least is that, one thread, one slot and a slab of one row of tiles; it is allowed
- * even beyond options.buffer_bytes. What remains is spent in this order, each step only as far as
+ * even beyond options.max_host_bytes. What remains is spent in this order, each step only as far as
  * the total fits: threads, a second slab of the image and of the overviews, slots, height of the
  * slabs. With a device, batches and slabs grow together (gpu_budget.c).
  *
@@ -11,6 +11,8 @@
  * so that the same options give the same plan; tz_plan_write reports it without opening a file. The
  * sizes of some structs are part of the result: see the assertions below. */
 #include "write/budget.h"
+
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/pool.h"
@@ -90,10 +92,8 @@ static void count_fixed_bytes(tz_budget *b, const tz_output_pyramid *pyramid)
     /* Offset and size of a tile; in a COG also its offset in the spool. */
     const size_t table_entry =
         sizeof(uint64_t) + sizeof(uint32_t) + (options->cog ? sizeof(uint64_t) : 0);
-    const bool overviews_differ =
-        options->overview_compression != TZ_COMPRESSION_DEFAULT ||
-        options->overview_predictor != 0 || options->overview_quality != 0 ||
-        options->overview_lossless != TZ_CHOICE_AUTO || options->overview_max_error != 0;
+    const tz_codec_options as_image = {.compression = TZ_COMPRESSION_DEFAULT};
+    const bool overviews_differ = memcmp(&options->overview_codec, &as_image, sizeof as_image) != 0;
     add_tile_encoding(b, TZ_ENCODING_IMAGE, &pyramid->levels[0]);
     if (spec->mask)
         add_tile_encoding(b, TZ_ENCODING_MASK, &pyramid->levels[0]);
@@ -276,7 +276,7 @@ tz_result tz_budget_make(tz_budget *out, const tz_output_pyramid *pyramid,
                    .columns = image->tiles_across,
                    .device = {.device = device},
                    .chunk_rows = source ? source->chunk_rows : 0};
-    const uint64_t given = image->options.buffer_bytes;
+    const uint64_t given = image->options.max_host_bytes;
     const uint64_t cap = given > 0 ? given : DEFAULT_HOST_BUFFER;
     /* Some columns at a time only if the order of tiles allows it: bands one after the other in a
      * row of tiles need the whole row, and so do overviews. */

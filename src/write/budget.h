@@ -32,7 +32,7 @@ enum { TZ_ENCODING_IMAGE, TZ_ENCODING_MASK, TZ_ENCODING_OVERVIEW, TZ_ENCODINGS }
 typedef struct tz_budget {
     /* Without an encoder: no such tiles, or overviews are encoded like the image. */
     tz_tile_encoding encoding[TZ_ENCODINGS];
-    uint64_t allowed; /* bytes: options.buffer_bytes, or the least that is needed */
+    uint64_t allowed; /* bytes: options.max_host_bytes, or the least that is needed */
     uint64_t planned; /* bytes that are held at most */
     uint64_t fixed;   /* of planned, whatever the number of threads: tables, directories */
     uint64_t worker;  /* bytes for each thread */
@@ -69,7 +69,7 @@ uint64_t tz_gpu_codestreams_host_bytes(const tz_budget *budget);
 tz_gpu_part_bytes tz_gpu_tile_bytes(const tz_budget *budget, const tz_image *image, uint32_t level);
 /* Plans device memory for batches of capacity tile positions; 0: of a single tile, the least. */
 void tz_gpu_budget_make(tz_budget *budget, const tz_output_pyramid *pyramid, uint64_t capacity);
-/* Sets the limit: at least the planned bytes, and more up to options->device_buffer_bytes and the
+/* Sets the limit: at least the planned bytes, and more up to options->max_device_bytes and the
  * free memory. TZ_ERR_LIMIT if less than the plan can be allocated. */
 tz_result tz_gpu_budget_allow(tz_budget *budget, const tz_output_pyramid *pyramid,
                               uint64_t device_available, const tz_context *ctx);

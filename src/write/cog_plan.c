@@ -84,20 +84,24 @@ tz_result tz_cog_block_get(tz_cog_block *out, const tz_cog_plan *plan, uint32_t 
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_tiles tiles;
-    tz_cog_block found = {.tiles = 0};
+    tz_cog_block found = TZ_COG_BLOCK_INIT;
     TZ_TRY(tz_cog_plan_find_block(plan, level, block, &tiles, &ctx));
     found.window = tz_cog_plan_block_window(plan, level, &tiles);
     found.tiles =
         (uint64_t)tiles.columns * tiles.rows * tz_tile_kinds(&plan->pyramid.levels[level].image);
     if (level > 0)
         TZ_TRY(tz_cog_source(&found.source, plan, level, &found.window, err));
-    *out = found;
-    return TZ_OK;
+    return tz_fill_struct(out, &found, sizeof found, "out", "TZ_COG_BLOCK_INIT", &ctx);
 }
 
 const tz_cog_plan_info *tz_cog_plan_get_info(const tz_cog_plan *plan)
 {
     return &plan->info;
+}
+
+const tz_cog_level *tz_cog_plan_get_level(const tz_cog_plan *plan, uint32_t level)
+{
+    return level < plan->info.level_count ? &plan->levels[level] : NULL;
 }
 
 /* ---- loading and saving ---- */
@@ -118,7 +122,6 @@ static tz_result parse_plan(tz_cog_plan *plan, tz_cog_plan_parsed *parsed, const
     const tz_image_spec *spec = &plan->pyramid.levels[0].image.spec;
     plan->info = (tz_cog_plan_info){
         .fingerprint = tz_cog_plan_fingerprint(plan->bytes.data, plan->bytes.size),
-        .levels = plan->levels,
         .level_count = plan->pyramid.count,
         .block_tiles = params->block_tiles,
         .bands = spec->bands,
@@ -232,6 +235,8 @@ tz_result tz_cog_plan_create(tz_cog_plan **out, const tz_image_spec *spec,
     tz_cog_plan_params params = {.spec = TZ_IMAGE_SPEC_INIT,
                                  .options = TZ_WRITE_OPTIONS_INIT,
                                  .block_tiles = block_tiles ? block_tiles : DEFAULT_BLOCK_TILES};
+    TZ_TRY(
+        tz_copy_struct(&params.spec, sizeof params.spec, spec, "spec", "TZ_IMAGE_SPEC_INIT", &ctx));
     TZ_TRY(tz_copy_struct(&params.options, sizeof params.options, options, "options",
                           "TZ_WRITE_OPTIONS_INIT", &ctx));
     params.options.cog = true;

@@ -23,7 +23,7 @@
 static const uint8_t magic[8] = {'T', 'Z', 'P', 'L', 'A', 'N', '\r', '\n'};
 
 enum {
-    VERSION = 2,
+    VERSION = 3,
     SIZE_AT = 16,
     FIELDS_AT = 24,
     CHECKSUM = 8,
@@ -36,7 +36,7 @@ enum {
 /* A new member of these structs may have to become a field: decide, then set the new size. */
 _Static_assert(sizeof(void *) != 8 || sizeof(tz_image_spec) == 128,
                "cog_plan_bytes.c: tz_image_spec");
-_Static_assert(sizeof(void *) != 8 || sizeof(tz_write_options) == 264,
+_Static_assert(sizeof(void *) != 8 || sizeof(tz_write_options) == 544,
                "cog_plan_bytes.c: tz_write_options");
 
 typedef enum field_mode { COUNT, WRITE, READ } field_mode;
@@ -265,6 +265,23 @@ static void field_tags(fields *f, tz_image_spec *spec)
     }
 }
 
+/* ---- codecs ---- */
+
+static void codec_fields(fields *f, tz_codec_options *codec)
+{
+    ENUMERATION(f, codec->compression);
+    NUMBER(f, codec->effort);
+    NUMBER(f, codec->quality);
+    ENUMERATION(f, codec->lossless);
+    NUMBER(f, codec->predictor);
+    NUMBER(f, codec->lerc_compression);
+    ENUMERATION(f, codec->jpeg_tables);
+    NUMBER(f, codec->max_error);
+    NUMBER(f, codec->distance);
+    NUMBER(f, codec->alpha_distance);
+    field_words(f, codec->jpeg_subsampling, 2, 1);
+}
+
 /* ---- all fields ---- */
 
 /* The order is that of the bytes. A field more or less is another version. */
@@ -297,8 +314,6 @@ static void all_fields(fields *f, tz_cog_plan_params *params, tz_geo *geo)
     field_metadata(f, spec);
     field_tags(f, spec);
     /* layout */
-    ENUMERATION(f, o->compression);
-    NUMBER(f, o->predictor);
     field_bool(f, &o->strips);
     field_bool(f, &o->big_endian);
     field_bool(f, &o->sparse);
@@ -307,26 +322,15 @@ static void all_fields(fields *f, tz_cog_plan_params *params, tz_geo *geo)
     NUMBER(f, o->alignment);
     ENUMERATION(f, o->interleave);
     ENUMERATION(f, o->bigtiff);
-    /* codec */
-    NUMBER(f, o->level);
-    NUMBER(f, o->quality);
-    ENUMERATION(f, o->lossless);
-    NUMBER(f, o->distance);
-    NUMBER(f, o->alpha_distance);
-    NUMBER(f, o->max_error);
-    NUMBER(f, o->lerc_compression);
-    ENUMERATION(f, o->jpeg_tables);
-    field_words(f, o->jpeg_subsampling, 2, 1);
+    /* codecs */
+    codec_fields(f, &o->codec);
+    codec_fields(f, &o->overview_codec);
+    codec_fields(f, &o->mask_codec);
     NUMBER(f, o->discard_count);
     ARRAY(f, o->discard_bits, o->discard_count, 1, 1);
     /* overviews */
     NUMBER(f, o->overview_count);
     ENUMERATION(f, o->overview_resampling);
-    ENUMERATION(f, o->overview_compression);
-    NUMBER(f, o->overview_predictor);
-    NUMBER(f, o->overview_quality);
-    ENUMERATION(f, o->overview_lossless);
-    NUMBER(f, o->overview_max_error);
     /* pixels */
     field_bool(f, &o->nan_to_nodata);
     field_bool(f, &o->statistics_items);

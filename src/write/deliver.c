@@ -21,6 +21,7 @@ tz_result tz_output_file_allocate(tz_output_file *file)
         file->stats = tz_alloc_zeroed(bands, sizeof *file->stats);
         if (!file->stats)
             return tz_fail_nomem(file->ctx, bands * sizeof *file->stats);
+        TZ_TRY(tz_write_report_add_statistics(file->report, bands, file->ctx));
     }
     for (uint32_t i = 0; i < file->pyramid->count; i++) {
         const tz_image *image = &file->pyramid->levels[i].image;

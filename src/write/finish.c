@@ -69,24 +69,16 @@ static tz_result add_directory(ending *e, uint32_t level, bool is_mask,
     return TZ_OK;
 }
 
-/* In the order of GDAL: the image, its mask, overviews, their masks. Statistics go to the caller if
+/* In the order of GDAL: the image, its mask, overviews, their masks. Statistics go to the report if
  * wanted, and to the tags if options say so. */
 static tz_result make_directories(ending *e)
 {
     const tz_output_file *file = e->file;
     const tz_image *image = tz_output_file_image(file);
     const uint32_t bands = image->spec.bands, levels = file->pyramid->count;
-    tz_statistics *statistics = NULL;
-    if (file->stats) {
-        statistics = tz_arena_array(&e->arena, bands, sizeof *statistics);
-        if (!statistics)
-            return tz_fail_nomem(file->ctx, bands * sizeof *statistics);
-        for (uint32_t band = 0; band < bands; band++) {
-            tz_stats_result(&file->stats[band], &statistics[band]);
-            if (image->options.statistics)
-                image->options.statistics[band] = statistics[band];
-        }
-    }
+    tz_statistics *statistics = tz_write_report_statistics(file->report);
+    for (uint32_t band = 0; statistics && band < bands; band++)
+        tz_stats_result(&file->stats[band], &statistics[band]);
     TZ_TRY(add_directory(e, 0, false, image->options.statistics_items ? statistics : NULL));
     if (image->spec.mask)
         TZ_TRY(add_directory(e, 0, true, NULL));

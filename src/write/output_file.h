@@ -8,6 +8,7 @@
 #include "io/sink.h"
 #include "pixel/store.h"
 #include "write/budget.h"
+#include "write/write_report.h"
 
 /* Tables of one level: the image's tiles, then the mask's. Before tz_output_file_finish the offset
  * of a tile is in the spool if tz_tile_is_spooled says so, otherwise in the file. */

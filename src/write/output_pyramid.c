@@ -6,11 +6,10 @@
  * Overviews differ from the image in their size and perhaps their codec. They have no
  * georeferencing and no metadata, which readers take from the image.
  *
- * Options of the image's codec do not apply to another codec of the overviews: they are reset, and
- * only options that name the overviews remain. */
+ * Members of the image's codec do not apply to another codec of the overviews; if both have the
+ * same compression, they are the defaults of the overviews. */
 #include "write/output_pyramid.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -34,35 +33,39 @@ static bool needs_another_level(const tz_output_pyramid *pyramid)
 
 /* ---- specification and options ---- */
 
-/* Options of another codec than the image's start from their defaults; options that name
- * overviews come last. */
-static void set_overview_codec(tz_write_options *options)
+/* Sets a member of overviews to that of the image if it is not set. */
+#define INHERIT(member)                                                                            \
+    do {                                                                                           \
+        if (own.member == 0)                                                                       \
+            own.member = image->member;                                                            \
+    } while (0)
+
+/* Returns the codec of overviews, with what it takes from the codec of the image. */
+static tz_codec_options overview_codec(const tz_write_options *options)
 {
-    if (options->overview_compression != TZ_COMPRESSION_DEFAULT &&
-        options->overview_compression != options->compression) {
-        options->compression = options->overview_compression;
-        options->predictor = 0;
-        options->level = 0;
-        options->quality = 0;
-        options->lossless = TZ_CHOICE_AUTO;
-        options->distance = 0;
-        options->alpha_distance = 0;
-        options->max_error = 0;
-        options->jpeg_tables = TZ_JPEG_TABLES_DEFAULT;
-        options->jpeg_subsampling[0] = options->jpeg_subsampling[1] = 0;
+    const tz_codec_options *image = &options->codec;
+    tz_codec_options own = options->overview_codec;
+    INHERIT(compression);
+    if (own.compression == image->compression) {
+        INHERIT(effort);
+        INHERIT(predictor);
+        INHERIT(lerc_compression);
+        INHERIT(jpeg_tables);
+        INHERIT(max_error);
+        if (own.jpeg_subsampling[0] == 0 && own.jpeg_subsampling[1] == 0)
+            memcpy(own.jpeg_subsampling, image->jpeg_subsampling, sizeof own.jpeg_subsampling);
+        if (own.lossless != TZ_CHOICE_YES) {
+            INHERIT(distance);
+            INHERIT(alpha_distance);
+        }
+        if (own.lossless == TZ_CHOICE_AUTO) {
+            INHERIT(quality);
+            INHERIT(lossless);
+        }
     }
-    if (options->overview_predictor != 0)
-        options->predictor = options->overview_predictor;
-    if (options->overview_lossless != TZ_CHOICE_AUTO) {
-        options->lossless = options->overview_lossless;
-        options->quality = 0;
-    }
-    if (options->overview_quality != 0)
-        options->quality = options->overview_quality;
-    if (options->overview_max_error != 0)
-        options->max_error = options->overview_max_error > 0 ? options->overview_max_error : 0;
-    if (options->compression != TZ_COMPRESSION_LERC)
-        options->lerc_compression = 0;
+    if (own.max_error < 0)
+        own.max_error = 0;
+    return own;
 }
 
 /* Half the size of the level before, rounded up, without anything that describes the image. */
@@ -77,17 +80,18 @@ static tz_result make_overview(tz_image *out, const tz_image *before, const tz_c
     spec.metadata_count = 0;
     spec.tags = NULL;
     spec.tag_count = 0;
-    options.statistics = NULL;
+    options.statistics = false;
     options.statistics_items = false;
     options.limits = &before->limits;
-    set_overview_codec(&options);
+    options.codec = overview_codec(&before->options);
     /* RGB whose overviews alone are JPEG becomes YCbCr, as in GDAL: that is a third of the size. */
-    const bool to_ycbcr = options.compression == TZ_COMPRESSION_JPEG &&
-                          before->options.compression != TZ_COMPRESSION_JPEG &&
+    const bool to_ycbcr = options.codec.compression == TZ_COMPRESSION_JPEG &&
+                          before->options.codec.compression != TZ_COMPRESSION_JPEG &&
                           before->photometric == TZ_PHOTOMETRIC_RGB && before->spec.bands == 3 &&
                           before->spec.dtype == TZ_DTYPE_UINT8 &&
                           options.interleave == TZ_INTERLEAVE_PIXEL;
-    if (options.compression != TZ_COMPRESSION_JPEG && spec.photometric == TZ_PHOTOMETRIC_YCBCR)
+    if (options.codec.compression != TZ_COMPRESSION_JPEG &&
+        spec.photometric == TZ_PHOTOMETRIC_YCBCR)
         spec.photometric = TZ_PHOTOMETRIC_RGB;
     else if (to_ycbcr)
         spec.photometric = TZ_PHOTOMETRIC_YCBCR;
@@ -163,17 +167,13 @@ static tz_result warn_of_nodata(const tz_output_pyramid *pyramid, const tz_conte
 tz_result tz_output_pyramid_make(tz_output_pyramid *out, const tz_image_spec *spec,
                                  const tz_write_options *options, const tz_context *ctx)
 {
-    const size_t device_end = offsetof(tz_write_options, device) + sizeof options->device;
     tz_write_options own = TZ_WRITE_OPTIONS_INIT;
     out->count = 1;
-    /* Writing on the device `cpu` is writing without a device. The struct may be an older one. */
-    if (options && options->struct_size >= device_end && options->struct_size <= sizeof own &&
-        options->device && strcmp(tz_device_get_info(options->device)->driver, "cpu") == 0) {
-        memcpy(&own, options, options->struct_size);
+    TZ_TRY(tz_copy_struct(&own, sizeof own, options, "options", "TZ_WRITE_OPTIONS_INIT", ctx));
+    /* Writing on the device `cpu` is writing without a device. */
+    if (own.device && strcmp(tz_device_get_info(own.device)->driver, "cpu") == 0)
         own.device = NULL;
-        options = &own;
-    }
-    TZ_TRY(tz_image_init(&out->levels[0].image, spec, options, ctx));
+    TZ_TRY(tz_image_init(&out->levels[0].image, spec, &own, ctx));
     while (needs_another_level(out)) {
         const tz_image *before = &out->levels[out->count - 1].image;
         tz_output_level *level = &out->levels[out->count++];

@@ -137,7 +137,7 @@ tz_row_format tz_tile_row_format(const tz_image *image, bool mask)
         .bits = format->bits,
         .sample_format = format->sample_format,
         .samples = format->samples,
-        .predictor = mask ? 1 : image->options.predictor,
+        .predictor = mask ? 1 : image->options.codec.predictor,
         .swap = !native && image->options.big_endian,
         .width = format->width,
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Encodes single tiles of tile rows. The writer has one encoder, whose workers are the threads of
- * its pipeline; a block of a distributed COG is encoded with an encoder of one worker. */
+ * its pipeline; a block of a distributed COG has an encoder of its own. */
 #ifndef TZ_WRITE_TILE_ENCODER_H
 #define TZ_WRITE_TILE_ENCODER_H
 

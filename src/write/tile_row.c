@@ -170,8 +170,8 @@ void tz_copy_row(const tz_buffer *from, uint64_t from_row, const tz_buffer *to, 
 
 static tz_result submit_tile_row(tz_writer *w, const tz_tile_row *tile_row)
 {
-    w->report.swaths++;
-    w->report.swath_rows = tz_max_u32(w->report.swath_rows, tile_row->rows);
+    w->report->tile_rows++;
+    w->report->rows_per_tile_row = tz_max_u32(w->report->rows_per_tile_row, tile_row->rows);
     return tz_level_accept_rows(w, 0, tile_row);
 }
 

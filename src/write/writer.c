@@ -119,11 +119,16 @@ static tz_writer *new_writer(tz_error *err)
         (void)tz_fail_nomem(&ctx, sizeof *w);
         return NULL;
     }
+    w->report = tz_write_report_make(&ctx);
+    if (!w->report) {
+        tz_free(w);
+        return NULL;
+    }
     w->ctx = ctx;
     w->ctx.warnings = &w->warnings;
     w->owner = (long)getpid();
     w->file = (tz_output_file){
-        .pyramid = &w->pyramid, .budget = &w->budget, .ctx = &w->ctx, .report = &w->report};
+        .pyramid = &w->pyramid, .budget = &w->budget, .ctx = &w->ctx, .report = w->report};
     return w;
 }
 
@@ -347,37 +352,39 @@ static void release_resources(tz_writer *w)
     }
 }
 
-/* Warnings beyond those that the report holds are counted as dropped. */
 static void fill_report(tz_writer *w)
 {
-    tz_write_report *report = &w->report;
+    tz_write_report *report = w->report;
     report->levels = w->pyramid.count;
     report->bytes_pixels = total_pixel_bytes(w, false);
-    report->buffer_bytes = w->budget.allowed;
+    report->max_host_bytes = w->budget.allowed;
     report->peak_memory = w->budget.planned;
     report->threads = w->budget.threads;
-    report->warnings_dropped = w->warnings.dropped;
-    for (uint32_t i = 0; i < w->warnings.count; i++) {
-        if (i < TZ_REPORT_WARNINGS)
-            report->warnings[report->warning_count++] = w->warnings.list[i];
-        else
-            report->warnings_dropped++;
-    }
+    tz_write_report_take_warnings(report, &w->warnings);
+}
+
+/* Gives the report away. */
+static void give_report(tz_writer *w, tz_write_report **report)
+{
+    if (!report)
+        return;
+    *report = w->report;
+    w->report = w->file.report = NULL;
 }
 
 static void log_result(const tz_writer *w)
 {
-    const tz_write_report *report = &w->report;
+    const tz_write_report *report = w->report;
     tz_log_line(&w->log, TZ_LOG_DEBUG,
                 "%s: wrote %llu tiles and %llu bytes in %llu writes by %u threads, with %llu bytes "
                 "of memory",
                 w->name ? w->name : "memory", (unsigned long long)report->tiles,
                 (unsigned long long)report->file_size, (unsigned long long)report->writes,
                 report->threads, (unsigned long long)report->peak_memory);
-    if (report->device.reason[0])
-        tz_log_line(&w->log, TZ_LOG_INFO, "%s", report->device.reason);
-    if (report->device.library_reason[0])
-        tz_log_line(&w->log, TZ_LOG_INFO, "%s", report->device.library_reason);
+    if (report->device->reason[0])
+        tz_log_line(&w->log, TZ_LOG_INFO, "%s", report->device->reason);
+    if (report->device->library_reason[0])
+        tz_log_line(&w->log, TZ_LOG_INFO, "%s", report->device->library_reason);
 }
 
 /* Every step can fail and leaves a file that tz_writer_close removes; only tz_sink_commit
@@ -397,13 +404,13 @@ static tz_result commit_file(tz_writer *w)
     TZ_TRY(tz_output_file_finish(&w->file));
     tz_sink_close(w->file.spool);
     w->file.spool = NULL;
-    TZ_TRY(tz_sink_sync(w->file.sink, w->report.file_size, &w->ctx));
+    TZ_TRY(tz_sink_sync(w->file.sink, w->report->file_size, &w->ctx));
     TZ_TRY(tz_output_file_verify(&w->file));
     TZ_TRY(tz_check_progress(&w->ctx, &image->options.progress, height, height));
     return tz_sink_commit(w->file.sink, &w->ctx);
 }
 
-tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err)
+tz_result tz_commit(tz_writer *writer, tz_write_report **report, tz_error *err)
 {
     TZ_TRY(enter_call(writer, err));
     TZ_TRY(leave_call(writer, commit_file(writer)));
@@ -412,8 +419,7 @@ tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err)
     if (writer->device_rows)
         writer->device_rows->report(writer);
     log_result(writer);
-    if (report)
-        *report = writer->report;
+    give_report(writer, report);
     return TZ_OK;
 }
 
@@ -429,6 +435,7 @@ void tz_writer_close(tz_writer *writer)
     tz_free(writer->levels);
     tz_output_pyramid_deinit(&writer->pyramid);
     tz_warnings_deinit(&writer->warnings);
+    tz_write_report_free(writer->report);
     tz_free(writer->name);
     tz_free(writer);
 }
@@ -441,7 +448,7 @@ static tz_result plan_write(tz_writer *w, const tz_image_spec *spec,
                             const tz_write_options *options, const tz_row_source *given)
 {
     const tz_budget *b = &w->budget;
-    tz_write_report *report = &w->report;
+    tz_write_report *report = w->report;
     tz_row_source source;
     TZ_TRY(copy_row_source(&source, given, &w->ctx));
     TZ_TRY(prepare_writer(w, NULL, spec, options));
@@ -465,25 +472,25 @@ static tz_result plan_write(tz_writer *w, const tz_image_spec *spec,
     fill_report(w);
     for (uint32_t row = 0, end; row < image->spec.height; row = end) {
         end = tz_tile_row_end(b, image, row);
-        report->swath_rows = tz_max_u32(report->swath_rows, end - row);
-        report->swaths++;
+        report->rows_per_tile_row = tz_max_u32(report->rows_per_tile_row, end - row);
+        report->tile_rows++;
     }
-    report->swaths *= tz_ceil_div(image->tiles_across, b->columns);
+    report->tile_rows *= tz_ceil_div(image->tiles_across, b->columns);
     report->bigtiff = image->options.bigtiff == TZ_BIGTIFF_YES;
     if (w->device_rows)
         w->device_rows->report_plan(w);
     return TZ_OK;
 }
 
-tz_result tz_plan_write(tz_write_report *report, const tz_image_spec *spec,
+tz_result tz_plan_write(tz_write_report **report, const tz_image_spec *spec,
                         const tz_write_options *options, const tz_row_source *source, tz_error *err)
 {
     tz_writer *w = new_writer(err);
     if (!w)
         return TZ_ERR_NOMEM;
     const tz_result result = plan_write(w, spec, options, source);
-    if (result == TZ_OK && report)
-        *report = w->report;
+    if (result == TZ_OK)
+        give_report(w, report);
     tz_writer_close(w);
     return result;
 }

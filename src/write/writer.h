@@ -82,7 +82,7 @@ struct tz_writer {
     const tz_tile_maker *maker;
     const tz_device_rows *device_rows; /* NULL: options.device is not set */
     tz_gpu_resources gpu;
-    tz_write_report report;
+    tz_write_report *report; /* NULL after tz_commit gave it to the caller */
 };
 
 /* The image at full resolution. */

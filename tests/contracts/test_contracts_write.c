@@ -43,9 +43,9 @@ static tz_write_options options_of(const encoding *e, tz_device *device)
 {
     tz_write_options options = contract_options(e->compression);
     if (e->compression == TZ_COMPRESSION_DEFLATE)
-        options.level =
+        options.codec.effort =
             e->nvcomp ? 6 : TZ_EFFORT_FAST; /* with scratch, and as the own kernels do */
-    options.library_encoders = e->nvcomp != NULL;
+    options.allow_vendor_codecs = e->nvcomp != NULL;
     options.device = device;
     options.strict_device = device != NULL;
     return options;
@@ -53,7 +53,7 @@ static tz_write_options options_of(const encoding *e, tz_device *device)
 
 /* Write, with the steps kept. */
 static tz_memory write_it(const raster *r, const tz_write_options *options,
-                          const raster_variant *way, tz_write_report *report)
+                          const raster_variant *way, tz_write_report **report)
 {
     steps_keep(contract_cuda);
     const tz_memory out = raster_write(r, options, way, report);
@@ -64,7 +64,7 @@ static tz_memory write_it(const raster *r, const tz_write_options *options,
 /* The bytes are those of the CPU; of a library, the pixels are. */
 static void check_right(const raster *r, tz_write_options options, const tz_memory *file)
 {
-    if (options.library_encoders) {
+    if (options.allow_vendor_codecs) {
         raster_check(r, file, NAN);
         return;
     }
@@ -80,15 +80,15 @@ static void check_right(const raster *r, tz_write_options options, const tz_memo
 static void check_pool(const contract_size *size, const tz_write_report *report, size_t of_one)
 {
     uint64_t bytes = 0;
-    assert_int_equal(report->device.waves, 1);
+    assert_int_equal(report->device->waves, 1);
     contract_expect(size, "allocations", steps_allocating(contract_cuda), of_one);
     assert_true(steps_last_allocation(contract_cuda) < steps_find(contract_cuda, STEP_LAUNCH, 0));
     for (size_t i = 0; i <= steps_last_allocation(contract_cuda); i++) {
         if (strncmp(contract_cuda->steps[i].call, "cuMemAlloc", 10) == 0)
             bytes += contract_cuda->steps[i].bytes;
     }
-    assert_int_equal(bytes, report->device.memory);
-    assert_int_equal(report->device.peak, report->device.memory);
+    assert_int_equal(bytes, report->device->memory);
+    assert_int_equal(report->device->peak, report->device->memory);
 }
 
 /* A view of the largest size for each tile, and one call for all of them. */
@@ -96,13 +96,13 @@ static void check_library(const encoding *e, tz_device *device, const contract_s
                           const tz_write_report *report)
 {
     tz_vendor_encoder encoder;
-    const uint64_t waves = report->device.waves;
+    const uint64_t waves = report->device->waves;
     assert_true(tz_device_find_vendor_encoder(device, (uint16_t)e->compression, 0,
                                               CONTRACT_TILE * CONTRACT_TILE, &encoder));
     assert_true(encoder.capacity >= CONTRACT_TILE * CONTRACT_TILE);
-    assert_true(report->device.memory >= size->tiles * encoder.capacity);
-    assert_string_equal(report->device.library, encoder.name);
-    assert_int_equal(report->device.tiles_redone, 0);
+    assert_true(report->device->memory >= size->tiles * encoder.capacity);
+    assert_string_equal(report->device->library, encoder.name);
+    assert_int_equal(report->device->tiles_redone, 0);
     contract_expect(size, "calls of the library", steps_with(contract_cuda, "CompressAsync"),
                     waves);
     assert_true(steps_last_allocation(contract_cuda) < steps_find(contract_cuda, STEP_LAUNCH, 0));
@@ -112,7 +112,7 @@ static void check_library(const encoding *e, tz_device *device, const contract_s
 static void check_read_back(const contract_size *size, const tz_write_report *report)
 {
     enum { AROUND = 32 }; /* bytes between tiles, at most */
-    const uint64_t plain = report->device.tiles_redone * CONTRACT_TILE * CONTRACT_TILE;
+    const uint64_t plain = report->device->tiles_redone * CONTRACT_TILE * CONTRACT_TILE;
     const size_t at = steps_find(contract_cuda, STEP_DOWNLOAD, 1);
     contract_expect(size, "downloads", steps_of(contract_cuda, STEP_DOWNLOAD), 2);
     contract_expect(size, "waits", steps_of(contract_cuda, STEP_SYNC), 2);
@@ -158,16 +158,16 @@ static void check_compressed(const encoding *e, tz_device *device, const contrac
 {
     const tz_write_options options = options_of(e, device);
     raster r = contract_raster(size);
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_memory out = write_it(&r, &options, NULL, &report);
     if (size->tiles == 1) {
         *of_one = steps_allocating(contract_cuda);
         *asked = steps_asked(contract_cuda);
     }
-    check_pool(size, &report, *of_one);
-    check_read_back(size, &report);
+    check_pool(size, report, *of_one);
+    check_read_back(size, report);
     if (e->nvcomp)
-        check_library(e, device, size, &report);
+        check_library(e, device, size, report);
     contract_expect(size, "calls", steps_asked(contract_cuda), *asked);
     if (e->compression == TZ_COMPRESSION_DEFLATE)
         check_frames(&out, &r, size);
@@ -203,11 +203,11 @@ static void writes_without_tiles(void **state)
             if (is_left_out(&contract_sizes[k], 10))
                 continue;
             raster r = contract_raster(&contract_sizes[k]);
-            tz_write_report report;
+            SCOPED_WRITE_REPORT report = NULL;
             memset(r.pixels.data, 0, (size_t)r.pixels.width * r.pixels.height);
             tz_memory out = write_it(&r, &options, NULL, &report);
-            assert_int_equal(report.tiles_sparse, contract_sizes[k].tiles);
-            assert_int_equal(report.bytes_tiles, 0);
+            assert_int_equal(report->tiles_sparse, contract_sizes[k].tiles);
+            assert_int_equal(report->bytes_tiles, 0);
             contract_expect(&contract_sizes[k], "downloads", steps_of(contract_cuda, STEP_DOWNLOAD),
                             1);
             check_right(&r, options, &out);
@@ -224,22 +224,22 @@ static void writes_without_tiles(void **state)
 static uint64_t bytes_of_a_row(const raster *r, const tz_write_options *options)
 {
     raster row = raster_make(r->spec.dtype, r->spec.bands, r->spec.width, CONTRACT_TILE, false);
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_memory out = raster_write(&row, options, NULL, &report);
     tz_memory_free(&out);
     raster_free(&row);
-    return report.device.memory;
+    return report->device->memory;
 }
 
 /* A row of tiles at a time: a batch each, which costs the same calls as any other. */
 static void check_way(const contract_size *size, const raster *r, const tz_write_options *options,
                       const raster_variant *way, const tz_memory *eager)
 {
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_memory streamed = write_it(r, options, way, &report);
-    contract_expect(size, "batches", report.device.waves, size->down);
+    contract_expect(size, "batches", report->device->waves, size->down);
     contract_expect(size, "downloads", steps_of(contract_cuda, STEP_DOWNLOAD), 2 * size->down);
-    if (options->library_encoders)
+    if (options->allow_vendor_codecs)
         contract_expect(size, "calls of the library", steps_with(contract_cuda, "CompressAsync"),
                         size->down);
     raster_check_same(eager, &streamed, "streamed");
@@ -254,10 +254,10 @@ static void check_streamed(const contract_size *size, const raster *r, tz_write_
                                    {.batch = 1, .pixels = *pixels},
                                    {.pull = true, .chunk_rows = 24, .pixels = *pixels}};
     const size_t most = sizeof ways / sizeof ways[0];
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_memory eager = raster_write(r, &options, NULL, NULL);
     check_right(r, options, &eager);
-    options.device_buffer_bytes = bytes_of_a_row(r, &options);
+    options.max_device_bytes = bytes_of_a_row(r, &options);
     for (size_t i = 0; i < (getenv("TERRAZZO_LONG") ? most : count); i++)
         check_way(size, r, &options, &ways[i], &eager);
     if (size->tiles <= 10) {

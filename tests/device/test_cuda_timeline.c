@@ -120,12 +120,12 @@ static void waves_of_reads_overlap(void **state)
 
 /* ---- writes ---- */
 
-static void write_tiles(uint32_t width, uint32_t height, bool reversed, tz_write_report *report)
+static void write_tiles(uint32_t width, uint32_t height, bool reversed, tz_write_report **report)
 {
     raster r = raster_make(TZ_DTYPE_UINT16, 1, width, height, false);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFLATE);
     options.tile_width = options.tile_height = 16;
-    options.level = TZ_EFFORT_FAST;
+    options.codec.effort = TZ_EFFORT_FAST;
     options.verify = TZ_VERIFY_NONE;
     tz_memory cpu = raster_write(&r, &options, NULL, NULL);
     options.device = test_device;
@@ -145,12 +145,12 @@ static void calls_of_writes_do_not_grow(void **state)
     (void)state;
     static const uint32_t widths[] = {16, 160, 640}, heights[] = {16, 16, 400};
     size_t first = 0;
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     write_tiles(16, 16, false, &report);
     for (size_t k = 0; k < 3; k++) {
         write_tiles(widths[k], heights[k], k % 2, &report);
         first = k == 0 ? steps_asked(control) : first;
-        assert_int_equal(report.device.waves, 1);
+        assert_int_equal(report->device->waves, 1);
         assert_int_equal(steps_asked(control), first);
         assert_int_equal(steps_of(control, STEP_DOWNLOAD), 2);
         assert_int_equal(steps_of(control, "cuCtxSynchronize"), 0);

@@ -8,6 +8,7 @@
 #include "fakes/cuda/cuda_calls.h"
 #include "support/check.h"
 #include "support/device/library_text.h"
+#include "support/scoped_report.h"
 
 enum { WIDE = 70, HIGH = 50, SAMPLES = WIDE * HIGH * 3, FRONT = 6 };
 
@@ -205,10 +206,10 @@ static tz_writer *create(tz_memory *file)
 static void commit(tz_writer *writer)
 {
     tz_error err = {0};
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     assert_int_equal(tz_commit(writer, &report, &err), TZ_OK);
-    assert_string_equal(report.device.id, "cuda:0");
-    assert_true(report.device.upload_bytes < SAMPLES); /* no pixels */
+    assert_string_equal(report->device->id, "cuda:0");
+    assert_true(report->device->upload_bytes < SAMPLES); /* no pixels */
     tz_writer_close(writer);
 }
 

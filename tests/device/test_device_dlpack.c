@@ -8,6 +8,7 @@
 #include "support/check.h"
 #include "support/device/caller_device.h"
 #include "support/device/test_device.h"
+#include "support/scoped_report.h"
 
 /* ---- the layout, as the standard has it ---- */
 
@@ -536,7 +537,7 @@ static tz_memory write_tensor(void *buffer)
     tz_error err = {0};
     tz_writer *writer = NULL;
     tz_memory file = {0};
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
     const tz_buffer rows = view_of(buffer);
@@ -546,7 +547,7 @@ static tz_memory write_tensor(void *buffer)
     assert_int_equal(tz_create_memory(&writer, &file, &spec, &how, &err), TZ_OK);
     assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
     assert_int_equal(tz_commit(writer, &report, &err), TZ_OK);
-    assert_true(report.device.id[0] != '\0' && report.device.upload_bytes < PIXELS);
+    assert_true(report->device->id[0] != '\0' && report->device->upload_bytes < PIXELS);
     tz_writer_close(writer);
     tz_device_memory_free(rows.memory);
     return file;

@@ -26,7 +26,7 @@ static int begin(void **state)
     if (scratch_begin(state) != 0 || test_device_begin(state) != 0)
         return -1;
     image = raster_make(TZ_DTYPE_UINT8, 1, ACROSS * TILE, DOWN * TILE, false);
-    how.compression = TZ_COMPRESSION_NONE;
+    how.codec.compression = TZ_COMPRESSION_NONE;
     how.tile_width = how.tile_height = TILE;
     how.alignment = 16384; /* so far apart that reads are not merged */
     tz_memory bytes = raster_write(&image, &how, NULL, NULL);

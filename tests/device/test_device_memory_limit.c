@@ -59,7 +59,8 @@ static void reads_go_on_beside_memory_that_is_held(void **state)
         pixels[i] = (uint16_t)(i * 2654435761u >> 16);
     const tz_buffer rows = {
         .data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 1024, .width = 1024};
-    const tz_write_options lzw = {.struct_size = sizeof lzw, .compression = TZ_COMPRESSION_LZW};
+    const tz_write_options lzw = {.struct_size = sizeof lzw,
+                                  .codec.compression = TZ_COMPRESSION_LZW};
     assert_int_equal(tz_create_memory(&writer, &file, &spec, &lzw, &err), TZ_OK);
     assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
@@ -101,7 +102,7 @@ static void huge_tiles_are_left_to_the_cpu(void **state)
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
         pixels[i] = (uint8_t)(i / SIDE / 40 + i % SIDE / 100);
     spec.width = spec.height = SIDE, spec.bands = 1, spec.dtype = TZ_DTYPE_UINT8;
-    strip.compression = TZ_COMPRESSION_DEFLATE, strip.strips = true, strip.tile_height = SIDE;
+    strip.codec.compression = TZ_COMPRESSION_DEFLATE, strip.strips = true, strip.tile_height = SIDE;
     assert_int_equal(tz_create_memory(&writer, &bytes, &spec, &strip, &err), TZ_OK);
     assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);

@@ -57,7 +57,7 @@ static tz_writer *create(tz_memory *file, tz_device *device)
     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
     spec.width = WIDE, spec.height = HIGH, spec.bands = 1, spec.dtype = TZ_DTYPE_UINT16;
-    how.compression = TZ_COMPRESSION_NONE;
+    how.codec.compression = TZ_COMPRESSION_NONE;
     how.tile_width = how.tile_height = 32;
     how.device = device;
     assert_int_equal(tz_create_memory(&writer, file, &spec, &how, &err), TZ_OK);

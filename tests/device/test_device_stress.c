@@ -34,9 +34,9 @@ static tz_buffer rows_of(void *data, tz_window w)
 static tz_write_options options_of(tz_compression compression)
 {
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
-    how.compression = compression;
+    how.codec.compression = compression;
     how.tile_width = how.tile_height = SIDE;
-    how.level = compression == TZ_COMPRESSION_DEFLATE ? TZ_EFFORT_FAST : 0;
+    how.codec.effort = compression == TZ_COMPRESSION_DEFLATE ? TZ_EFFORT_FAST : 0;
     return how;
 }
 

@@ -134,7 +134,7 @@ static tz_memory coloured_file(void)
     raster r = raster_make(TZ_DTYPE_UINT8, 3, SIDE, SIDE, false);
     const tz_buffer *to = &r.pixels;
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = TZ_COMPRESSION_JPEG;
+    options.codec.compression = TZ_COMPRESSION_JPEG;
     r.spec.photometric = TZ_PHOTOMETRIC_YCBCR;
     options.tile_width = options.tile_height = SIDE;
     options.verify = TZ_VERIFY_NONE;

@@ -19,7 +19,7 @@ enum { SIDE = 3072, TILE = 256 };
 static tz_memory file_of(const raster *r, bool one_strip)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = one_strip ? TZ_COMPRESSION_DEFLATE : TZ_COMPRESSION_NONE;
+    options.codec.compression = one_strip ? TZ_COMPRESSION_DEFLATE : TZ_COMPRESSION_NONE;
     options.strips = one_strip;
     options.tile_width = one_strip ? 0 : TILE;
     options.tile_height = one_strip ? SIDE : TILE;
@@ -96,16 +96,16 @@ static void writes_have_a_floor(void **state)
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 512, 512, false);
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    tz_write_report report;
-    options.compression = TZ_COMPRESSION_NONE;
+    SCOPED_WRITE_REPORT report = NULL;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     options.tile_width = options.tile_height = 64;
     tz_memory by_cpu = raster_write(&r, &options, NULL, NULL);
     options.device = test_device;
-    options.device_buffer_bytes = 1000;
+    options.max_device_bytes = 1000;
     tz_memory by_device = raster_write(&r, &options, NULL, &report);
-    TOLD("device_buffer_bytes of 1000: a write of rows of 512 bytes took %llu bytes\n",
-         (unsigned long long)report.device.memory);
-    assert_true(report.device.id[0] != '\0' && report.device.memory > 1000);
+    TOLD("max_device_bytes of 1000: a write of rows of 512 bytes took %llu bytes\n",
+         (unsigned long long)report->device->memory);
+    assert_true(report->device->id[0] != '\0' && report->device->memory > 1000);
     raster_check_same(&by_cpu, &by_device, "at the floor");
     tz_memory_free(&by_cpu);
     raster_free(&r);

@@ -152,14 +152,14 @@ static bool write_rows(const char *path, const tz_buffer *rows, tz_compression c
     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
     tz_writer *writer = NULL;
-    tz_write_report report;
+    tz_write_report *report = NULL;
     tz_error err;
     spec.width = image.width, spec.height = image.height;
     spec.bands = image.bands, spec.dtype = image.dtype;
-    how.compression = codec;
+    how.codec.compression = codec;
     how.tile_width = how.tile_height = image.width < 256 ? (image.width + 15) / 16 * 16 : 256;
     how.device = device;
-    how.library_encoders = with_libraries;
+    how.allow_vendor_codecs = how.allow_inexact = with_libraries;
     how.verify = TZ_VERIFY_NONE;
     how.no_sync = true;
     tz_result result = tz_create(&writer, path, &spec, &how, &err);
@@ -170,7 +170,8 @@ static bool write_rows(const char *path, const tz_buffer *rows, tz_compression c
     tz_writer_close(writer);
     if (has_failed(result, &err))
         return false;
-    *use = report.device;
+    *use = *report->device;
+    tz_write_report_free(report);
     return true;
 }
 

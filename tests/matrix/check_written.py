@@ -98,7 +98,7 @@ def write_in(program, way, path):
     giving, rows, lying, sink, threads, memory = way
     program.say("way", giving, rows, lying, sink)
     program.say("set", "threads", threads)
-    program.say("set", "buffer_bytes", memory)
+    program.say("set", "max_host_bytes", memory)
     return program.ask("write", path)
 
 

@@ -65,7 +65,7 @@ static tz_result copy_spec(const tz_image_spec *spec, unsigned format, const cha
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
     tz_arena arena = {0};
     tz_image image;
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     options.big_endian = (format & 1) != 0;
     tz_result result = tz_image_init(&image, spec, &options, ctx);
     FILE *file = fopen(to, "wb");

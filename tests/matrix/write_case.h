@@ -39,7 +39,6 @@ typedef struct write_case {
     tz_tag_value tags[MOST_TAGS];
     tz_gcp gcps[MOST_GCPS];
     tz_geo_key keys[MOST_KEYS];
-    tz_statistics statistics[MOST_BANDS];
     tz_image_spec *copied; /* the specification came from a file */
     uint8_t *pixels;       /* packed, band after band */
     uint8_t *mask;

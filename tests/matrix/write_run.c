@@ -330,7 +330,7 @@ static void save(const char *path, const void *data, size_t size)
 static tz_result create(write_case *c, const char *path, tz_memory *memory, callback_sink *sink,
                         tz_writer **writer, tz_error *err)
 {
-    c->options.statistics = c->options.statistics_items ? c->statistics : NULL;
+    c->options.statistics = c->options.statistics_items;
     if (c->sinking == SINK_PATH)
         return tz_create(writer, path, &c->spec, &c->options, err);
     if (c->sinking == SINK_MEMORY)
@@ -345,7 +345,7 @@ static tz_result create(write_case *c, const char *path, tz_memory *memory, call
     return tz_create_sink(writer, &sink->base, "callback", &c->spec, &c->options, err);
 }
 
-static tz_result give_and_commit(const write_case *c, tz_writer *writer, tz_write_report *report,
+static tz_result give_and_commit(const write_case *c, tz_writer *writer, tz_write_report **report,
                                  tz_error *err)
 {
     const bool pulled = c->giving == GIVE_PULLED || c->giving == GIVE_COLUMNS;
@@ -374,26 +374,28 @@ void run_write(write_case *c, const char *path)
     tz_writer *writer = NULL;
     tz_memory memory = {0};
     callback_sink sink = {.closed = 0};
-    tz_write_report report = {0};
+    tz_write_report *report = NULL;
     tz_error err = {.message = ""};
     tz_result result = create(c, path, &memory, &sink, &writer, &err);
     if (result == TZ_OK)
         result = give_and_commit(c, writer, &report, &err);
     tz_writer_close(writer);
-    result = keep(c, path, &memory, &sink, result, report.file_size, &err);
-    answer(result, report.file_size, &err);
+    result = keep(c, path, &memory, &sink, result, report ? report->file_size : 0, &err);
+    answer(result, report ? report->file_size : 0, &err);
+    tz_write_report_free(report);
     tz_memory_free(&memory);
     free(sink.data);
 }
 
 void run_plan(const write_case *c)
 {
-    tz_write_report report = {0};
+    tz_write_report *report = NULL;
     tz_error err = {.message = ""};
     const bool pulled = c->giving == GIVE_PULLED || c->giving == GIVE_COLUMNS;
     asked a = {.c = c};
     const tz_row_source source = row_source(c, &a);
     const tz_result result =
         tz_plan_write(&report, &c->spec, &c->options, pulled ? &source : NULL, &err);
-    answer(result, report.file_size, &err);
+    answer(result, report ? report->file_size : 0, &err);
+    tz_write_report_free(report);
 }

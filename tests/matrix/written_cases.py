@@ -22,9 +22,9 @@ LIBRARY_NAMES = {"complex64": "complex_float32", "complex128": "complex_float64"
 # TIFF's number, and members of tz_write_options.
 CODECS = {
     "none": (1, {}), "packbits": (32773, {}), "lzw": (5, {}),
-    "deflate": (8, {}), "deflate_fast": (8, {"level": -1}), "deflate_12": (8, {"level": 12}),
-    "zstd": (50000, {}), "zstd_1": (50000, {"level": 1}),
-    "lzma": (34925, {}), "lzma_fast": (34925, {"level": -1}),
+    "deflate": (8, {}), "deflate_fast": (8, {"effort": -1}), "deflate_12": (8, {"effort": 12}),
+    "zstd": (50000, {}), "zstd_1": (50000, {"effort": 1}),
+    "lzma": (34925, {}), "lzma_fast": (34925, {"effort": -1}),
     "lz4": (50004, {}),
     "jpeg": (7, {"quality": 95}), "jpeg_both": (7, {"quality": 95, "jpeg_tables": 3}),
     "jpeg_none": (7, {"quality": 95, "jpeg_tables": 4}),

@@ -239,10 +239,11 @@ tz_result raster_give(tz_writer *writer, const raster *r, const raster_variant *
 }
 
 tz_result raster_try(const raster *r, const tz_write_options *options, const raster_variant *way,
-                     tz_memory *out, tz_write_report *report, tz_error *err)
+                     tz_memory *out, tz_write_report **report, tz_error *err)
 {
     tz_writer *writer = NULL;
     tz_result result = tz_create_memory(&writer, out, &r->spec, options, err);
+    clear_write_report(report);
     if (result == TZ_OK)
         result = raster_give(writer, r, way, err);
     if (result == TZ_OK)
@@ -252,7 +253,7 @@ tz_result raster_try(const raster *r, const tz_write_options *options, const ras
 }
 
 tz_memory raster_write(const raster *r, const tz_write_options *options, const raster_variant *way,
-                       tz_write_report *report)
+                       tz_write_report **report)
 {
     tz_memory out = {0};
     tz_error err = {0};

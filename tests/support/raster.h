@@ -12,6 +12,8 @@
 
 #include <terrazzo/terrazzo.h>
 
+#include "support/scoped_report.h"
+
 typedef struct raster {
     tz_image_spec spec;
     tz_buffer pixels; /* packed, band after band */
@@ -40,9 +42,9 @@ typedef struct raster_variant {
 
 /* Write to memory. raster_write fails the test on any error. */
 tz_result raster_try(const raster *r, const tz_write_options *options, const raster_variant *way,
-                     tz_memory *out, tz_write_report *report, tz_error *err);
+                     tz_memory *out, tz_write_report **report, tz_error *err);
 tz_memory raster_write(const raster *r, const tz_write_options *options, const raster_variant *way,
-                       tz_write_report *report);
+                       tz_write_report **report);
 
 /* Give all rows to a writer that is there already. */
 tz_result raster_give(tz_writer *writer, const raster *r, const raster_variant *way, tz_error *err);

@@ -17,7 +17,7 @@ bool raster_can_write(tz_compression compression)
 tz_write_options raster_small_tiles(tz_compression compression)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = compression;
+    options.codec.compression = compression;
     options.tile_width = 32;
     options.tile_height = 32;
     return options;
@@ -65,7 +65,7 @@ static void check_ways(const raster *r, tz_write_options options, double nan, bo
                 if (!all && m != (t + w) % 3)
                     continue;
                 options.threads = threads[t];
-                options.buffer_bytes = memory[m];
+                options.max_host_bytes = memory[m];
                 tz_memory other = raster_write(r, &options, &ways[w], NULL);
                 raster_check_same(&first, &other, "another way");
             }

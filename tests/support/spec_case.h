@@ -15,7 +15,7 @@ static inline void start(void)
     spec = (tz_image_spec)TZ_IMAGE_SPEC_INIT;
     spec.width = 100, spec.height = 50, spec.bands = 1, spec.dtype = TZ_DTYPE_UINT8;
     options = (tz_write_options)TZ_WRITE_OPTIONS_INIT;
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     geo = (tz_geo)TZ_GEO_INIT;
 }
 

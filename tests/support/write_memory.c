@@ -98,20 +98,20 @@ void write_memory_describe(const write_memory *c, tz_image_spec *spec, tz_write_
     spec->dtype = c->dtype;
     spec->mask = c->mask;
     *options = (tz_write_options)TZ_WRITE_OPTIONS_INIT;
-    options->compression = c->compression;
+    options->codec.compression = c->compression;
     options->threads = c->threads;
-    options->buffer_bytes = c->buffer_bytes;
+    options->max_host_bytes = c->buffer_bytes;
     options->strips = c->strips;
     options->cog = c->cog;
     options->overview_resampling = c->method;
     options->interleave = c->interleave;
     options->tile_width = options->tile_height = c->tile;
     options->device = c->device;
-    options->device_buffer_bytes = c->device_bytes;
+    options->max_device_bytes = c->device_bytes;
     options->verify = c->threads == 2 ? TZ_VERIFY_ALL : TZ_VERIFY_SAMPLE;
 }
 
-static tz_result write_it(const write_memory *c, tz_write_report *report, tz_error *err)
+static tz_result write_it(const write_memory *c, tz_write_report **report, tz_error *err)
 {
     tz_image_spec spec;
     tz_write_options options;
@@ -135,10 +135,18 @@ static tz_result write_it(const write_memory *c, tz_write_report *report, tz_err
 
 tz_write_report write_memory_run(const write_memory *c)
 {
+    static tz_device_use device;
+    tz_write_report *own = NULL;
     tz_write_report report = {0};
     tz_error err = {0};
     alloc_hook_install();
-    const tz_result result = write_it(c, &report, &err);
+    const tz_result result = write_it(c, &own, &err);
+    if (result == TZ_OK) {
+        report = *own;
+        device = *own->device;
+        report.device = &device;
+    }
+    tz_write_report_free(own);
     const alloc_stats stats = alloc_hook_stats();
     alloc_hook_remove();
     if (result != TZ_OK)
@@ -147,6 +155,6 @@ tz_write_report write_memory_run(const write_memory *c)
     if ((uint64_t)stats.peak_bytes > report.peak_memory)
         fail_msg("%u x %u: planned %llu, held %lld", c->width, c->height,
                  (unsigned long long)report.peak_memory, (long long)stats.peak_bytes);
-    assert_true(report.peak_memory <= report.buffer_bytes);
+    assert_true(report.peak_memory <= report.max_host_bytes);
     return report;
 }

@@ -27,7 +27,8 @@ typedef struct write_memory {
 /* Sets the image and the options of the write. */
 void write_memory_describe(const write_memory *c, tz_image_spec *spec, tz_write_options *options);
 
-/* Writes it, and fails the test when more was held than planned, or more planned than allowed. */
+/* Writes it, and fails the test when more was held than planned, or more planned than allowed. What
+ * the copy of the report points to is valid until the next run. */
 tz_write_report write_memory_run(const write_memory *c);
 
 #endif

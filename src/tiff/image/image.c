@@ -30,6 +30,9 @@ enum {
 
 /* ---- options ---- */
 
+/* It is embedded in tz_write_options, so it must never change its size. */
+_Static_assert(sizeof(tz_codec_options) == 128, "tz_codec_options");
+
 tz_result tz_copy_array(tz_arena *arena, const void *data, uint64_t count, size_t size,
                         const tz_context *ctx, void **out)
 {
@@ -75,15 +78,31 @@ typedef struct enum_check {
     const char *name;
 } enum_check;
 
+/* Checks the members of one codec that hold for every compression. */
+static tz_result check_codec_options(const tz_codec_options *codec, const char *name,
+                                     const tz_context *ctx)
+{
+    if ((unsigned)codec->lossless > TZ_CHOICE_NO)
+        return TZ_FAIL_ARG(ctx, "options->%s.lossless is %u, which is none of its values", name,
+                           (unsigned)codec->lossless);
+    if ((unsigned)codec->jpeg_tables > TZ_JPEG_TABLES_NONE)
+        return TZ_FAIL_ARG(ctx, "options->%s.jpeg_tables is %u, which is none of its values", name,
+                           (unsigned)codec->jpeg_tables);
+    for (size_t i = 0; i < sizeof codec->reserved; i++)
+        if (codec->reserved[i] != 0)
+            return TZ_FAIL_ARG(ctx,
+                               "options->%s sets a member that this version of the library does "
+                               "not have, at byte %zu",
+                               name, offsetof(tz_codec_options, reserved) + i);
+    return TZ_OK;
+}
+
 /* Checks options by themselves, before any of them is used. */
 static tz_result check_options(const tz_write_options *options, const tz_context *ctx)
 {
     const enum_check checks[] = {
         {(unsigned)options->interleave, TZ_INTERLEAVE_TILE, "interleave"},
         {(unsigned)options->bigtiff, TZ_BIGTIFF_IF_SAFER, "bigtiff"},
-        {(unsigned)options->lossless, TZ_CHOICE_NO, "lossless"},
-        {(unsigned)options->overview_lossless, TZ_CHOICE_NO, "overview_lossless"},
-        {(unsigned)options->jpeg_tables, TZ_JPEG_TABLES_NONE, "jpeg_tables"},
         {(unsigned)options->verify, TZ_VERIFY_NONE, "verify"},
         {(unsigned)options->overview_resampling, TZ_RESAMPLING_MEDIAN, "overview_resampling"},
     };
@@ -92,6 +111,9 @@ static tz_result check_options(const tz_write_options *options, const tz_context
         if (checks[i].value > checks[i].last)
             return TZ_FAIL_ARG(ctx, "options->%s is %u, which is none of its values",
                                checks[i].name, checks[i].value);
+    TZ_TRY(check_codec_options(&options->codec, "codec", ctx));
+    TZ_TRY(check_codec_options(&options->overview_codec, "overview_codec", ctx));
+    TZ_TRY(check_codec_options(&options->mask_codec, "mask_codec", ctx));
     if (alignment > MAX_ALIGNMENT || (alignment & (alignment - 1)) != 0) /* 0 passes */
         return TZ_FAIL_ARG(ctx, "the alignment is %u; it must be a power of two up to %d",
                            alignment, MAX_ALIGNMENT);
@@ -185,7 +207,7 @@ static tz_result resolve_strip_size(tz_image *image, const tz_context *ctx)
     const tz_image_spec *spec = &image->spec;
     const tz_write_options *options = &image->options;
     const bool subsampled = image->photometric == TZ_PHOTOMETRIC_YCBCR;
-    const uint32_t step = options->compression != TZ_COMPRESSION_JPEG ? 1
+    const uint32_t step = options->codec.compression != TZ_COMPRESSION_JPEG ? 1
                           : subsampled ? DCT_ROWS * (uint32_t)image->subsampling[1]
                                        : DCT_ROWS;
     image->tile_width = spec->width;
@@ -247,8 +269,8 @@ tz_result tz_image_init(tz_image *out, const tz_image_spec *spec, const tz_write
     TZ_TRY(tz_copy_struct(&out->spec, sizeof out->spec, spec, "spec", "TZ_IMAGE_SPEC_INIT", ctx));
     TZ_TRY(tz_copy_struct(&out->options, sizeof out->options, options, "options",
                           "TZ_WRITE_OPTIONS_INIT", ctx));
-    if (out->options.compression == TZ_COMPRESSION_DEFAULT)
-        out->options.compression = TZ_COMPRESSION_DEFLATE;
+    if (out->options.codec.compression == TZ_COMPRESSION_DEFAULT)
+        out->options.codec.compression = TZ_COMPRESSION_DEFLATE;
     TZ_TRY(tz_limits_copy(&out->limits, out->options.limits, "options->limits", ctx));
     out->options.limits = NULL;
     TZ_TRY(check_options(&out->options, ctx));

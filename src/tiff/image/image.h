@@ -31,8 +31,7 @@ typedef struct tz_image {
     tz_tile_format format; /* of a whole tile */
     const tz_encoder *encoder;
     tz_encode_options choice;
-    /* The same for the mask, if there is one: 1 bit, Deflate at its default level, or LZW in a
-     * build without libdeflate. */
+    /* The same for the mask, if there is one, whose samples have 1 bit. */
     tz_tile_format mask_format;
     const tz_encoder *mask_encoder;
     tz_encode_options mask_choice;

@@ -3,6 +3,8 @@
  * tz_image_resolve_codec runs first, because the layout of the image depends on the codec;
  * tz_image_resolve_encoding runs when the layout is known and asks the encoder if it takes such
  * tiles. All that differs from codec to codec is in its row of the table (codec/codec.h). */
+#include <string.h>
+
 #include "base/mem.h"
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
@@ -13,8 +15,9 @@
  * numbers (32946, 52546) are written with its defaults. */
 static unsigned codec_options(const tz_image *image)
 {
-    const tz_codec *codec = tz_codec_find((uint16_t)image->options.compression);
-    return codec && codec->infos[0].compression == image->options.compression ? codec->options : 0;
+    const tz_compression compression = image->options.codec.compression;
+    const tz_codec *codec = tz_codec_find((uint16_t)compression);
+    return codec && codec->infos[0].compression == compression ? codec->options : 0;
 }
 
 static bool is_whole_byte_depth(uint16_t bits)
@@ -39,10 +42,10 @@ static uint16_t default_predictor(const tz_image *image)
 /* Finds the encoder, and the predictor if the codec takes one: 0 chooses it by the samples. */
 tz_result tz_image_resolve_codec(tz_image *image, const tz_context *ctx)
 {
-    const tz_compression compression = image->options.compression;
-    uint16_t *predictor = &image->options.predictor;
+    const tz_compression compression = image->options.codec.compression;
+    uint16_t *predictor = &image->options.codec.predictor;
     if ((unsigned)compression > UINT16_MAX)
-        return TZ_FAIL_ARG(ctx, "options->compression is %u, which is not a TIFF number",
+        return TZ_FAIL_ARG(ctx, "options->codec.compression is %u, which is not a TIFF number",
                            (unsigned)compression);
     TZ_TRY(tz_encoder_find((uint16_t)compression, ctx, &image->encoder));
     if (*predictor == 0)
@@ -75,14 +78,14 @@ typedef struct option_use {
 
 static tz_result warn_unused_options(const tz_image *image, const tz_context *ctx)
 {
-    const tz_write_options *o = &image->options;
+    const tz_codec_options *o = &image->options.codec;
     const bool ycbcr = image->photometric == TZ_PHOTOMETRIC_YCBCR;
     const bool subsampled = o->jpeg_subsampling[0] != 0 || o->jpeg_subsampling[1] != 0;
-    const bool in_lerc = o->lerc_compression != 0 && o->overview_compression != TZ_COMPRESSION_LERC;
-    const unsigned inner_level = o->lerc_compression != 0 ? TZ_OPTION_INNER_LEVEL : 0;
+    const bool in_lerc = o->lerc_compression != 0;
+    const unsigned inner_level = in_lerc ? TZ_OPTION_INNER_LEVEL : 0;
     const unsigned lossy_quality = image->choice.lossless ? 0 : TZ_OPTION_LOSSY_QUALITY;
     const option_use uses[] = {
-        {o->level != 0, TZ_OPTION_LEVEL | inner_level, "%s: level is ignored"},
+        {o->effort != 0, TZ_OPTION_LEVEL | inner_level, "%s: effort is ignored"},
         {o->quality != 0, TZ_OPTION_QUALITY | lossy_quality, "%s: quality is ignored"},
         {o->lossless == TZ_CHOICE_NO, TZ_OPTION_LOSSLESS, "%s: lossless is ignored"},
         {o->distance != 0, TZ_OPTION_DISTANCE, "%s: distance is ignored"},
@@ -100,16 +103,16 @@ static tz_result warn_unused_options(const tz_image *image, const tz_context *ct
     return TZ_OK;
 }
 
-/* Fills in the defaults that depend on the codec. */
-static tz_encode_options encode_choice_from_options(const tz_write_options *options)
+/* Fills in the defaults that depend on the codec. on_device: a device may encode. */
+static tz_encode_options encode_choice_from_options(const tz_codec_options *options, bool on_device)
 {
     const tz_codec *codec = tz_codec_find((uint16_t)options->compression);
     const bool default_lossless =
         codec && codec->is_lossless_by_default && codec->infos[0].compression == options->compression;
-    /* A device without a level to follow uses the class of levels that devices have. */
-    const bool by_device = options->device && options->compression == TZ_COMPRESSION_DEFLATE;
+    /* A device without an effort to follow uses the class of efforts that devices have. */
+    const bool by_device = on_device && options->compression == TZ_COMPRESSION_DEFLATE;
     return (tz_encode_options){
-        .level = options->level == 0 && by_device ? TZ_EFFORT_FAST : options->level,
+        .level = options->effort == 0 && by_device ? TZ_EFFORT_FAST : options->effort,
         .quality = options->quality,
         .lossless = options->lossless == TZ_CHOICE_AUTO ? default_lossless
                                                         : options->lossless == TZ_CHOICE_YES,
@@ -132,17 +135,44 @@ static tz_result check_encoded_bound(const tz_encoder *encoder, const tz_tile_fo
                                "a tile may become larger than 4 GiB");
 }
 
-/* A mask is encoded with Deflate, or with the best encoder that this build has; None is always
- * there. */
+/* Finds the encoder of a mask that the caller chose. Tiles of a mask have bits, not samples, so the
+ * codecs of bytes take them and those of images do not. */
+static tz_result find_mask_encoder(tz_image *image, const tz_context *ctx)
+{
+    const tz_codec_options *given = &image->options.mask_codec;
+    const tz_codec_options used = {.compression = given->compression, .effort = given->effort};
+    if (memcmp(given, &used, sizeof used) != 0)
+        return TZ_FAIL_ARG(
+            ctx, "options->mask_codec: masks have a compression and an effort, and no more");
+    if ((unsigned)given->compression > UINT16_MAX)
+        return TZ_FAIL_ARG(ctx, "options->mask_codec.compression is %u, which is not a TIFF number",
+                           (unsigned)given->compression);
+    TZ_TRY(tz_encoder_find((uint16_t)given->compression, ctx, &image->mask_encoder));
+    if (image->mask_encoder->flags & TZ_ENCODER_NATIVE_ENDIAN)
+        return TZ_FAIL_UNSUPPORTED(ctx, tz_no_location(),
+                                   "options->mask_codec: %s does not encode masks, which have 1 "
+                                   "bit",
+                                   tz_compression_name((uint16_t)given->compression));
+    const tz_codec *codec = tz_codec_find((uint16_t)given->compression);
+    if (given->effort != 0 && !(codec->options & TZ_OPTION_LEVEL))
+        return TZ_FAIL_ARG(ctx, "options->mask_codec.effort is %d, and %s has none", given->effort,
+                           tz_compression_name((uint16_t)given->compression));
+    image->mask_format.compression = (uint16_t)given->compression;
+    return TZ_OK;
+}
+
+/* A mask is encoded as options->mask_codec says. By default that is Deflate, or the best encoder
+ * that this build has; None is always there. */
 static tz_result resolve_mask_encoding(tz_image *image, const tz_context *ctx)
 {
-    static const uint16_t candidates[] = {TZ_COMPRESSION_DEFLATE, TZ_COMPRESSION_LZW,
-                                          TZ_COMPRESSION_NONE};
-    const tz_write_options defaults = TZ_WRITE_OPTIONS_INIT;
-    tz_context quiet = *ctx;
-    quiet.err = NULL;
+    static const tz_compression candidates[] = {TZ_COMPRESSION_DEFLATE, TZ_COMPRESSION_LZW,
+                                                TZ_COMPRESSION_NONE};
+    tz_codec_options *codec = &image->options.mask_codec;
     if (!image->spec.mask)
         return TZ_OK;
+    for (size_t i = 0; codec->compression == TZ_COMPRESSION_DEFAULT; i++)
+        if (tz_codec_find((uint16_t)candidates[i])->encoder)
+            codec->compression = candidates[i];
     image->mask_format = (tz_tile_format){
         .width = image->tile_width,
         .height = image->tile_height,
@@ -154,11 +184,8 @@ static tz_result resolve_mask_encoding(tz_image *image, const tz_context *ctx)
         .fill_order = TZ_FILL_ORDER_HIGH_FIRST,
         .big_endian = image->options.big_endian,
     };
-    image->mask_choice = encode_choice_from_options(&defaults);
-    size_t i = 0;
-    while (tz_encoder_find(candidates[i], &quiet, &image->mask_encoder) != TZ_OK)
-        i++;
-    image->mask_format.compression = candidates[i];
+    TZ_TRY(find_mask_encoder(image, ctx));
+    image->mask_choice = encode_choice_from_options(codec, false);
     TZ_TRY(tz_encoder_check(image->mask_encoder, &image->mask_format, &image->mask_choice, ctx));
     return check_encoded_bound(image->mask_encoder, &image->mask_format, &image->mask_choice, ctx);
 }
@@ -219,28 +246,28 @@ static tz_result resolve_discard_bits(tz_image *image, const tz_context *ctx)
 tz_result tz_image_resolve_encoding(tz_image *image, const tz_context *ctx)
 {
     const tz_image_spec *spec = &image->spec;
-    const tz_write_options *options = &image->options;
+    const tz_codec_options *codec = &image->options.codec;
     const bool by_band = image->planar == TZ_PLANAR_SEPARATE;
     const uint32_t extras = spec->extra_sample_count;
-    if (options->lerc_compression > 2)
-        return TZ_FAIL_ARG(ctx, "options->lerc_compression is %u; it must be 0, 1 or 2",
-                           options->lerc_compression);
+    if (codec->lerc_compression > 2)
+        return TZ_FAIL_ARG(ctx, "options->codec.lerc_compression is %u; it must be 0, 1 or 2",
+                           codec->lerc_compression);
     image->format = (tz_tile_format){
         .width = image->tile_width,
         .height = image->tile_height,
         .samples = (uint16_t)(by_band ? 1 : spec->bands),
         .bits = spec->bits_per_sample,
         .sample_format = image->sample_format,
-        .compression = (uint16_t)options->compression,
+        .compression = (uint16_t)codec->compression,
         .photometric = image->photometric,
         .subsampling = {image->subsampling[0], image->subsampling[1]},
         .fill_order = TZ_FILL_ORDER_HIGH_FIRST,
-        .lerc_compression =
-            options->compression == TZ_COMPRESSION_LERC ? options->lerc_compression : 0,
-        .big_endian = options->big_endian,
-        .alpha = !by_band && extras > 0 && spec->extra_samples[extras - 1] == TZ_EXTRA_SAMPLE_ALPHA,
+        .lerc_compression = codec->compression == TZ_COMPRESSION_LERC ? codec->lerc_compression : 0,
+        .big_endian = image->options.big_endian,
+        .alpha = !by_band && extras > 0 &&
+                 spec->extra_samples[extras - 1] == TZ_EXTRA_SAMPLE_ALPHA,
     };
-    image->choice = encode_choice_from_options(options);
+    image->choice = encode_choice_from_options(codec, image->options.device != NULL);
     TZ_TRY(warn_unused_options(image, ctx));
     TZ_TRY(tz_encoder_check(image->encoder, &image->format, &image->choice, ctx));
     TZ_TRY(check_encoded_bound(image->encoder, &image->format, &image->choice, ctx));

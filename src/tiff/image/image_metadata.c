@@ -134,11 +134,11 @@ static void put_band_statistics(xml_output *x, const tz_image *image, const tz_s
 {
     const double pixels = (double)image->spec.width * image->spec.height;
     const double values[STATISTICS_PER_BAND] = {band->maximum, band->mean, band->minimum,
-                                                band->deviation,
-                                                100 * (double)band->valid / pixels};
+                                                band->stddev,
+                                                100 * (double)band->valid_count / pixels};
     char text[32];
     tz_metadata_item item = {.domain = "", .name = "", .value = text, .role = "", .band = index};
-    if (band->valid == 0)
+    if (band->valid_count == 0)
         return;
     for (size_t i = 0; i < STATISTICS_PER_BAND; i++) {
         item.name = statistics_names[i + 1]; /* all but APPROXIMATE: every pixel was counted */

@@ -50,17 +50,17 @@ static tz_result resolve_ycbcr(tz_image *image, const tz_context *ctx)
     image->subsampling[0] = image->subsampling[1] = 1;
     if (image->photometric != TZ_PHOTOMETRIC_YCBCR)
         return TZ_OK;
-    if (image->options.compression != TZ_COMPRESSION_JPEG)
+    if (image->options.codec.compression != TZ_COMPRESSION_JPEG)
         return TZ_FAIL_ARG(ctx, "YCbCr is written in JPEG only");
     if (spec->dtype != TZ_DTYPE_UINT8 || spec->bits_per_sample != 8 ||
         image->planar != TZ_PLANAR_CONTIG)
         return TZ_FAIL_ARG(ctx, "YCbCr takes samples of uint8, interleaved by pixel");
     for (unsigned i = 0; i < 2; i++) {
-        const uint8_t given = image->options.jpeg_subsampling[i];
+        const uint8_t given = image->options.codec.jpeg_subsampling[i];
         if (given > 2)
             return TZ_FAIL_ARG(ctx, "a subsampling of %u x %u; both must be 1 or 2",
-                               image->options.jpeg_subsampling[0],
-                               image->options.jpeg_subsampling[1]);
+                               image->options.codec.jpeg_subsampling[0],
+                               image->options.codec.jpeg_subsampling[1]);
         image->subsampling[i] = given ? given : 2;
     }
     return TZ_OK;

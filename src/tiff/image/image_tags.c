@@ -105,7 +105,7 @@ static void add_image_tags(tz_tag_list *tags, const tz_image *image, tz_ifd_kind
     /* Without ReferenceBlackWhite, the standard makes readers expect the range of video. */
     static const uint32_t full_range[] = {0, 1, 255, 1, 128, 1, 255, 1, 128, 1, 255, 1};
     const tz_image_spec *spec = &image->spec;
-    const uint32_t lerc[] = {LERC_VERSION, image->options.lerc_compression};
+    const uint32_t lerc[] = {LERC_VERSION, image->options.codec.lerc_compression};
     if (spec->color_map)
         tz_tag_list_add(tags, TZ_TAG_COLOR_MAP, TZ_TYPE_SHORT, 3 * (uint64_t)spec->color_map_size,
                         spec->color_map);
@@ -116,7 +116,7 @@ static void add_image_tags(tz_tag_list *tags, const tz_image *image, tz_ifd_kind
         tz_tag_list_add_copy(tags, TZ_TAG_YCBCR_SUBSAMPLING, TZ_TYPE_SHORT, 2, image->subsampling);
         tz_tag_list_add(tags, TZ_TAG_REFERENCE_BLACK_WHITE, TZ_TYPE_RATIONAL, 6, full_range);
     }
-    if (image->options.compression == TZ_COMPRESSION_LERC)
+    if (image->options.codec.compression == TZ_COMPRESSION_LERC)
         tz_tag_list_add_copy(tags, TZ_TAG_LERC_PARAMETERS, TZ_TYPE_LONG, 2, lerc);
     if (jpeg_tables && jpeg_tables->size > 0)
         tz_tag_list_add_copy(tags, TZ_TAG_JPEG_TABLES, TZ_TYPE_UNDEFINED, jpeg_tables->size,
@@ -159,13 +159,13 @@ tz_result tz_image_build_tags(tz_image_tags *out, const tz_image *image, tz_ifd_
                               .tile_height = strips ? 0 : image->tile_height};
     if (!mask) {
         numbers.bits = spec->bits_per_sample;
-        numbers.compression = (uint16_t)image->options.compression;
+        numbers.compression = (uint16_t)image->options.codec.compression;
         numbers.photometric = image->photometric;
         numbers.samples = spec->bands;
         numbers.planar = image->planar;
         numbers.sample_format = image->sample_format;
         numbers.orientation = spec->orientation;
-        numbers.predictor = image->options.predictor;
+        numbers.predictor = image->options.codec.predictor;
     }
     add_number_tags(&tags, &numbers);
     if (!mask)

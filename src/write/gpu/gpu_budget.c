@@ -196,7 +196,7 @@ uint64_t tz_gpu_budget_host_bytes(const tz_budget *b, const tz_output_pyramid *p
 
 uint64_t tz_gpu_budget_limit(const tz_write_options *options)
 {
-    return options->device_buffer_bytes > 0 ? options->device_buffer_bytes : DEFAULT_DEVICE_BUFFER;
+    return options->max_device_bytes > 0 ? options->max_device_bytes : DEFAULT_DEVICE_BUFFER;
 }
 
 tz_result tz_gpu_budget_admit(const tz_gpu_budget *plan, tz_error *err)

@@ -62,7 +62,7 @@ typedef struct tz_gpu_budget {
     tz_gpu_level_offsets levels[TZ_MAX_OUTPUT_LEVELS];
 } tz_gpu_budget;
 
-/* options->device_buffer_bytes, or the default. */
+/* options->max_device_bytes, or the default. */
 uint64_t tz_gpu_budget_limit(const tz_write_options *options);
 /* Fails if the device cannot hold the plan; called before the first allocation. */
 tz_result tz_gpu_budget_admit(const tz_gpu_budget *plan, tz_error *err);

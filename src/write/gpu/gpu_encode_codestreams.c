@@ -33,8 +33,10 @@ bool tz_gpu_codestreams_choose(const tz_device *device, tz_output_level *level, 
         format->compression != TZ_COMPRESSION_JPEG2000)
         return false;
     const char *why = NULL;
-    if (format->compression == TZ_COMPRESSION_JPEG) {
-        const tz_jpeg_tables tables = image->options.jpeg_tables;
+    if (!image->options.allow_inexact && image->encoder->lossy(format, &image->choice)) {
+        why = "the codec is lossy, and allow_inexact is not set";
+    } else if (format->compression == TZ_COMPRESSION_JPEG) {
+        const tz_jpeg_tables tables = image->options.codec.jpeg_tables;
         if (format->bits != 8)
             why = "the library encodes samples of 8 bits";
         else if (format->samples != 1 && format->photometric != TZ_PHOTOMETRIC_YCBCR)

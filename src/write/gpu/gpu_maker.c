@@ -30,7 +30,7 @@ static bool can_encode(const tz_device *device, tz_output_level *level, const ch
                        tz_device_use *use)
 {
     const tz_image *image = &level->image;
-    const bool wanted = image->options.library_encoders;
+    const bool wanted = image->options.allow_vendor_codecs;
     char missing[sizeof use->library_reason] = "";
     if (wanted && tz_gpu_codestreams_choose(device, level, missing, sizeof missing))
         return true;
@@ -119,7 +119,7 @@ static const tz_device_rows gpu_device_rows;
 tz_result tz_gpu_writer_choose(tz_writer *w)
 {
     const tz_write_options *options = &tz_writer_image(w)->options;
-    tz_device_use *use = &w->report.device;
+    tz_device_use *use = tz_write_report_device(w->report);
     bool able = true;
     w->device_rows = &gpu_device_rows;
     for (uint32_t i = 0; able && i < w->pyramid.count; i++)
@@ -256,7 +256,8 @@ static tz_result plan_device_memory(tz_writer *w, const tz_row_source *source, b
         }
         w->maker = &tz_cpu_maker;
         w->gpu.device = NULL;
-        tz_device_text(w->report.device.reason, sizeof w->report.device.reason, failed.message);
+        tz_device_use *use = tz_write_report_device(w->report);
+        tz_device_text(use->reason, sizeof use->reason, failed.message);
     }
 }
 
@@ -381,7 +382,7 @@ static void add_tile_counts(const tz_image *image, tz_device_use *use)
 static void report_use(tz_writer *w)
 {
     const tz_gpu_resources *gpu = &w->gpu;
-    tz_device_use *use = &w->report.device;
+    tz_device_use *use = tz_write_report_device(w->report);
     tz_device_use counted = gpu->counted;
     memcpy(counted.reason, use->reason, sizeof counted.reason);
     if (!counted.library_reason[0])
@@ -404,7 +405,7 @@ static void report_planned_use(tz_writer *w)
 {
     const tz_gpu_budget *plan = &w->budget.device;
     const tz_image *image = tz_writer_image(w);
-    tz_device_use *use = &w->report.device;
+    tz_device_use *use = tz_write_report_device(w->report);
     if (!w->gpu.device)
         return;
     (void)snprintf(use->id, sizeof use->id, "%s", tz_device_get_info(w->gpu.device)->id);
@@ -414,7 +415,7 @@ static void report_planned_use(tz_writer *w)
         use->waves += tz_ceil_div(tz_all_tiles(level), plan->batch_tiles);
         add_tile_counts(level, use);
     }
-    use->uploads = w->report.swaths + use->waves;
+    use->uploads = w->report->tile_rows + use->waves;
     use->upload_bytes =
         tz_mul_capped(tz_mul_capped(image->spec.width, image->spec.height), w->budget.pixel);
     use->downloads = 2 * use->waves;

@@ -260,7 +260,7 @@ static void lossy_tiles(void **state)
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
     tz_read_options how = with(device);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_JPEG2000);
-    options.lossless = TZ_CHOICE_NO;
+    options.codec.lossless = TZ_CHOICE_NO;
     codestream_image image = codestream_write(TZ_DTYPE_UINT8, 3, &options, (tz_window){0});
     codestream_image *list = &image;
     tz_read_report report;

@@ -229,7 +229,7 @@ static void lossy_tiles(void **state)
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
     tz_read_options how = reducing(device);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_JPEG2000);
-    options.lossless = TZ_CHOICE_NO;
+    options.codec.lossless = TZ_CHOICE_NO;
     codestream_image image = shrunk(TZ_DTYPE_UINT8, 3, &options, 2);
     tz_read_report report = codestream_read(&image, &how);
     assert_int_equal(report.device.tiles, 0);

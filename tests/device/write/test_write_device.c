@@ -15,7 +15,7 @@
 /* The device must have made all of the file, except for masks. */
 static void check_use(const tz_write_report *report)
 {
-    const tz_device_use *use = &report->device;
+    const tz_device_use *use = report->device;
     if (use->id[0] == '\0')
         fail_msg("the CPU wrote it: %s", use->reason);
     assert_string_equal(use->reason, "");
@@ -27,11 +27,11 @@ static void check_use(const tz_write_report *report)
 static tz_memory write_on_device(const raster *r, tz_write_options options,
                                  const raster_variant *way, const tz_buffer *rows)
 {
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     options.device = test_device;
     tz_memory out = rows ? device_rows_write(r, &options, way, rows, &report)
                          : raster_write(r, &options, way, &report);
-    check_use(&report);
+    check_use(report);
     return out;
 }
 
@@ -46,7 +46,7 @@ static void compare_ways(const raster *r, tz_write_options options, bool all)
     tz_memory cpu = raster_write(r, &options, NULL, NULL);
     for (size_t i = all ? 0 : 3; i < (all ? 5 : 4); i++) {
         const tz_buffer *layout = &layouts[i % 3];
-        options.buffer_bytes = memory[i % 3];
+        options.max_host_bytes = memory[i % 3];
         options.threads = (uint32_t)(i % 3);
         const raster_variant way = {.batch = batches[i], .pixels = *layout};
         tz_memory other = write_on_device(r, options, &way, NULL);
@@ -57,7 +57,7 @@ static void compare_ways(const raster *r, tz_write_options options, bool all)
     const raster_variant pulls[] = {{.pull = true, .chunk_rows = 24},
                                     {.pull = true, .columns = true}};
     for (size_t i = all ? 0 : 1; i < 2; i++) {
-        options.buffer_bytes = memory[i];
+        options.max_host_bytes = memory[i];
         tz_memory other = write_on_device(r, options, &pulls[i], NULL);
         raster_check_same(&cpu, &other, "rows that are asked for");
     }
@@ -72,13 +72,13 @@ static void compare_both(const raster *r, tz_write_options options, bool all)
     static unsigned turn;
     const bool is_slow = test_device_is_slow();
     turn++;
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     if (!is_slow || turn % 2)
         compare_ways(r, options, all && !is_slow);
     if (!raster_can_write(TZ_COMPRESSION_DEFLATE) || (is_slow && turn % 2))
         return;
-    options.compression = TZ_COMPRESSION_DEFLATE;
-    options.level = TZ_EFFORT_FAST;
+    options.codec.compression = TZ_COMPRESSION_DEFLATE;
+    options.codec.effort = TZ_EFFORT_FAST;
     compare_ways(r, options, all && !is_slow);
 }
 
@@ -126,7 +126,7 @@ static void strips(void **state)
     options.strips = true;
     options.tile_height = 13;
     compare(&r, options);
-    options.compression = TZ_COMPRESSION_PACKBITS;
+    options.codec.compression = TZ_COMPRESSION_PACKBITS;
     compare_ways(&r, options, false);
     raster_free(&r);
 }
@@ -185,9 +185,9 @@ static void predictors(void **state)
     for (size_t i = 0; i < 4; i++) {
         raster r = raster_make(types[i], 3, 70, 90, false);
         tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFLATE);
-        options.level = TZ_EFFORT_FAST;
+        options.codec.effort = TZ_EFFORT_FAST;
         for (uint16_t predictor = 1; predictor <= (i == 3 ? 3 : 2); predictor++) {
-            options.predictor = predictor;
+            options.codec.predictor = predictor;
             options.big_endian = predictor != 2;
             compare_ways(&r, options, false);
         }
@@ -283,7 +283,7 @@ static void overviews_of_another_codec(void **state)
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 3, 203, 265, false);
     tz_write_options options = cog_of(TZ_RESAMPLING_AVERAGE);
-    options.overview_compression = TZ_COMPRESSION_PACKBITS;
+    options.overview_codec.compression = TZ_COMPRESSION_PACKBITS;
     compare_ways(&r, options, false);
     raster_free(&r);
 }

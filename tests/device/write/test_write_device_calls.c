@@ -14,7 +14,7 @@
 /* ---- calls ---- */
 
 static tz_device_counts counts_of(const raster *r, const tz_write_options *options, bool on_device,
-                                  tz_write_report *report)
+                                  tz_write_report **report)
 {
     tz_device_counts wave;
     tz_memory out;
@@ -40,12 +40,12 @@ static void compare_counts(tz_write_options options, bool mask)
     options.overview_count = -1;
     for (size_t i = 0; i < 3; i++) {
         raster r = raster_make(TZ_DTYPE_FLOAT32, 1, widths[i], heights[i], mask);
-        tz_write_report report;
+        SCOPED_WRITE_REPORT report = NULL;
         const tz_device_counts now = counts_of(&r, &options, false, &report);
         if (i == 0)
             first = now;
-        assert_int_equal(report.device.waves, 1);
-        assert_int_equal(report.tiles, (uint64_t)widths[i] * heights[i] / 256 * (mask ? 2 : 1));
+        assert_int_equal(report->device->waves, 1);
+        assert_int_equal(report->tiles, (uint64_t)widths[i] * heights[i] / 256 * (mask ? 2 : 1));
         assert_int_equal(now.allocations, first.allocations);
         assert_int_equal(now.pinned, first.pinned);
         assert_int_equal(now.launches, first.launches);
@@ -68,7 +68,7 @@ static void calls_do_not_depend_on_tiles(void **state)
     compare_counts(options, true);
     if (!raster_can_write(TZ_COMPRESSION_DEFLATE))
         return;
-    options.compression = TZ_COMPRESSION_DEFLATE;
+    options.codec.compression = TZ_COMPRESSION_DEFLATE;
     compare_counts(options, true);
 }
 
@@ -78,13 +78,13 @@ static void rows_of_the_device_stay_there(void **state)
     (void)state;
     raster r = raster_make(TZ_DTYPE_FLOAT32, 1, 320, 320, false);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_NONE);
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     options.device = test_device;
     (void)counts_of(&r, &options, true, &report);
-    assert_int_equal(report.device.waves, 1);
-    assert_int_equal(report.device.uploads, 1);
-    assert_true(report.device.upload_bytes < 20000); /* tables */
-    assert_int_equal(report.device.downloads, 2);
+    assert_int_equal(report->device->waves, 1);
+    assert_int_equal(report->device->uploads, 1);
+    assert_true(report->device->upload_bytes < 20000); /* tables */
+    assert_int_equal(report->device->downloads, 2);
     raster_free(&r);
 }
 
@@ -95,11 +95,11 @@ static void one_download_of_tiles_a_batch(void **state)
     raster r = raster_make(TZ_DTYPE_UINT16, 2, 300, 400, true);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_NONE);
     const raster_variant way = {.batch = 50};
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     size_t downloads = 0, uploads = 0, allocations = 0, launches = 0;
     options.device = test_device;
     options.cog = true;
-    options.device_buffer_bytes = 400 << 10;
+    options.max_device_bytes = 400 << 10;
     timeline_start(test_device);
     tz_memory out = raster_write(&r, &options, &way, &report);
     const timeline_step *steps = timeline.steps;
@@ -113,9 +113,9 @@ static void one_download_of_tiles_a_batch(void **state)
         allocations++;
         assert_true(steps[i].call == TZ_CALL_ALLOC_PINNED || launches == 0);
     }
-    assert_true(report.device.waves > 4);
-    assert_int_equal(downloads, 2 * report.device.waves);
-    assert_true(uploads > report.device.waves);
+    assert_true(report->device->waves > 4);
+    assert_int_equal(downloads, 2 * report->device->waves);
+    assert_true(uploads > report->device->waves);
     assert_true(allocations <= 8); /* three allocations, two batches, tables, two slabs */
     timeline_stop(test_device);
     tz_memory_free(&out);
@@ -148,11 +148,11 @@ static void memory_is_what_was_planned(void **state)
             tz_device_begin_wave(test_device);
             const tz_write_report report = write_memory_run(&c);
             tz_device_get_counts(test_device, NULL, &wave);
-            assert_string_equal(report.device.reason, "");
+            assert_string_equal(report.device->reason, "");
             assert_true(wave.bytes_peak <= 2 * MIB);
-            assert_true(wave.bytes_peak * 10 >= report.device.memory * 9);
-            assert_true(report.device.memory * 10 >= 2 * MIB * 8); /* what there is, is used */
-            assert_true(report.buffer_bytes == 8 * MIB);
+            assert_true(wave.bytes_peak * 10 >= report.device->memory * 9);
+            assert_true(report.device->memory * 10 >= 2 * MIB * 8); /* what there is, is used */
+            assert_true(report.max_host_bytes == 8 * MIB);
             assert_int_equal(wave.bytes_now, 0);
         }
 }

@@ -67,7 +67,7 @@ static tz_write_options options_of(tz_compression compression, tz_device *device
     tz_write_options options = raster_small_tiles(compression);
     options.tile_width = options.tile_height = 16;
     options.device = device;
-    options.library_encoders = true;
+    options.allow_vendor_codecs = options.allow_inexact = true;
     options.verify = TZ_VERIFY_ALL;
     options.threads = 1;
     return options;
@@ -165,11 +165,11 @@ static tz_write_options options_for(const kind *is, tz_device *device)
 {
     tz_write_options options = options_of(is->compression, device);
     options.interleave = is->interleave;
-    options.quality = is->quality;
-    options.lossless = is->compression == TZ_COMPRESSION_JPEG2000 && is->quality > 0
-                           ? TZ_CHOICE_NO
-                           : TZ_CHOICE_AUTO;
-    options.jpeg_subsampling[0] = options.jpeg_subsampling[1] = is->subsampling;
+    options.codec.quality = is->quality;
+    options.codec.lossless = is->compression == TZ_COMPRESSION_JPEG2000 && is->quality > 0
+                                 ? TZ_CHOICE_NO
+                                 : TZ_CHOICE_AUTO;
+    options.codec.jpeg_subsampling[0] = options.codec.jpeg_subsampling[1] = is->subsampling;
     return options;
 }
 
@@ -192,15 +192,15 @@ static void all_kinds(void **state)
         raster r = raster_of(&kinds[i], 45, 37, i % 2 == 0);
         tz_write_options options = options_for(&kinds[i], device);
         for (int cog = 0; cog < 2; cog++) {
-            tz_write_report report;
+            SCOPED_WRITE_REPORT report = NULL;
             options.cog = cog;
             options.overview_resampling = cog ? TZ_RESAMPLING_NEAREST : 0;
             tz_memory out = raster_write(&r, &options, NULL, &report);
-            check_use(&report, kinds[i].library);
+            check_use(report, kinds[i].library);
             assert_int_equal(tables_size(&out), 0);
             if (is_lossless(&kinds[i]))
                 raster_check(&r, &out, NAN);
-            check_as_cpu(&r, &options, &out, report.levels);
+            check_as_cpu(&r, &options, &out, report->levels);
             tz_memory_free(&out);
         }
         raster_free(&r);
@@ -218,15 +218,15 @@ static void ways_to_give_rows(void **state)
         raster r = raster_of(&kinds[i], 40, 50, true);
         tz_write_options options = options_for(&kinds[i], device);
         options.cog = true;
-        tz_write_report report;
+        SCOPED_WRITE_REPORT report = NULL;
         tz_memory eager = raster_write(&r, &options, NULL, &report);
-        check_use(&report, kinds[i].library);
+        check_use(report, kinds[i].library);
         options.threads = 3;
         tz_memory other = raster_write(&r, &options, &ways[i % 3], &report);
         raster_check_same(&eager, &other, "rows as they come");
         other = device_rows_write(&r, &options, &ways[(i + 1) % 2], &r.pixels, &report);
         raster_check_same(&eager, &other, "rows of the device");
-        check_use(&report, kinds[i].library);
+        check_use(report, kinds[i].library);
         tz_memory_free(&eager);
         raster_free(&r);
     }
@@ -242,11 +242,11 @@ static void sparse_and_strips(void **state)
         raster r = raster_of(&kinds[i], 64, 80, false);
         memset((uint8_t *)r.pixels.data + 64 * 16, 0, 64 * 48);
         tz_write_options options = options_for(&kinds[i], device);
-        tz_write_report report;
+        SCOPED_WRITE_REPORT report = NULL;
         options.sparse = true;
         tz_memory out = raster_write(&r, &options, NULL, &report);
-        assert_int_equal(report.tiles_sparse, 12);
-        assert_int_equal(report.device.tiles_redone, 0);
+        assert_int_equal(report->tiles_sparse, 12);
+        assert_int_equal(report->device->tiles_redone, 0);
         check_as_cpu(&r, &options, &out, 1);
         tz_memory_free(&out);
         options.sparse = false;
@@ -254,7 +254,7 @@ static void sparse_and_strips(void **state)
         options.tile_width = 0;
         options.tile_height = 24;
         out = raster_write(&r, &options, NULL, &report);
-        check_use(&report, kinds[i].library);
+        check_use(report, kinds[i].library);
         check_as_cpu(&r, &options, &out, 1);
         tz_memory_free(&out);
         raster_free(&r);
@@ -274,14 +274,14 @@ static void overviews_of_their_own(void **state)
                                               {TZ_COMPRESSION_JPEG2000, TZ_COMPRESSION_PACKBITS}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         tz_write_options options = options_of(pairs[i][0], device);
-        options.overview_compression = pairs[i][1];
+        options.overview_codec.compression = pairs[i][1];
         options.cog = true;
-        options.level = pairs[i][0] == TZ_COMPRESSION_DEFLATE ? TZ_EFFORT_FAST : 0;
-        tz_write_report report;
+        options.codec.effort = pairs[i][0] == TZ_COMPRESSION_DEFLATE ? TZ_EFFORT_FAST : 0;
+        SCOPED_WRITE_REPORT report = NULL;
         tz_memory out = raster_write(&r, &options, NULL, &report);
-        assert_string_equal(report.device.id, "cuda:0");
-        assert_true(report.device.library_calls > 0);
-        check_as_cpu(&r, &options, &out, report.levels);
+        assert_string_equal(report->device->id, "cuda:0");
+        assert_true(report->device->library_calls > 0);
+        check_as_cpu(&r, &options, &out, report->levels);
         tz_memory_free(&out);
     }
     raster_free(&r);
@@ -322,20 +322,42 @@ static void what_is_left_to_the_cpu(void **state)
         tz_device *device = open_both();
         raster r = raster_of(&cases[i].is, 40, 40, false);
         tz_write_options options = options_for(&cases[i].is, device);
-        options.jpeg_tables = cases[i].tables;
-        options.library_encoders = !cases[i].other_option;
-        tz_write_report report;
+        options.codec.jpeg_tables = cases[i].tables;
+        options.allow_vendor_codecs = !cases[i].other_option;
+        SCOPED_WRITE_REPORT report = NULL;
         tz_memory out = raster_write(&r, &options, NULL, &report);
-        assert_string_equal(report.device.reason, cases[i].why);
-        assert_string_equal(report.device.library, "");
+        assert_string_equal(report->device->reason, cases[i].why);
+        assert_string_equal(report->device->library, "");
         options.device = NULL;
-        options.library_encoders = false;
+        options.allow_vendor_codecs = false;
         tz_memory cpu = raster_write(&r, &options, NULL, NULL);
         raster_check_same(&out, &cpu, "by the CPU");
         tz_memory_free(&out);
         raster_free(&r);
         close_it(device);
     }
+}
+
+/* Lossy tiles of a library have other pixels, which takes a permission of its own. */
+static void lossy_codecs_take_both_permissions(void **state)
+{
+    (void)state;
+    tz_device *device = open_both();
+    for (size_t i = 0; i < KINDS; i++) {
+        raster r = raster_of(&kinds[i], 40, 40, false);
+        tz_write_options options = options_for(&kinds[i], device);
+        SCOPED_WRITE_REPORT report = NULL;
+        options.allow_inexact = false;
+        tz_memory out = raster_write(&r, &options, NULL, &report);
+        const bool lossless = options.codec.compression == TZ_COMPRESSION_JPEG2000 &&
+                              options.codec.lossless != TZ_CHOICE_NO;
+        assert_string_equal(report->device->library, lossless ? kinds[i].library : "");
+        if (!lossless)
+            assert_non_null(strstr(report->device->reason, "allow_inexact is not set"));
+        tz_memory_free(&out);
+        raster_free(&r);
+    }
+    close_it(device);
 }
 
 static void without_the_libraries(void **state)
@@ -345,10 +367,10 @@ static void without_the_libraries(void **state)
     for (size_t i = 0; i < KINDS; i += 4) {
         raster r = raster_of(&kinds[i], 40, 40, false);
         tz_write_options options = options_for(&kinds[i], device);
-        tz_write_report report;
+        SCOPED_WRITE_REPORT report = NULL;
         tz_memory out = raster_write(&r, &options, NULL, &report);
-        assert_string_equal(report.device.id, "");
-        assert_non_null(strstr(report.device.reason, ": nvJPEG"));
+        assert_string_equal(report->device->id, "");
+        assert_non_null(strstr(report->device->reason, ": nvJPEG"));
         options.device = NULL;
         tz_memory cpu = raster_write(&r, &options, NULL, NULL);
         raster_check_same(&out, &cpu, "without libraries");
@@ -384,14 +406,14 @@ static void tiles_that_fail(void **state)
         raster r = raster_of(is, 60, 33, true);
         tz_write_options options = options_for(is, device);
         options.cog = true;
-        tz_write_report report;
+        SCOPED_WRITE_REPORT report = NULL;
         fail_at(functions[i / 2][i % 2], 3, BAD);
         cuda->fail_more = i % 2 == 0 ? 1 : 0;
         tz_memory out = raster_write(&r, &options, NULL, &report);
-        assert_int_equal(report.device.tiles_redone, i % 2 == 0 ? 2 : 1);
-        assert_string_equal(report.device.library, is->library);
-        assert_non_null(strstr(report.device.library_reason, "did not encode all tiles"));
-        check_as_cpu(&r, &options, &out, report.levels);
+        assert_int_equal(report->device->tiles_redone, i % 2 == 0 ? 2 : 1);
+        assert_string_equal(report->device->library, is->library);
+        assert_non_null(strstr(report->device->library_reason, "did not encode all tiles"));
+        check_as_cpu(&r, &options, &out, report->levels);
         tz_memory_free(&out);
         options.strict_device = true;
         tz_error err;
@@ -409,13 +431,13 @@ static void a_library_that_takes_nothing(void **state)
     tz_device *device = open_both();
     raster r = raster_of(&kinds[0], 60, 33, true);
     tz_write_options options = options_for(&kinds[0], device);
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     fail_at("nvjpegEncodeYUV", 1, BAD);
     cuda->fail_more = 1000;
     tz_memory out = raster_write(&r, &options, NULL, &report);
-    assert_int_equal(report.device.tiles_redone, 12);
-    assert_int_equal(report.device.tiles, 0);
-    assert_int_equal(report.device.downloads, 3); /* results, samples, and tiles of the mask */
+    assert_int_equal(report->device->tiles_redone, 12);
+    assert_int_equal(report->device->tiles, 0);
+    assert_int_equal(report->device->downloads, 3); /* results, samples, and tiles of the mask */
     check_as_cpu(&r, &options, &out, 1);
     tz_memory_free(&out);
     raster_free(&r);
@@ -431,17 +453,18 @@ static void memory(void **state)
     tz_device *device = open_both();
     raster r = raster_of(&kinds[4], 60, 60, false);
     tz_write_options options = options_for(&kinds[4], device);
-    tz_write_report all, report;
+    SCOPED_WRITE_REPORT all = NULL;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_memory out = raster_write(&r, &options, NULL, &all);
-    assert_true(all.device.memory > 8 << 20); /* a MiB for each of 8 encoders */
-    options.device_buffer_bytes = 6 << 20;
+    assert_true(all->device->memory > 8 << 20); /* a MiB for each of 8 encoders */
+    options.max_device_bytes = 6 << 20;
     tz_memory other = raster_write(&r, &options, NULL, &report);
-    check_use(&report, J2K_NAME);
-    assert_true(report.device.memory <= options.device_buffer_bytes);
+    check_use(report, J2K_NAME);
+    assert_true(report->device->memory <= options.max_device_bytes);
     raster_check_same(&out, &other, "with one encoder");
-    options.device_buffer_bytes = 1 << 20;
+    options.max_device_bytes = 1 << 20;
     other = raster_write(&r, &options, NULL, &report);
-    assert_non_null(strstr(report.device.reason, "more memory than the write may hold"));
+    assert_non_null(strstr(report->device->reason, "more memory than the write may hold"));
     tz_memory_free(&other);
     tz_memory_free(&out);
     raster_free(&r);
@@ -491,6 +514,7 @@ int main(void)
         PICTURES(sparse_and_strips),
         PICTURES(overviews_of_their_own),
         PICTURES(what_is_left_to_the_cpu),
+        PICTURES(lossy_codecs_take_both_permissions),
         PICTURES(without_the_libraries),
         PICTURES(tiles_that_fail),
         PICTURES(a_library_that_takes_nothing),

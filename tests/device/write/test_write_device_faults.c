@@ -158,11 +158,11 @@ static void nonsense_is_not_believed(void **state)
     tz_memory out = {0};
     assert_int_equal(tz_device_open(&device, fault_device_id(), &fault_options, &err), TZ_OK);
     tz_write_options options = options_of(device);
-    options.compression = TZ_COMPRESSION_PACKBITS;
+    options.codec.compression = TZ_COMPRESSION_PACKBITS;
     assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &err), TZ_ERR_DEVICE);
     assert_non_null(strstr(err.message, "tiles outside of its results"));
     assert_null(out.data);
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     options.verify = TZ_VERIFY_ALL; /* what is verified is found to be wrong */
     options.cog = false;
     assert_int_equal(raster_try(&r, &options, NULL, &out, NULL, &err), TZ_ERR_IO);
@@ -179,14 +179,14 @@ static void little_free_memory_is_enough(void **state)
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 256, 256, false);
     tz_device *device = NULL;
     tz_error err = {0};
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     fault_set_memory(40 << 10); /* far less than the write would like to have */
     assert_int_equal(tz_device_open(&device, fault_device_id(), &fault_options, &err), TZ_OK);
     tz_write_options options = options_of(device);
     options.cog = false;
     tz_memory out = raster_write(&r, &options, NULL, &report);
-    assert_true(report.device.memory <= 35 << 10);
-    assert_true(report.device.waves > 1);
+    assert_true(report->device->memory <= 35 << 10);
+    assert_true(report->device->waves > 1);
     tz_memory_free(&out);
     tz_device_close(device);
     fault_set_memory(1 << 10); /* and this is too little: the CPU writes the same bytes */
@@ -196,8 +196,8 @@ static void little_free_memory_is_enough(void **state)
     options.device = device;
     out = raster_write(&r, &options, NULL, &report);
     raster_check_same(&by_cpu, &out, "on a full device");
-    assert_string_equal(report.device.id, "");
-    assert_true(report.device.reason[0] != '\0');
+    assert_string_equal(report->device->id, "");
+    assert_true(report->device->reason[0] != '\0');
     tz_memory_free(&by_cpu);
     tz_memory_free(&out);
     options.strict_device = true;
@@ -216,14 +216,14 @@ static void memory_that_is_gone(void **state)
         tz_device *device = NULL;
         tz_memory out = {0};
         tz_error err = {0};
-        tz_write_report report;
+        SCOPED_WRITE_REPORT report = NULL;
         assert_int_equal(tz_device_open(&device, fault_device_id(), &fault_options, &err), TZ_OK);
         const tz_write_options options = options_of(device);
         fault_set(FAULT_PINNED, n, FAULT_NO_MEMORY);
         if (raster_try(&r, &options, NULL, &out, &report, &err) != TZ_OK)
             fail_msg("pinned memory %d: %s", (int)n, err.message);
         fault_reset();
-        assert_true((report.device.id[0] != '\0') != (report.device.reason[0] != '\0'));
+        assert_true((report->device->id[0] != '\0') != (report->device->reason[0] != '\0'));
         tz_memory_free(&out);
         assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
         assert_int_equal(fault_live(), 0);
@@ -240,19 +240,19 @@ static void auto_is_left_where_it_does_not_pay(void **state)
     raster r = raster_make(TZ_DTYPE_UINT16, 1, 64, 64, false);
     tz_device *device = NULL;
     tz_error err = {0};
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     assert_int_equal(tz_device_open(&device, "auto", &fault_options, &err), TZ_OK);
     assert_string_equal(tz_device_get_info(device)->id, fault_device_id());
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFAULT);
-    options.level = TZ_EFFORT_FAST;
+    options.codec.effort = TZ_EFFORT_FAST;
     tz_memory cpu = raster_write(&r, &options, NULL, NULL);
-    options.level = 0; /* which is the same with a device */
+    options.codec.effort = 0; /* which is the same with a device */
     options.device = device;
     tz_memory other = raster_write(&r, &options, NULL, &report);
     raster_check_same(&cpu, &other, "a small file");
-    assert_string_equal(report.device.id, "");
-    assert_true(report.device.reason[0] != '\0');
-    assert_int_equal(report.device.uploads + report.device.launches, 0);
+    assert_string_equal(report->device->id, "");
+    assert_true(report->device->reason[0] != '\0');
+    assert_int_equal(report->device->uploads + report->device->launches, 0);
     tz_memory_free(&cpu);
     tz_device_close(device);
     raster_free(&r);
@@ -267,15 +267,15 @@ static void several_threads_take_tiles(void **state)
     raster r = raster_make(TZ_DTYPE_UINT8, 2, 256, 256, true);
     tz_device *device = NULL;
     tz_error err = {0};
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     const raster_variant way = {.batch = 9};
     assert_int_equal(tz_device_open(&device, fault_device_id(), &fault_options, &err), TZ_OK);
     tz_write_options options = options_of(device);
     options.threads = 4;
-    options.device_buffer_bytes = 100 << 10;
+    options.max_device_bytes = 100 << 10;
     tz_memory out = raster_write(&r, &options, &way, &report);
-    assert_true(report.device.waves > 8);
-    assert_int_equal(report.device.tiles, report.tiles - report.device.tiles_on_cpu);
+    assert_true(report->device->waves > 8);
+    assert_int_equal(report->device->tiles, report->tiles - report->device->tiles_on_cpu);
     tz_memory_free(&out);
     tz_device_close(device);
     raster_free(&r);

@@ -15,8 +15,8 @@ static void codecs_of_all_releases(void **state)
         tz_device *device = open_device(libraries[i]);
         for (size_t k = 0; k < CODECS; k++) {
             const tz_write_options options = options_of(codecs[k], device);
-            const tz_write_report report = write_right(&r, &options, NULL);
-            check_use(&report, names[i]);
+            SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
+            check_use(report, names[i]);
         }
         close_it(device);
     }
@@ -39,9 +39,9 @@ static void tiles_of_all_sizes(void **state)
             tz_write_options options = options_of(codecs[k], device);
             options.tile_width = sizes[i];
             options.tile_height = sizes[i] == 1024 ? 80 : sizes[i]; /* 80 KiB */
-            options.predictor = 1;
-            const tz_write_report report = write_right(&r, &options, NULL);
-            check_use(&report, names[2]);
+            options.codec.predictor = 1;
+            SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
+            check_use(report, names[2]);
         }
         raster_free(&r);
     }
@@ -59,17 +59,17 @@ static void ways_to_give_rows(void **state)
         tz_write_options options = options_of(codecs[k], device);
         options.cog = true;
         options.overview_resampling = TZ_RESAMPLING_NEAREST;
-        tz_write_report report;
+        SCOPED_WRITE_REPORT report = NULL;
         void *before = malloc(40 * 50 * 4);
         memcpy(before, r.pixels.data, 40 * 50 * 4);
         tz_memory eager = raster_write(&r, &options, NULL, &report);
         assert_memory_equal(before, r.pixels.data, 40 * 50 * 4);
         free(before);
-        check_use(&report, names[1]);
+        check_use(report, names[1]);
         raster_check(&r, &eager, NAN);
-        options.device_buffer_bytes = report.device.memory / 3 * 2;
+        options.max_device_bytes = report->device->memory / 3 * 2;
         tz_memory other = raster_write(&r, &options, &ways[k], &report);
-        assert_true(report.device.waves > report.levels);
+        assert_true(report->device->waves > report->levels);
         raster_check_same(&eager, &other, "rows as they come");
         other = device_rows_write(&r, &options, &ways[(k + 1) % 2], &r.pixels, &report);
         raster_check_same(&eager, &other, "rows of the device");
@@ -89,23 +89,23 @@ static void sparse_files(void **state)
     for (size_t k = 0; k < CODECS; k++) {
         tz_write_options options = options_of(codecs[k], device);
         options.sparse = true;
-        tz_write_report report = write_right(&r, &options, NULL);
-        assert_int_equal(report.tiles_sparse, 12);
-        assert_string_equal(report.device.library, names[2]);
-        assert_int_equal(report.device.tiles_redone, 0);
+        SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
+        assert_int_equal(report->tiles_sparse, 12);
+        assert_string_equal(report->device->library, names[2]);
+        assert_int_equal(report->device->tiles_redone, 0);
         options.sparse = false;
         options.strips = true; /* the last one is shorter */
         options.tile_width = 0;
         options.tile_height = 9;
         report = write_right(&r, &options, NULL);
-        check_use(&report, names[2]);
+        check_use(report, names[2]);
     }
     memset(r.pixels.data, 0, 64 * 80); /* no tile at all */
     tz_write_options options = options_of(TZ_COMPRESSION_ZSTD, device);
     options.sparse = true;
-    const tz_write_report report = write_right(&r, &options, NULL);
-    assert_int_equal(report.tiles_sparse, 20);
-    assert_int_equal(report.device.downloads, 1); /* results */
+    SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
+    assert_int_equal(report->tiles_sparse, 20);
+    assert_int_equal(report->device->downloads, 1); /* results */
     close_it(device);
     raster_free(&r);
 }
@@ -131,14 +131,15 @@ static void levels(void **state)
     tz_device *device = open_device(NVCOMP_FAKE_5);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tz_write_options options = options_of(cases[i].compression, device);
-        options.level = cases[i].level;
+        options.codec.effort = cases[i].level;
         options.cog = true;
-        const tz_write_report report = write_right(&r, &options, NULL);
-        assert_string_equal(report.device.library, names[1]);
+        SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
+        assert_string_equal(report->device->library, names[1]);
         const uint32_t rare = cases[i].compression == TZ_COMPRESSION_LZ4; /* reported before */
-        assert_int_equal(report.warning_count, rare + (cases[i].warning != NULL));
-        if (cases[i].warning && !strstr(report.warnings[rare].message, cases[i].warning))
-            fail_msg("%s", report.warnings[rare].message);
+        assert_int_equal(report->warning_count, rare + (cases[i].warning != NULL));
+        const tz_error *warning = tz_write_report_get_warning(report, rare);
+        if (cases[i].warning && !strstr(warning->message, cases[i].warning))
+            fail_msg("%s", warning->message);
     }
     close_it(device);
     raster_free(&r);
@@ -155,10 +156,10 @@ static void algorithms(void **state)
     uint64_t before = 0;
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
         tz_write_options options = options_of(TZ_COMPRESSION_DEFLATE, device);
-        options.level = levels[i];
-        const tz_write_report report = write_right(&r, &options, NULL);
-        assert_true(report.device.memory > before);
-        before = report.device.memory;
+        options.codec.effort = levels[i];
+        SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
+        assert_true(report->device->memory > before);
+        before = report->device->memory;
     }
     close_it(device);
     raster_free(&r);
@@ -172,14 +173,14 @@ static void the_option_is_needed(void **state)
     tz_device *device = open_device(NVCOMP_FAKE_6);
     for (size_t k = 0; k < CODECS; k++) {
         tz_write_options options = options_of(codecs[k], device);
-        options.level = k == 0 ? TZ_EFFORT_FAST : 0;
-        options.library_encoders = false;
-        tz_write_report report;
+        options.codec.effort = k == 0 ? TZ_EFFORT_FAST : 0;
+        options.allow_vendor_codecs = false;
+        SCOPED_WRITE_REPORT report = NULL;
         tz_memory mine = raster_write(&r, &options, NULL, &report);
-        assert_string_equal(report.device.library, "");
-        assert_int_equal(report.device.library_calls, 0);
+        assert_string_equal(report->device->library, "");
+        assert_int_equal(report->device->library_calls, 0);
         options.device = NULL;
-        options.library_encoders = true; /* of no device */
+        options.allow_vendor_codecs = true; /* of no device */
         tz_memory cpu = raster_write(&r, &options, NULL, NULL);
         raster_check_same(&mine, &cpu, "without libraries");
         tz_memory_free(&mine);
@@ -203,10 +204,10 @@ static calls count_calls(tz_device *device, tz_compression compression, uint32_t
     (void)write_right(&r, &options, NULL); /* what is made once */
     cuda_fake_reset(control);
     control->keep_steps = true;
-    const tz_write_report report = write_right(&r, &options, NULL);
-    assert_int_equal(report.device.waves, 1);
-    assert_int_equal(report.device.tiles, across * down);
-    assert_int_equal(report.device.downloads, 2); /* results, and tiles */
+    SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
+    assert_int_equal(report->device->waves, 1);
+    assert_int_equal(report->device->tiles, across * down);
+    assert_int_equal(report->device->downloads, 2); /* results, and tiles */
     const calls c = {.of_nvcomp = steps_with(control, "nvcomp"),
                      .compress = steps_with(control, "CompressAsync"),
                      .launches = steps_with(control, "cuLaunchKernel"),

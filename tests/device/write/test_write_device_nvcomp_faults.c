@@ -35,11 +35,11 @@ static void wrong_chunks(void **state)
         tz_device *device = open_device(library);
         const tz_write_options options = options_of(codecs[i % CODECS], device);
         *control_of(library) = (nvcomp_fake_control){.fail_chunk = 2, .fail_status = 19};
-        const tz_write_report report = write_right(&r, &options, NULL);
+        SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
         assert_int_equal(control_of(library)->fail_chunk, 0);
-        assert_int_equal(report.device.library_calls, 1);
-        assert_int_equal(report.device.tiles_redone, 1);
-        assert_int_equal(report.device.tiles, 2);
+        assert_int_equal(report->device->library_calls, 1);
+        assert_int_equal(report->device->tiles_redone, 1);
+        assert_int_equal(report->device->tiles, 2);
         close_it(device);
     }
     raster_free(&r);
@@ -75,14 +75,14 @@ static void batches_that_it_does_not_take(void **state)
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 48, 16, false);
     tz_device *device = open_device(NVCOMP_FAKE_6);
     tz_write_options options = options_of(TZ_COMPRESSION_DEFLATE, device);
-    options.level = 6;
+    options.codec.effort = 6;
     for (size_t i = 0; i < 2; i++) {
         fail_at(cases[i].function, cases[i].nth, 11);
-        tz_write_report report;
+        SCOPED_WRITE_REPORT report = NULL;
         tz_memory mine = raster_write(&r, &options, NULL, &report);
-        assert_string_equal(report.device.library, "");
-        assert_non_null(strstr(report.device.library_reason, "NotSupported (11)"));
-        assert_int_equal(report.device.tiles_redone, 3);
+        assert_string_equal(report->device->library, "");
+        assert_non_null(strstr(report->device->library_reason, "NotSupported (11)"));
+        assert_int_equal(report->device->tiles_redone, 3);
         options.device = NULL;
         tz_memory cpu = raster_write(&r, &options, NULL, NULL);
         raster_check_same(&mine, &cpu, "by the CPU");
@@ -94,8 +94,8 @@ static void batches_that_it_does_not_take(void **state)
         assert_int_equal(raster_try(&r, &options, NULL, &mine, NULL, &err), TZ_ERR_UNSUPPORTED);
         assert_non_null(strstr(err.message, "NotSupported (11)"));
         options.strict_device = false;
-        const tz_write_report next = write_right(&r, &options, NULL);
-        check_use(&next, names[2]);
+        SCOPED_WRITE_REPORT next = write_right(&r, &options, NULL);
+        check_use(next, names[2]);
     }
     close_it(device);
     raster_free(&r);
@@ -108,13 +108,13 @@ static void nothing_to_use(void **state)
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 48, 16, false);
     tz_device *device = open_device("");
     tz_write_options options = options_of(TZ_COMPRESSION_DEFLATE, device);
-    tz_write_report report = write_right(&r, &options, NULL);
-    assert_string_equal(report.device.id, "cuda:0");
-    assert_non_null(strstr(report.device.library_reason, "there is no library"));
-    options.level = 6;
+    SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
+    assert_string_equal(report->device->id, "cuda:0");
+    assert_non_null(strstr(report->device->library_reason, "there is no library"));
+    options.codec.effort = 6;
     report = write_right(&r, &options, NULL);
-    assert_string_equal(report.device.id, "");
-    assert_non_null(strstr(report.device.reason, "deflate at level 6: there is no library"));
+    assert_string_equal(report->device->id, "");
+    assert_non_null(strstr(report->device->reason, "deflate at level 6: there is no library"));
     options.strict_device = true;
     tz_memory out = {0};
     tz_error err;
@@ -128,9 +128,9 @@ static void nothing_to_use(void **state)
     for (size_t i = 0; i < 3; i++) {
         fail_at(questions[i], 1, 10);
         report = write_right(&r, &options, NULL);
-        assert_string_equal(report.device.id, "");
+        assert_string_equal(report->device->id, "");
         report = write_right(&r, &options, NULL);
-        assert_string_equal(report.device.library, names[2]);
+        assert_string_equal(report->device->library, names[2]);
     }
     close_it(device);
     raster_free(&r);
@@ -144,9 +144,9 @@ static void tiles_that_are_too_large(void **state)
     tz_device *device = open_device(NVCOMP_FAKE_6);
     tz_write_options options = options_of(TZ_COMPRESSION_LZ4, device);
     options.tile_width = options.tile_height = 2064;
-    const tz_write_report report = write_right(&r, &options, NULL);
-    assert_string_equal(report.device.id, "");
-    assert_non_null(strstr(report.device.reason, "a block of LZ4 at most 4194304"));
+    SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
+    assert_string_equal(report->device->id, "");
+    assert_non_null(strstr(report->device->reason, "a block of LZ4 at most 4194304"));
     close_it(device);
     raster_free(&r);
 }
@@ -155,24 +155,24 @@ static void tiles_that_are_too_large(void **state)
 
 /* A write that may hold so much; false: that is too little, or the CPU does it. */
 static bool write_within(const raster *r, tz_write_options options, uint64_t bytes,
-                         tz_write_report *report)
+                         tz_write_report **report)
 {
     tz_device_counts wave;
     tz_error err;
     tz_memory out = {0};
-    options.device_buffer_bytes = bytes;
+    options.max_device_bytes = bytes;
     tz_device_begin_wave(options.device);
     const tz_result result = raster_try(r, &options, NULL, &out, report, &err);
     tz_device_get_counts(options.device, NULL, &wave);
     assert_true(wave.bytes_peak <= bytes);
     if (result != TZ_OK) {
         assert_int_equal(result, TZ_ERR_LIMIT);
-        assert_string_equal(err.limit, "device_buffer_bytes");
+        assert_string_equal(err.limit, "max_device_bytes");
         return false;
     }
     raster_check(r, &out, NAN);
     tz_memory_free(&out);
-    return report->device.id[0] != '\0';
+    return (*report)->device->id[0] != '\0';
 }
 
 /* Its scratch, many times the data, is part of the plan; a batch may be one tile. */
@@ -183,23 +183,23 @@ static void memory_is_within_bounds(void **state)
     tz_device *device = open_device(NVCOMP_FAKE_5);
     for (size_t k = 0; k < CODECS; k++) {
         tz_write_options options = options_of(codecs[k], device);
-        tz_write_report report;
-        options.level = k == 0 ? 6 : 0;
+        SCOPED_WRITE_REPORT report = NULL;
+        options.codec.effort = k == 0 ? 6 : 0;
         assert_true(write_within(&r, options, 64 << 20, &report));
-        const uint64_t step = report.device.memory / 7;
-        uint64_t waves = 1, bytes = report.device.memory;
-        assert_int_equal(report.device.waves, waves);
+        const uint64_t step = report->device->memory / 7;
+        uint64_t waves = 1, bytes = report->device->memory;
+        assert_int_equal(report->device->waves, waves);
         for (; write_within(&r, options, bytes, &report); bytes -= step) {
-            check_use(&report, names[1]);
-            assert_true(report.device.memory <= bytes && report.device.waves >= waves);
-            waves = report.device.waves;
+            check_use(report, names[1]);
+            assert_true(report->device->memory <= bytes && report->device->waves >= waves);
+            waves = report->device->waves;
         }
         assert_true(waves > 1);
     }
     /* what it wants for whatever it does is not for the write */
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     assert_false(write_within(&r, options_of(TZ_COMPRESSION_ZSTD, device), 500000, &report));
-    assert_non_null(strstr(report.device.reason, "with its scratch, and 500000 are allowed"));
+    assert_non_null(strstr(report->device->reason, "with its scratch, and 500000 are allowed"));
     close_it(device);
     raster_free(&r);
 }
@@ -213,30 +213,30 @@ static void a_tile_is_too_large(void **state)
     raster r = raster_make(TZ_DTYPE_UINT8, 1, WIDTH, HEIGHT, false);
     tz_device *device = open_device(NVCOMP_FAKE_6);
     tz_write_options options = options_of(TZ_COMPRESSION_DEFLATE, device);
-    options.level = 12;
+    options.codec.effort = 12;
     options.strips = true;
     options.tile_width = 0;
     options.tile_height = HEIGHT;
-    tz_write_report report = write_right(&r, &options, NULL);
-    assert_int_equal(report.device.tiles, 1);
-    options.device_buffer_bytes = report.device.memory - 2 * TILE_BYTES;
+    SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
+    assert_int_equal(report->device->tiles, 1);
+    options.max_device_bytes = report->device->memory - 2 * TILE_BYTES;
     report = write_right(&r, &options, NULL);
-    assert_string_equal(report.device.id, "");
-    assert_non_null(strstr(report.device.reason, "nvCOMP 6.0.0 needs"));
+    assert_string_equal(report->device->id, "");
+    assert_non_null(strstr(report->device->reason, "nvCOMP 6.0.0 needs"));
     close_it(device);
     raster_free(&r);
 }
 
 /* ---- every call ---- */
 
-static tz_result whole_life(const raster *r, tz_compression compression, tz_write_report *report,
+static tz_result whole_life(const raster *r, tz_compression compression, tz_write_report **report,
                             tz_error *err)
 {
     tz_device *device = NULL;
     tz_memory out = {0};
     TZ_TRY(open_with(&device, NVCOMP_FAKE_6, err));
     tz_write_options options = options_of(compression, device);
-    options.level = compression == TZ_COMPRESSION_DEFLATE ? 6 : 0;
+    options.codec.effort = compression == TZ_COMPRESSION_DEFLATE ? 6 : 0;
     const tz_result result = raster_try(r, &options, NULL, &out, report, err);
     assert_int_equal(out.data != NULL, result == TZ_OK);
     if (result == TZ_OK)
@@ -251,7 +251,7 @@ static void each_call_fails_in_turn(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 48, 16, false);
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_error err;
     uint64_t errors = 0, fallbacks = 0;
     assert_int_equal(whole_life(&r, TZ_COMPRESSION_DEFLATE, &report, &err), TZ_OK);
@@ -261,17 +261,17 @@ static void each_call_fails_in_turn(void **state)
         fail_at(NULL, n, n % 2 ? 1 : 700);
         err.message[0] = '\0';
         const tz_result result = whole_life(&r, codecs[n % CODECS], &report, &err);
-        const bool is_fallback = result == TZ_OK && report.device.id[0] == '\0';
+        const bool is_fallback = result == TZ_OK && report->device->id[0] == '\0';
         assert_int_equal(control->live, 0);
         errors += result != TZ_OK;
         fallbacks += is_fallback;
         assert_true(result == TZ_OK || err.message[0] != '\0');
-        assert_true(!is_fallback || report.device.reason[0] != '\0');
+        assert_true(!is_fallback || report->device->reason[0] != '\0');
     }
     cuda_fake_reset(control);
     assert_true(errors > 20 && fallbacks > 1);
     assert_int_equal(whole_life(&r, TZ_COMPRESSION_DEFLATE, &report, &err), TZ_OK);
-    check_use(&report, names[2]);
+    check_use(report, names[2]);
     raster_free(&r);
 }
 

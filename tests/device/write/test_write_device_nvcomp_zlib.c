@@ -100,15 +100,15 @@ static void write_tiles(tz_device *device, const char *name, tz_dtype dtype, uin
 {
     raster r = raster_make(dtype, 1, across * tile - 5, down * tile - 7, false);
     tz_write_options options = options_of(TZ_COMPRESSION_DEFLATE, device);
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     options.tile_width = options.tile_height = tile;
-    options.predictor = dtype == TZ_DTYPE_UINT8 ? 1 : 0;
+    options.codec.predictor = dtype == TZ_DTYPE_UINT8 ? 1 : 0;
     options.verify = TZ_VERIFY_NONE;
     if (dtype == TZ_DTYPE_UINT8)
         fill(&r, tile);
     tz_memory out = raster_write(&r, &options, NULL, &report);
-    check_use(&report, name);
-    assert_int_equal(report.device.tiles, across * down);
+    check_use(report, name);
+    assert_int_equal(report->device->tiles, across * down);
     check_streams(&r, &out, tile);
     tz_memory_free(&out);
     raster_free(&r);
@@ -145,14 +145,14 @@ static void no_tiles(void **state)
     tz_device *device = open_device(NVCOMP_FAKE_6);
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 40, 40, false);
     tz_write_options options = options_of(TZ_COMPRESSION_DEFLATE, device);
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_tile_span spans[MOST_TILES];
     tz_error err;
     options.sparse = true;
     options.tile_width = options.tile_height = 32;
     memset(r.pixels.data, 0, (size_t)40 * 40);
     tz_memory out = raster_write(&r, &options, NULL, &report);
-    assert_int_equal(report.tiles_sparse, 4);
+    assert_int_equal(report->tiles_sparse, 4);
     tz_file *file = open_file(&out);
     assert_int_equal(tz_tile_spans(spans, file, 0, false, 0, 4, &err), TZ_OK);
     for (size_t i = 0; i < 4; i++)

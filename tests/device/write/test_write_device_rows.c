@@ -19,10 +19,10 @@ static tz_write_options on_device(tz_compression compression)
 
 static void check_cpu_did_it(const tz_write_report *report, const char *reason)
 {
-    assert_string_equal(report->device.id, "");
-    if (!strstr(report->device.reason, reason))
-        fail_msg("'%s' is not in '%s'", reason, report->device.reason);
-    assert_int_equal(report->device.tiles, 0);
+    assert_string_equal(report->device->id, "");
+    if (!strstr(report->device->reason, reason))
+        fail_msg("'%s' is not in '%s'", reason, report->device->reason);
+    assert_int_equal(report->device->tiles, 0);
 }
 
 /* ---- what devices cannot ---- */
@@ -37,12 +37,12 @@ static void the_cpu_gets_rows_of_the_device_in_one_copy(void **state)
     options.device = test_device;
     for (size_t i = 0; i < 3; i++) {
         const raster_variant way = {.batch = batches[i]};
-        tz_write_report report;
+        SCOPED_WRITE_REPORT report = NULL;
         tz_memory other = device_rows_write(&r, &options, &way, &r.pixels, &report);
         raster_check_same(&cpu, &other, "rows of the device");
-        check_cpu_did_it(&report, "lzw");
-        assert_int_equal(report.device.downloads, report.swaths);
-        assert_true(report.device.peak > 0);
+        check_cpu_did_it(report, "lzw");
+        assert_int_equal(report->device->downloads, report->tile_rows);
+        assert_true(report->device->peak > 0);
     }
     tz_memory_free(&cpu);
     raster_free(&r);
@@ -55,12 +55,12 @@ static void levels_of_deflate_are_for_the_cpu(void **state)
         return;
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 100, 100, false);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFLATE);
-    tz_write_report report;
-    options.level = 6;
+    SCOPED_WRITE_REPORT report = NULL;
+    options.codec.effort = 6;
     tz_memory cpu = raster_write(&r, &options, NULL, NULL);
     options.device = test_device;
     tz_memory other = raster_write(&r, &options, NULL, &report);
-    check_cpu_did_it(&report, "deflate at level 6");
+    check_cpu_did_it(report, "deflate at level 6");
     raster_check_same(&cpu, &other, "level 6");
     tz_memory_free(&cpu);
     raster_free(&r);
@@ -73,15 +73,15 @@ static void strictness_refuses_what_is_missing(void **state)
     tz_write_options options = on_device(TZ_COMPRESSION_LZW);
     tz_writer *writer = NULL;
     tz_memory out = {0};
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_error err = {0};
     options.strict_device = true;
     assert_int_equal(tz_create_memory(&writer, &out, &r.spec, &options, &err), TZ_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "lzw"));
     assert_int_equal(tz_plan_write(&report, &r.spec, &options, NULL, &err), TZ_ERR_UNSUPPORTED);
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     out = raster_write(&r, &options, NULL, &report);
-    assert_string_equal(report.device.reason, "");
+    assert_string_equal(report->device->reason, "");
     tz_memory_free(&out);
     raster_free(&r);
 }
@@ -92,15 +92,15 @@ static void the_cpu_as_a_device_is_none(void **state)
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 100, 100, false);
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_DEFAULT);
     tz_device *cpu = NULL;
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_memory first = raster_write(&r, &options, NULL, NULL);
     assert_int_equal(tz_device_open(&cpu, "cpu", NULL, NULL), TZ_OK);
     options.device = cpu;
     options.strict_device = true;
     tz_memory other = raster_write(&r, &options, NULL, &report);
     raster_check_same(&first, &other, "the CPU");
-    check_cpu_did_it(&report, "");
-    assert_string_equal(report.device.reason, "");
+    check_cpu_did_it(report, "");
+    assert_string_equal(report->device->reason, "");
     tz_device_close(cpu);
     tz_memory_free(&first);
     raster_free(&r);
@@ -209,11 +209,12 @@ static void a_source_may_fill_the_device(void **state)
         assert_int_equal(tz_create_memory(&writer, &other, &r.spec, &options, &err), TZ_OK);
         if (tz_write_from(writer, &source, &err) != TZ_OK)
             fail_msg("%s", err.message);
-        tz_write_report report;
+        SCOPED_WRITE_REPORT report = NULL;
         assert_int_equal(tz_commit(writer, &report, &err), TZ_OK);
         tz_writer_close(writer);
         raster_check_same(&cpu, &other, "filled by the source");
-        assert_int_equal(report.device.uploads, report.device.waves); /* tables, and not its rows */
+        assert_int_equal(report->device->uploads,
+                         report->device->waves); /* tables, and not its rows */
         tz_memory_free(&cpu);
     }
     raster_free(&r);
@@ -297,9 +298,10 @@ static void write_with_little(const raster *r, tz_write_options options)
     uint64_t different = 0, floored = 0, least = 0, last = 0;
     options.device = test_device;
     for (uint64_t cap = 10 << 10; cap < 3 << 20; cap += cap / 2) {
-        tz_write_report plan, report;
+        SCOPED_WRITE_REPORT plan = NULL;
+        SCOPED_WRITE_REPORT report = NULL;
         tz_device_counts wave;
-        options.device_buffer_bytes = cap;
+        options.max_device_bytes = cap;
         assert_int_equal(tz_plan_write(&plan, &r->spec, &options, NULL, NULL), TZ_OK);
         tz_device_begin_wave(test_device);
         tz_memory other = raster_write(r, &options, &way, &report);
@@ -308,12 +310,12 @@ static void write_with_little(const raster *r, tz_write_options options)
         least = least ? least : wave.bytes_peak;
         floored += wave.bytes_peak > cap;
         assert_true(wave.bytes_peak <= cap || wave.bytes_peak == least);
-        assert_int_equal(wave.bytes_peak, report.device.memory);
-        assert_int_equal(wave.bytes_peak, plan.device.memory);
+        assert_int_equal(wave.bytes_peak, report->device->memory);
+        assert_int_equal(wave.bytes_peak, plan->device->memory);
         assert_int_equal(wave.bytes_now, 0);
-        assert_true(report.peak_memory <= report.buffer_bytes);
-        different += report.device.memory != last;
-        last = report.device.memory;
+        assert_true(report->peak_memory <= report->max_host_bytes);
+        different += report->device->memory != last;
+        last = report->device->memory;
     }
     assert_true(floored > 0 && different > 4);
     tz_memory_free(&cpu);
@@ -327,7 +329,7 @@ static void little_memory_is_enough(void **state)
     write_with_little(&r, options);
     options.cog = true;
     write_with_little(&r, options);
-    options.compression = TZ_COMPRESSION_PACKBITS;
+    options.codec.compression = TZ_COMPRESSION_PACKBITS;
     options.interleave = TZ_INTERLEAVE_BAND;
     write_with_little(&r, options);
     raster_free(&r);

@@ -90,9 +90,9 @@ raster contract_raster(const contract_size *size)
 tz_write_options contract_options(tz_compression compression)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = compression;
+    options.codec.compression = compression;
     options.tile_width = options.tile_height = CONTRACT_TILE;
-    options.predictor = 1;
+    options.codec.predictor = 1;
     options.verify = TZ_VERIFY_NONE;
     return options;
 }

@@ -62,11 +62,12 @@ static tz_result push(tz_writer *writer, const raster_variant *way, const tz_buf
 
 static tz_result write_rows(const raster *r, const tz_write_options *options,
                             const raster_variant *way, const tz_buffer *pixels,
-                            const tz_buffer *mask, tz_memory *out, tz_write_report *report,
+                            const tz_buffer *mask, tz_memory *out, tz_write_report **report,
                             tz_error *err)
 {
     tz_writer *writer = NULL;
     tz_result result = tz_create_memory(&writer, out, &r->spec, options, err);
+    clear_write_report(report);
     if (result == TZ_OK)
         result = push(writer, way, pixels, mask, err);
     if (result == TZ_OK)
@@ -77,7 +78,7 @@ static tz_result write_rows(const raster *r, const tz_write_options *options,
 
 tz_result device_rows_try(const raster *r, const tz_write_options *options,
                           const raster_variant *way, const tz_buffer *pixels, tz_memory *out,
-                          tz_write_report *report, tz_error *err)
+                          tz_write_report **report, tz_error *err)
 {
     const tz_buffer copy = device_rows_copy(options->device, pixels);
     tz_buffer mask = {0};
@@ -96,7 +97,7 @@ tz_result device_rows_try(const raster *r, const tz_write_options *options,
 
 tz_memory device_rows_write(const raster *r, const tz_write_options *options,
                             const raster_variant *way, const tz_buffer *pixels,
-                            tz_write_report *report)
+                            tz_write_report **report)
 {
     tz_memory out = {0};
     tz_error err = {0};

@@ -15,9 +15,9 @@ void device_rows_check(const tz_buffer *copy, const tz_buffer *host);
  * Afterwards they must be there unchanged. */
 tz_result device_rows_try(const raster *r, const tz_write_options *options,
                           const raster_variant *way, const tz_buffer *pixels, tz_memory *out,
-                          tz_write_report *report, tz_error *err);
+                          tz_write_report **report, tz_error *err);
 tz_memory device_rows_write(const raster *r, const tz_write_options *options,
                             const raster_variant *way, const tz_buffer *pixels,
-                            tz_write_report *report);
+                            tz_write_report **report);
 
 #endif

@@ -107,7 +107,7 @@ int direct_end(void **state)
 tz_write_options direct_tiles(tz_compression compression)
 {
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
-    how.compression = compression;
+    how.codec.compression = compression;
     how.tile_width = 64;
     how.tile_height = 64;
     return how;

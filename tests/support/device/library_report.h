@@ -11,14 +11,14 @@ static inline uint32_t warnings_of(const tz_write_report *report)
     enum { COMPRESSION = 259 };
     uint32_t count = 0;
     for (uint32_t i = 0; i < report->warning_count; i++)
-        count += report->warnings[i].tag != COMPRESSION;
+        count += tz_write_report_get_warning(report, i)->tag != COMPRESSION;
     return count;
 }
 
 /* All of it, and without a warning. */
 static inline void check_use(const tz_write_report *report, const char *library)
 {
-    const tz_device_use *use = &report->device;
+    const tz_device_use *use = report->device;
     if (use->id[0] == '\0')
         fail_msg("the CPU wrote it: %s", use->reason);
     assert_string_equal(use->library, library);

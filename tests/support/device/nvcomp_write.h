@@ -67,17 +67,17 @@ static inline tz_write_options options_of(tz_compression compression, tz_device 
     tz_write_options options = raster_small_tiles(compression);
     options.tile_width = options.tile_height = 16;
     options.device = device;
-    options.library_encoders = true;
+    options.allow_vendor_codecs = true;
     options.verify = TZ_VERIFY_ALL;
     options.threads = 1;
     return options;
 }
 
-/* Writes it; the CPU reads the raster's pixels. */
-static inline tz_write_report write_right(const raster *r, const tz_write_options *options,
-                                          const raster_variant *way)
+/* Writes it; the CPU reads the raster's pixels. The caller frees the report. */
+static inline tz_write_report *write_right(const raster *r, const tz_write_options *options,
+                                           const raster_variant *way)
 {
-    tz_write_report report;
+    tz_write_report *report = NULL;
     tz_memory out = raster_write(r, options, way, &report);
     raster_check(r, &out, NAN);
     tz_memory_free(&out);

@@ -14,7 +14,7 @@ tz_result __real_tz_create_memory(tz_writer **out, tz_memory *into, const tz_ima
 tz_result __real_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name,
                                 const tz_image_spec *spec, const tz_write_options *options,
                                 tz_error *err);
-tz_result __real_tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err);
+tz_result __real_tz_commit(tz_writer *writer, tz_write_report **report, tz_error *err);
 tz_result __wrap_tz_create(tz_writer **out, const char *path, const tz_image_spec *spec,
                            const tz_write_options *options, tz_error *err);
 tz_result __wrap_tz_create_memory(tz_writer **out, tz_memory *into, const tz_image_spec *spec,
@@ -23,7 +23,7 @@ tz_result __wrap_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name
                                 const tz_image_spec *spec, const tz_write_options *options,
                                 tz_error *err);
 
-tz_result __wrap_tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err);
+tz_result __wrap_tz_commit(tz_writer *writer, tz_write_report **report, tz_error *err);
 
 /* The codec of the file that the thread created last. */
 static _Thread_local uint16_t compression;
@@ -33,7 +33,7 @@ static _Thread_local uint16_t compression;
 static unsigned number_of(const tz_image_spec *spec, const tz_write_options *options)
 {
     return spec->width + spec->height / 3 + spec->bands + (unsigned)spec->dtype +
-           (unsigned)options->compression;
+           (unsigned)options->codec.compression;
 }
 
 /* The options as given, with the device; or just as given, where they are wrong. */
@@ -51,8 +51,9 @@ static const tz_write_options *with_device(const tz_image_spec *spec, const tz_w
         return given;
     room->struct_size = sizeof *room;
     room->device = on_device;
-    room->library_encoders |= on_device_needs_libraries();
-    compression = (uint16_t)room->compression;
+    room->allow_vendor_codecs |= on_device_needs_libraries();
+    room->allow_inexact = room->allow_vendor_codecs;
+    compression = (uint16_t)room->codec.compression;
     on_device_calls++;
     return room;
 }
@@ -79,12 +80,15 @@ tz_result __wrap_tz_create_sink(tz_writer **out, tz_sink *sink, const char *name
     return __real_tz_create_sink(out, sink, name, spec, with_device(spec, options, &how), err);
 }
 
-tz_result __wrap_tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err)
+tz_result __wrap_tz_commit(tz_writer *writer, tz_write_report **report, tz_error *err)
 {
-    tz_write_report own;
-    tz_write_report *told = report ? report : &own;
-    const tz_result result = __real_tz_commit(writer, told, err);
+    tz_write_report *own = NULL;
+    const tz_result result = __real_tz_commit(writer, &own, err);
     if (result == TZ_OK)
-        on_device_count(compression, &told->device);
+        on_device_count(compression, own->device);
+    if (result == TZ_OK && report)
+        *report = own;
+    else
+        tz_write_report_free(own);
     return result;
 }

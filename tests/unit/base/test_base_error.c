@@ -580,23 +580,28 @@ static void elements_lie_as_far_apart_as_the_first_one_says(void **state)
     assert_int_equal(tz_copy_element(&out, sizeof out, list, 1, "x", "X_INIT", &ctx), TZ_ERR_ARG);
 }
 
-static void a_struct_is_returned_as_far_as_the_caller_has_it(void **state)
+static void a_struct_is_filled_as_far_as_it_reaches(void **state)
 {
     (void)state;
     tz_error err;
     const tz_context ctx = context_for(&err);
-    const sized from = {.struct_size = sizeof from, .first = 7, .second = 8};
-    sized_before older = {.struct_size = offsetof(sized_before, padding), .padding = 3};
-    assert_int_equal(tz_fill_struct(&older, &from, sizeof from, "x", "X_INIT", &ctx), TZ_OK);
+    const sized ours = {.struct_size = sizeof ours, .first = 1, .second = 2};
+    sized_before older = {.struct_size = offsetof(sized_before, padding), .padding = 9};
+    assert_int_equal(tz_fill_struct(&older, &ours, sizeof ours, "x", "X_INIT", &ctx), TZ_OK);
     assert_int_equal(older.struct_size, offsetof(sized_before, padding));
-    assert_true(older.first == 7 && older.padding == 3);
+    assert_int_equal(older.first, 1);
+    assert_int_equal(older.padding, 9);
     sized_after newer = {.struct_size = sizeof newer, .third = 9};
-    assert_int_equal(tz_fill_struct(&newer, &from, sizeof from, "x", "X_INIT", &ctx), TZ_OK);
+    assert_int_equal(tz_fill_struct(&newer, &ours, sizeof ours, "x", "X_INIT", &ctx), TZ_OK);
     assert_int_equal(newer.struct_size, sizeof newer);
-    assert_true(newer.first == 7 && newer.second == 8 && newer.third == 0);
+    assert_int_equal(newer.second, 2);
+    assert_int_equal(newer.third, 0);
+    newer.struct_size = 0;
+    assert_int_equal(tz_fill_struct(&newer, &ours, sizeof ours, "x", "X_INIT", &ctx), TZ_ERR_ARG);
     newer.struct_size = SIZE_MAX;
-    assert_int_equal(tz_fill_struct(&newer, &from, sizeof from, "x", "X_INIT", &ctx), TZ_ERR_ARG);
-    assert_int_equal(newer.first, 7);
+    assert_int_equal(tz_fill_struct(&newer, &ours, sizeof ours, "x", "X_INIT", &ctx), TZ_ERR_ARG);
+    assert_int_equal(newer.second, 2);
+    assert_int_equal(tz_fill_struct(NULL, &ours, sizeof ours, "x", "X_INIT", &ctx), TZ_ERR_ARG);
 }
 
 int main(void)
@@ -631,7 +636,7 @@ int main(void)
         cmocka_unit_test(no_progress_never_cancels),
         cmocka_unit_test(a_struct_may_be_of_another_version),
         cmocka_unit_test(elements_lie_as_far_apart_as_the_first_one_says),
-        cmocka_unit_test(a_struct_is_returned_as_far_as_the_caller_has_it),
+        cmocka_unit_test(a_struct_is_filled_as_far_as_it_reaches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

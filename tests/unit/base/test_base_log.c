@@ -68,7 +68,7 @@ static void write_original(const tz_log *log, const tz_write_options *given)
     tz_write_options options = *given;
     tz_error err;
     tz_writer *writer = NULL;
-    options.compression = TZ_COMPRESSION_LZW;
+    options.codec.compression = TZ_COMPRESSION_LZW;
     options.tile_width = options.tile_height = 16;
     options.threads = 3;
     options.log = *log;
@@ -179,7 +179,7 @@ static void writes_are_logged(void **state)
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
     (void)state;
     const tz_log log = log_to(&l);
-    options.quality = 50; /* without effect on LZW: a warning */
+    options.codec.quality = 50; /* without effect on LZW: a warning */
     tz_memory_free(&bytes);
     write_original(&log, &options);
     assert_int_equal(l.counts[TZ_LOG_DEBUG], 1);

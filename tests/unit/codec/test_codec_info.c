@@ -28,13 +28,13 @@ typedef struct choice {
 static tz_write_options choose_codec(const tz_codec_info *info, choice c)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = (tz_compression)info->compression;
-    options.level = c.effort;
-    options.quality = c.quality;
-    options.distance = c.distance;
-    options.max_error = c.max_error;
-    options.lossless = c.lossless;
-    options.predictor = c.predictor;
+    options.codec.compression = (tz_compression)info->compression;
+    options.codec.effort = c.effort;
+    options.codec.quality = c.quality;
+    options.codec.distance = c.distance;
+    options.codec.max_error = c.max_error;
+    options.codec.lossless = c.lossless;
+    options.codec.predictor = c.predictor;
     options.tile_width = options.tile_height = SIDE;
     options.threads = 1;
     return options;

@@ -16,7 +16,7 @@ enum { ACROSS = 8, SIDE = 16, TILES = ACROSS * ACROSS, TILE_BYTES = SIDE * SIDE,
 static tz_memory write_tiles(const raster *r, bool apart)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     options.tile_width = options.tile_height = SIDE;
     options.alignment = apart ? GAP : 0;
     return raster_write(r, &options, NULL, NULL);
@@ -127,7 +127,7 @@ static void the_first_read_has_the_size_that_is_wanted(void **state)
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 512, 512, false);
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     tz_memory file = raster_write(&r, &options, NULL, NULL); /* directories at the end */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bound_source *s = bound_source_new(file.data, file.size);

@@ -38,7 +38,7 @@ static double normal(void)
 
 static tz_statistics reference(const double *values, size_t count)
 {
-    tz_statistics out = {.valid = count, .minimum = values[0], .maximum = values[0]};
+    tz_statistics out = {.valid_count = count, .minimum = values[0], .maximum = values[0]};
     long double sum = 0;
     for (size_t i = 0; i < count; i++) {
         sum += (long double)values[i];
@@ -50,7 +50,7 @@ static tz_statistics reference(const double *values, size_t count)
     for (size_t i = 0; i < count; i++)
         squares += ((long double)values[i] - mean) * ((long double)values[i] - mean);
     out.mean = (double)mean;
-    out.deviation = (double)sqrtl(squares / (long double)count);
+    out.stddev = (double)sqrtl(squares / (long double)count);
     return out;
 }
 
@@ -62,10 +62,10 @@ static void assert_close(double found, double expected, double tolerance)
 
 static void compare(const tz_statistics *found, const tz_statistics *expected, double tolerance)
 {
-    assert_int_equal(found->valid, expected->valid);
+    assert_int_equal(found->valid_count, expected->valid_count);
     assert_true(found->minimum == expected->minimum && found->maximum == expected->maximum);
     assert_close(found->mean, expected->mean, 1e-12);
-    assert_close(found->deviation, expected->deviation, tolerance);
+    assert_close(found->stddev, expected->stddev, tolerance);
 }
 
 /* ---- an image of tiles ---- */
@@ -174,10 +174,10 @@ static void nodata_nan_and_mask_do_not_count(void **state)
     tz_statistics found;
     tz_stats_row(&tally, TZ_DTYPE_FLOAT32, (const uint8_t *)row, 4, 6, &nodata, mask);
     tz_stats_result(&tally, &found);
-    compare(&found, &(tz_statistics){3, 1, 9, 5, sqrt(32.0 / 3)}, 1e-15);
+    compare(&found, &(tz_statistics){0, 3, 1, 9, 5, sqrt(32.0 / 3)}, 1e-15);
     tz_stats_row(&tally, TZ_DTYPE_FLOAT32, (const uint8_t *)row, 4, 6, &none, mask);
     tz_stats_result(&tally, &found);
-    assert_int_equal(found.valid, 7);
+    assert_int_equal(found.valid_count, 7);
     assert_true(found.minimum == -9999);
 }
 
@@ -203,7 +203,7 @@ static void nothing_has_no_statistics(void **state)
 {
     (void)state;
     const float nans[] = {NAN, NAN};
-    const tz_statistics nothing = {0};
+    const tz_statistics nothing = TZ_STATISTICS_INIT;
     tz_stats tally = {0};
     tz_stats other = {0};
     tz_statistics found;
@@ -216,7 +216,7 @@ static void nothing_has_no_statistics(void **state)
     tz_stats_merge(&tally, &other);
     tz_stats_merge(&tally, &(tz_stats){0});
     tz_stats_result(&tally, &found);
-    compare(&found, &(tz_statistics){1, 3, 3, 3, 0}, 0);
+    compare(&found, &(tz_statistics){0, 1, 3, 3, 3, 0}, 0);
 }
 
 /* NumPy says the same of them: mean infinite, deviation NaN. */
@@ -232,9 +232,9 @@ static void infinities_count(void **state)
     tz_stats_row(&other, TZ_DTYPE_FLOAT64, (const uint8_t *)second, 8, 2, &none, NULL);
     for (int i = 0; i < 2; i++) {
         tz_stats_result(&tally, &found);
-        assert_int_equal(found.valid, i ? 6 : 4);
+        assert_int_equal(found.valid_count, i ? 6 : 4);
         assert_true(found.minimum == 1 && isinf(found.maximum) && isinf(found.mean));
-        assert_true(isnan(found.deviation));
+        assert_true(isnan(found.stddev));
         tz_stats_merge(&tally, &other);
     }
 }
@@ -262,7 +262,7 @@ static void integers_of_64_bits(void **state)
     tz_statistics found;
     tz_stats_row(&tally, TZ_DTYPE_UINT64, (const uint8_t *)row, 8, 3, &nodata, NULL);
     tz_stats_result(&tally, &found);
-    assert_int_equal(found.valid, 2);
+    assert_int_equal(found.valid_count, 2);
     assert_true(found.minimum == 9007199254740992.0 && found.maximum == 18446744073709551616.0);
 }
 

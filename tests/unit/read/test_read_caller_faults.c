@@ -21,7 +21,7 @@ static int begin(void **state)
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
     (void)state;
     original = raster_make(TZ_DTYPE_UINT8, 1, SIDE, SIDE, false);
-    options.compression = TZ_COMPRESSION_LZW;
+    options.codec.compression = TZ_COMPRESSION_LZW;
     options.tile_width = options.tile_height = TILE_SIDE;
     bytes = raster_write(&original, &options, NULL, NULL);
     tf_warm_up();

@@ -20,7 +20,7 @@ static image make_image(tz_compression compression, uint32_t bands, bool mask, b
 {
     image i = {.raster = raster_make(TZ_DTYPE_UINT16, bands, WIDTH, HEIGHT, mask)};
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = compression;
+    options.codec.compression = compression;
     options.tile_width = options.tile_height = TILE_SIDE;
     options.cog = cog;
     options.sparse = true;

@@ -483,7 +483,7 @@ static void what_is_not_reduced(void **state)
             r.spec.extra_sample_count = 1;
         }
         if (kind == OTHER_CODEC)
-            options.compression = TZ_COMPRESSION_DEFLATE;
+            options.codec.compression = TZ_COMPRESSION_DEFLATE;
         check_not_reduced(&r, options, how, smaller(WIDTH, 2),
                           kind == ONE_AXIS ? HEIGHT : smaller(HEIGHT, 2));
     }

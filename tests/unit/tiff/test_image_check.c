@@ -66,8 +66,8 @@ static void options_of_layout(void **state)
     (void)state;
     REFUSED("options->interleave is 3", options.interleave = (tz_interleave)3);
     REFUSED("options->bigtiff is 4", options.bigtiff = (tz_bigtiff)4);
-    REFUSED("options->lossless is 3", options.lossless = (tz_choice)3);
-    REFUSED("options->jpeg_tables is 5", options.jpeg_tables = (tz_jpeg_tables)5);
+    REFUSED("options->codec.lossless is 3", options.codec.lossless = (tz_choice)3);
+    REFUSED("options->codec.jpeg_tables is 5", options.codec.jpeg_tables = (tz_jpeg_tables)5);
     REFUSED("options->verify is 3", options.verify = (tz_verify)3);
     REFUSED("the alignment is 3; it must be a power of two", options.alignment = 3);
     REFUSED("the alignment is 131072", options.alignment = 131072);
@@ -140,13 +140,13 @@ static void jpeg_strips(void **state)
     if (!has_encoder(TZ_COMPRESSION_JPEG))
         return;
     REFUSED("JPEG strips of 12 rows; here they must be a multiple of 8", options.strips = true,
-            options.compression = TZ_COMPRESSION_JPEG, options.tile_height = 12);
-    ACCEPTED(grey, options.strips = true, options.compression = TZ_COMPRESSION_JPEG,
+            options.codec.compression = TZ_COMPRESSION_JPEG, options.tile_height = 12);
+    ACCEPTED(grey, options.strips = true, options.codec.compression = TZ_COMPRESSION_JPEG,
              spec.width = 1000, spec.height = 1000);
     assert_int_equal(grey.tile_height, 64);
     tz_image_deinit(&grey);
     /* The only strip has as many rows as whole blocks need. */
-    ACCEPTED(color, options.strips = true, options.compression = TZ_COMPRESSION_JPEG,
+    ACCEPTED(color, options.strips = true, options.codec.compression = TZ_COMPRESSION_JPEG,
              spec.bands = 3, spec.photometric = TZ_PHOTOMETRIC_YCBCR);
     assert_int_equal(color.tile_height, 64);
     assert_int_equal(color.tiles_down, 1);
@@ -158,23 +158,23 @@ static void jpeg_strips(void **state)
 static void compressions(void **state)
 {
     (void)state;
-    REFUSED_BY(TZ_ERR_UNSUPPORTED, "999", options.compression = (tz_compression)999);
-    REFUSED_BY(TZ_ERR_UNSUPPORTED, "4", options.compression = (tz_compression)4);
-    REFUSED("which is not a TIFF number", options.compression = (tz_compression)65544);
-    REFUSED("options->lerc_compression is 3", options.lerc_compression = 3);
+    REFUSED_BY(TZ_ERR_UNSUPPORTED, "999", options.codec.compression = (tz_compression)999);
+    REFUSED_BY(TZ_ERR_UNSUPPORTED, "4", options.codec.compression = (tz_compression)4);
+    REFUSED("which is not a TIFF number", options.codec.compression = (tz_compression)65544);
+    REFUSED("options->codec.lerc_compression is 3", options.codec.lerc_compression = 3);
     if (!has_encoder(TZ_COMPRESSION_DEFLATE))
         return;
-    ACCEPTED(usual, options.compression = TZ_COMPRESSION_DEFAULT);
-    assert_int_equal(usual.options.compression, TZ_COMPRESSION_DEFLATE);
+    ACCEPTED(usual, options.codec.compression = TZ_COMPRESSION_DEFAULT);
+    assert_int_equal(usual.options.codec.compression, TZ_COMPRESSION_DEFLATE);
     assert_int_equal(usual.format.compression, TZ_COMPRESSION_DEFLATE);
     tz_image_deinit(&usual);
 }
 
 static uint16_t predictor_of(tz_compression compression, tz_dtype dtype, uint16_t bits)
 {
-    ACCEPTED(image, options.compression = compression, spec.dtype = dtype,
+    ACCEPTED(image, options.codec.compression = compression, spec.dtype = dtype,
              spec.bits_per_sample = bits);
-    const uint16_t predictor = image.options.predictor;
+    const uint16_t predictor = image.options.codec.predictor;
     tz_image_deinit(&image);
     return predictor;
 }
@@ -182,8 +182,8 @@ static uint16_t predictor_of(tz_compression compression, tz_dtype dtype, uint16_
 static void predictors(void **state)
 {
     (void)state;
-    REFUSED("the predictor is 4", options.predictor = 4);
-    REFUSED("NONE does not take a predictor", options.predictor = 2);
+    REFUSED("the predictor is 4", options.codec.predictor = 4);
+    REFUSED("NONE does not take a predictor", options.codec.predictor = 2);
     assert_int_equal(predictor_of(TZ_COMPRESSION_NONE, TZ_DTYPE_UINT16, 0), 1);
     if (!has_encoder(TZ_COMPRESSION_LZW))
         return;
@@ -195,17 +195,20 @@ static void predictors(void **state)
     assert_int_equal(predictor_of(lzw, TZ_DTYPE_UINT8, 4), 1);
     assert_int_equal(predictor_of(lzw, TZ_DTYPE_COMPLEX_INT16, 0), 1);
     assert_int_equal(predictor_of(TZ_COMPRESSION_PACKBITS, TZ_DTYPE_UINT8, 0), 1);
-    REFUSED("PACKBITS does not take a predictor", options.predictor = 2,
-            options.compression = TZ_COMPRESSION_PACKBITS);
-    REFUSED("predictor 2 takes samples of 8, 16, 32 or 64 bits, not of 12", options.predictor = 2,
-            options.compression = lzw, spec.dtype = TZ_DTYPE_UINT16, spec.bits_per_sample = 12);
-    REFUSED("predictor 3 takes floating-point samples, not uint8", options.predictor = 3,
-            options.compression = lzw);
-    REFUSED("predictor 3 takes floating-point samples, not complex_float32", options.predictor = 3,
-            options.compression = lzw, spec.dtype = TZ_DTYPE_COMPLEX_FLOAT32);
+    REFUSED("PACKBITS does not take a predictor", options.codec.predictor = 2,
+            options.codec.compression = TZ_COMPRESSION_PACKBITS);
+    REFUSED("predictor 2 takes samples of 8, 16, 32 or 64 bits, not of 12",
+            options.codec.predictor = 2, options.codec.compression = lzw,
+            spec.dtype = TZ_DTYPE_UINT16, spec.bits_per_sample = 12);
+    REFUSED("predictor 3 takes floating-point samples, not uint8", options.codec.predictor = 3,
+            options.codec.compression = lzw);
+    REFUSED("predictor 3 takes floating-point samples, not complex_float32",
+            options.codec.predictor = 3, options.codec.compression = lzw,
+            spec.dtype = TZ_DTYPE_COMPLEX_FLOAT32);
     /* Floating-point samples may be differenced like integers. */
-    ACCEPTED(two, options.predictor = 2, options.compression = lzw, spec.dtype = TZ_DTYPE_FLOAT32);
-    assert_int_equal(two.options.predictor, 2);
+    ACCEPTED(two, options.codec.predictor = 2, options.codec.compression = lzw,
+             spec.dtype = TZ_DTYPE_FLOAT32);
+    assert_int_equal(two.options.codec.predictor, 2);
     tz_image_deinit(&two);
 }
 
@@ -234,25 +237,25 @@ static void check_useless(const char *text, int line)
 static void useless_options(void **state)
 {
     (void)state;
-    USELESS("NONE: level is ignored", options.level = 3);
-    USELESS("NONE: quality is ignored", options.quality = 3);
-    USELESS("NONE: lossless is ignored", options.lossless = TZ_CHOICE_NO);
-    USELESS("NONE: distance is ignored", options.distance = 3);
-    USELESS("NONE: alpha_distance is ignored", options.alpha_distance = 3);
-    USELESS("NONE: max_error is ignored", options.max_error = 3);
-    USELESS("NONE: lerc_compression is ignored", options.lerc_compression = 1);
-    USELESS("NONE: jpeg_tables is ignored", options.jpeg_tables = TZ_JPEG_TABLES_BOTH);
-    USELESS("NONE: jpeg_subsampling is ignored", options.jpeg_subsampling[0] = 1);
-    ACCEPTED(lossless, options.lossless = TZ_CHOICE_YES);
+    USELESS("NONE: effort is ignored", options.codec.effort = 3);
+    USELESS("NONE: quality is ignored", options.codec.quality = 3);
+    USELESS("NONE: lossless is ignored", options.codec.lossless = TZ_CHOICE_NO);
+    USELESS("NONE: distance is ignored", options.codec.distance = 3);
+    USELESS("NONE: alpha_distance is ignored", options.codec.alpha_distance = 3);
+    USELESS("NONE: max_error is ignored", options.codec.max_error = 3);
+    USELESS("NONE: lerc_compression is ignored", options.codec.lerc_compression = 1);
+    USELESS("NONE: jpeg_tables is ignored", options.codec.jpeg_tables = TZ_JPEG_TABLES_BOTH);
+    USELESS("NONE: jpeg_subsampling is ignored", options.codec.jpeg_subsampling[0] = 1);
+    ACCEPTED(lossless, options.codec.lossless = TZ_CHOICE_YES);
     tz_image_deinit(&lossless);
     if (!has_encoder(TZ_COMPRESSION_JPEG))
         return;
-    REFUSED("JPEG is not lossless", options.lossless = TZ_CHOICE_YES,
-            options.compression = TZ_COMPRESSION_JPEG);
-    REFUSED("JPEG quality is 1 to 100", options.quality = 101,
-            options.compression = TZ_COMPRESSION_JPEG);
-    USELESS("JPEG: jpeg_subsampling is ignored", options.jpeg_subsampling[0] = 1,
-            options.compression = TZ_COMPRESSION_JPEG);
+    REFUSED("JPEG is not lossless", options.codec.lossless = TZ_CHOICE_YES,
+            options.codec.compression = TZ_COMPRESSION_JPEG);
+    REFUSED("JPEG quality is 1 to 100", options.codec.quality = 101,
+            options.codec.compression = TZ_COMPRESSION_JPEG);
+    USELESS("JPEG: jpeg_subsampling is ignored", options.codec.jpeg_subsampling[0] = 1,
+            options.codec.compression = TZ_COMPRESSION_JPEG);
 }
 
 /* An option is a warning if the codec has no use for it, and only then. */
@@ -278,12 +281,12 @@ static void options_of_codecs(void **state)
         bench_init(&b);
         start();
         spec.bands = 3;
-        options.compression = codecs[i].compression;
-        options.lossless = lossy ? TZ_CHOICE_NO : TZ_CHOICE_AUTO;
-        options.level = 5, options.quality = 60, options.distance = 2;
+        options.codec.compression = codecs[i].compression;
+        options.codec.lossless = lossy ? TZ_CHOICE_NO : TZ_CHOICE_AUTO;
+        options.codec.effort = 5, options.codec.quality = 60, options.codec.distance = 2;
         if (tz_image_init(&image, &spec, &options, &b.ctx) != TZ_OK)
             fail_msg("%s", b.err.message);
-        assert_int_equal(bench_find(&b, ": level is ignored") == NULL, codecs[i].level);
+        assert_int_equal(bench_find(&b, ": effort is ignored") == NULL, codecs[i].level);
         assert_int_equal(bench_find(&b, ": quality is ignored") == NULL, codecs[i].quality);
         assert_int_equal(bench_find(&b, ": distance is ignored") == NULL, codecs[i].distance);
         tz_image_deinit(&image);
@@ -296,9 +299,9 @@ static void jpeg_xl_is_lossless_by_default(void **state)
     (void)state;
     if (!has_encoder(TZ_COMPRESSION_JXL))
         return;
-    REFUSED("a distance only when it is not lossless", options.distance = 2,
-            options.compression = TZ_COMPRESSION_JXL);
-    ACCEPTED(image, options.compression = TZ_COMPRESSION_JXL);
+    REFUSED("a distance only when it is not lossless", options.codec.distance = 2,
+            options.codec.compression = TZ_COMPRESSION_JXL);
+    ACCEPTED(image, options.codec.compression = TZ_COMPRESSION_JXL);
     assert_true(image.choice.lossless);
     tz_image_deinit(&image);
 }
@@ -308,14 +311,14 @@ static void a_lossy_choice_is_kept(void **state)
     (void)state;
     if (!has_encoder(TZ_COMPRESSION_LERC))
         return;
-    ACCEPTED(lerc, options.compression = TZ_COMPRESSION_LERC, options.max_error = 0.5,
+    ACCEPTED(lerc, options.codec.compression = TZ_COMPRESSION_LERC, options.codec.max_error = 0.5,
              spec.dtype = TZ_DTYPE_FLOAT32);
     assert_true(lerc.choice.max_error == 0.5);
     assert_true(lerc.encoder->lossy(&lerc.format, &lerc.choice));
     tz_image_deinit(&lerc);
     static const uint8_t bits[] = {3};
     REFUSED("bits are discarded where the codec is lossless, and lerc is not",
-            options.compression = TZ_COMPRESSION_LERC, options.max_error = 0.5,
+            options.codec.compression = TZ_COMPRESSION_LERC, options.codec.max_error = 0.5,
             spec.dtype = TZ_DTYPE_FLOAT32, options.discard_bits = bits, options.discard_count = 1);
 }
 
@@ -384,13 +387,14 @@ static void photometric(void **state)
             spec.bands = 4);
     REFUSED("YCbCr takes samples of uint8, interleaved by pixel",
             spec.photometric = TZ_PHOTOMETRIC_YCBCR, spec.bands = 3,
-            options.compression = TZ_COMPRESSION_JPEG, options.interleave = TZ_INTERLEAVE_BAND);
+            options.codec.compression = TZ_COMPRESSION_JPEG,
+            options.interleave = TZ_INTERLEAVE_BAND);
     REFUSED("YCbCr takes samples of uint8, interleaved by pixel",
             spec.photometric = TZ_PHOTOMETRIC_YCBCR, spec.bands = 3, spec.dtype = TZ_DTYPE_UINT16,
-            options.compression = TZ_COMPRESSION_JPEG);
+            options.codec.compression = TZ_COMPRESSION_JPEG);
     REFUSED("a subsampling of 4 x 0; both must be 1 or 2", spec.bands = 3,
-            spec.photometric = TZ_PHOTOMETRIC_YCBCR, options.compression = TZ_COMPRESSION_JPEG,
-            options.jpeg_subsampling[0] = 4);
+            spec.photometric = TZ_PHOTOMETRIC_YCBCR,
+            options.codec.compression = TZ_COMPRESSION_JPEG, options.codec.jpeg_subsampling[0] = 4);
     ACCEPTED(white, spec.photometric = TZ_PHOTOMETRIC_MIN_IS_WHITE);
     assert_int_equal(white.photometric, 0);
     tz_image_deinit(&white);

@@ -337,7 +337,7 @@ static tz_result make_all(tz_image *image, const tz_context *ctx)
     spec.metadata = items, spec.metadata_count = 2;
     spec.tags = list, spec.tag_count = 2;
     options.discard_bits = bits, options.discard_count = 3;
-    options.level = 5; /* a warning, which needs memory too */
+    options.codec.effort = 5; /* a warning, which needs memory too */
     const tz_result result = tz_image_init(image, &spec, &options, ctx);
     memset(extra, 0xEE, sizeof extra);
     memset(keys, 0xEE, sizeof keys);

@@ -143,7 +143,7 @@ static void statistics_replace_older_ones(void **state)
         SIZED_ITEM("", "STATISTICS_MAXIMUM", "of nothing", "", 2),
     };
     static const tz_statistics statistics[] = {
-        {5000, -1.5, 1e300, 0.1, 3}, {1000, 1, 2, 1.0 / 3, 0}, {0, 0, 0, 0, 0}};
+        {0, 5000, -1.5, 1e300, 0.1, 3}, {0, 1000, 1, 2, 1.0 / 3, 0}, {0, 0, 0, 0, 0, 0}};
     start();
     spec.bands = 3, spec.photometric = TZ_PHOTOMETRIC_MIN_IS_BLACK;
     ITEMS(items);

@@ -181,7 +181,7 @@ static void ycbcr_reports_its_range(void **state)
         return;
     start();
     spec.bands = 3, spec.photometric = TZ_PHOTOMETRIC_YCBCR;
-    options.compression = TZ_COMPRESSION_JPEG, options.jpeg_subsampling[1] = 1;
+    options.codec.compression = TZ_COMPRESSION_JPEG, options.codec.jpeg_subsampling[1] = 1;
     made_file m = made_with(NULL, &bytes, 0);
     assert_int_equal(m.info->ycbcr_subsampling[0], 2);
     assert_int_equal(m.info->ycbcr_subsampling[1], 1);
@@ -189,7 +189,7 @@ static void ycbcr_reports_its_range(void **state)
     assert_memory_equal(data_of(m.handle, 347, TZ_TYPE_UNDEFINED, 4), tables, sizeof tables);
     made_close(&m);
     start();
-    options.compression = TZ_COMPRESSION_JPEG;
+    options.codec.compression = TZ_COMPRESSION_JPEG;
     made_file grey = made(0);
     TAGS(grey.handle, 256, 257, 258, 259, 262, 277, 284, 322, 323, 324, 325, 339);
     made_close(&grey);
@@ -202,7 +202,7 @@ static void lerc_reports_its_parameters(void **state)
     if (!has_encoder(TZ_COMPRESSION_LERC) || !has_encoder(TZ_COMPRESSION_DEFLATE))
         return;
     start();
-    options.compression = TZ_COMPRESSION_LERC, options.lerc_compression = 1;
+    options.codec.compression = TZ_COMPRESSION_LERC, options.codec.lerc_compression = 1;
     made_file m = made(0);
     assert_memory_equal(data_of(m.handle, 50674, TZ_TYPE_LONG, 2), wanted, sizeof wanted);
     assert_int_equal(tz_file_get_level(m.handle, 0)->lerc_compression, 1);
@@ -215,7 +215,7 @@ static void predictor_is_reported(void **state)
     if (!has_encoder(TZ_COMPRESSION_LZW))
         return;
     start();
-    options.compression = TZ_COMPRESSION_LZW, spec.dtype = TZ_DTYPE_FLOAT32;
+    options.codec.compression = TZ_COMPRESSION_LZW, spec.dtype = TZ_DTYPE_FLOAT32;
     made_file m = made(0);
     assert_int_equal(tz_file_get_level(m.handle, 0)->predictor, 3);
     assert_int_equal(tz_file_get_level(m.handle, 0)->compression, 5);

@@ -17,7 +17,7 @@ static tz_writer *begin(const raster *r, const tz_write_options *options, tz_mem
 static tz_write_options plain(void)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     return options;
 }
 
@@ -171,10 +171,10 @@ static void bigtiff_is_chosen_by_size_or_by_wish(void **state)
         options.bigtiff = wishes[i];
         for (int big = 0; big < 2; big++) {
             options.big_endian = big == 1;
-            tz_write_report report;
+            SCOPED_WRITE_REPORT report = NULL;
             tz_memory out = raster_write(&r, &options, NULL, &report);
-            assert_int_equal(report.bigtiff, i == 1);
-            assert_int_equal(report.file_size, out.size);
+            assert_int_equal(report->bigtiff, i == 1);
+            assert_int_equal(report->file_size, out.size);
             assert_memory_equal(out.data, big ? "MM" : "II", 2);
             assert_int_equal(((uint8_t *)out.data)[big ? 3 : 2], i == 1 ? 43 : 42);
             raster_check(&r, &out, 0);
@@ -196,7 +196,7 @@ static tz_result forget(tz_sink *sink, uint64_t offset, const tz_bytes *pieces, 
     return TZ_OK;
 }
 
-static tz_result write_huge(tz_bigtiff bigtiff, tz_write_report *report, tz_error *err)
+static tz_result write_huge(tz_bigtiff bigtiff, tz_write_report **report, tz_error *err)
 {
     struct {
         tz_sink base;
@@ -232,12 +232,12 @@ static tz_result write_huge(tz_bigtiff bigtiff, tz_write_report *report, tz_erro
 static void four_gigabytes_make_a_bigtiff(void **state)
 {
     (void)state;
-    tz_write_report report = {0};
+    SCOPED_WRITE_REPORT report = NULL;
     tz_error err = {0};
     if (write_huge(TZ_BIGTIFF_IF_NEEDED, &report, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    assert_true(report.bigtiff);
-    assert_true(report.file_size > UINT32_MAX);
+    assert_true(report->bigtiff);
+    assert_true(report->file_size > UINT32_MAX);
     assert_int_equal(write_huge(TZ_BIGTIFF_NO, &report, &err), TZ_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "too large for a classic TIFF"));
 }

@@ -48,13 +48,14 @@ static tz_buffer part_of(const tz_buffer *buffer, const tz_window *window)
     return part;
 }
 
-static levels levels_new(const tz_cog_plan_info *info, const raster *r)
+static levels levels_new(const tz_cog_plan *plan, const raster *r)
 {
+    const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     levels all = {.count = info->level_count};
     for (uint32_t i = 0; i < all.count; i++) {
-        all.pixels[i] = new_buffer(info->dtype, info->bands, &info->levels[i]);
+        all.pixels[i] = new_buffer(info->dtype, info->bands, tz_cog_plan_get_level(plan, i));
         if (info->mask)
-            all.masks[i] = new_buffer(TZ_DTYPE_UINT8, 1, &info->levels[i]);
+            all.masks[i] = new_buffer(TZ_DTYPE_UINT8, 1, tz_cog_plan_get_level(plan, i));
     }
     memcpy(all.pixels[0].data, r->pixels.data, (size_t)all.pixels[0].band_stride * info->bands);
     if (info->mask)
@@ -80,7 +81,7 @@ typedef struct blob_set {
 static tz_memory make_block(const tz_cog_plan *plan, levels *all, uint32_t level, uint64_t block)
 {
     tz_error err;
-    tz_cog_block what;
+    tz_cog_block what = TZ_COG_BLOCK_INIT;
     tz_memory blob = {0};
     const bool masked = all->masks[0].data != NULL;
     if (tz_cog_block_get(&what, plan, level, block, &err) != TZ_OK)
@@ -92,10 +93,11 @@ static tz_memory make_block(const tz_cog_plan *plan, levels *all, uint32_t level
         const tz_buffer from_mask =
             masked ? part_of(&all->masks[level - 1], &what.source) : (tz_buffer){0};
         if (tz_overview_block(plan, level, block, &from, masked ? &from_mask : NULL, &pixels,
-                              masked ? &mask : NULL, &err) != TZ_OK)
+                              masked ? &mask : NULL, NULL, &err) != TZ_OK)
             fail_msg("%s", err.message);
     }
-    if (tz_encode_block(&blob, plan, level, block, &pixels, masked ? &mask : NULL, &err) != TZ_OK)
+    if (tz_encode_block(&blob, plan, level, block, &pixels, masked ? &mask : NULL, NULL, &err) !=
+        TZ_OK)
         fail_msg("%s", err.message);
     return blob;
 }
@@ -104,10 +106,10 @@ static tz_memory make_block(const tz_cog_plan *plan, levels *all, uint32_t level
 static blob_set make_blobs(const tz_cog_plan *plan, const raster *r)
 {
     const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
-    levels all = levels_new(info, r);
+    levels all = levels_new(plan, r);
     blob_set set = {.list = calloc((size_t)info->block_count, sizeof *set.list)};
     for (uint32_t level = 0; level < info->level_count; level++) {
-        const uint64_t count = info->levels[level].block_count;
+        const uint64_t count = tz_cog_plan_get_level(plan, level)->block_count;
         for (uint64_t i = 0; i < count; i++)
             set.list[set.count++] = make_block(plan, &all, level, count - 1 - i);
     }
@@ -164,7 +166,7 @@ static tz_bytes *heads_of(const blob_set *set)
 {
     tz_bytes *heads = calloc(set->count, sizeof *heads);
     for (size_t i = 0; i < set->count; i++) {
-        tz_blob_info block;
+        tz_blob_info block = TZ_BLOB_INFO_INIT;
         tz_error err;
         assert_int_equal(tz_blob_read_info(&block, set->list[i].data, TZ_BLOB_HEADER, &err), TZ_OK);
         assert_int_equal(block.size, set->list[i].size);
@@ -193,15 +195,21 @@ static tz_memory paste(const tz_cog_plan *plan, const blob_set *set)
     tz_memory file = {calloc((size_t)a->file_size, 1), (size_t)a->file_size};
     memcpy(file.data, a->front.data, a->front.size);
     assert_int_equal(a->blob_count, set->count);
-    for (size_t i = 0; i < set->count; i++)
-        for (size_t k = 0; k < a->run_counts[i]; k++) {
-            const tz_copy_run *run = &a->runs[i][k];
-            assert_true(run->offset >= a->front.size);
-            assert_true(run->offset + run->size <= file.size);
-            assert_true(run->from + run->size <= set->list[i].size);
-            memcpy((uint8_t *)file.data + run->offset,
-                   (const uint8_t *)set->list[i].data + run->from, (size_t)run->size);
+    for (size_t i = 0; i < set->count; i++) {
+        size_t count;
+        const tz_copy_run *runs = tz_assembly_get_runs(a, i, &count);
+        for (size_t k = 0; k < count; k++) {
+            const tz_copy_run *run = &runs[k];
+            assert_true(run->file_offset >= a->front.size);
+            assert_true(run->file_offset + run->size <= file.size);
+            assert_true(run->blob_offset + run->size <= set->list[i].size);
+            memcpy((uint8_t *)file.data + run->file_offset,
+                   (const uint8_t *)set->list[i].data + run->blob_offset, (size_t)run->size);
         }
+    }
+    size_t none = 1;
+    assert_null(tz_assembly_get_runs(a, set->count, &none));
+    assert_int_equal(none, 0);
     tz_assembly_free(a);
     heads_free(heads, set->count);
     return file;
@@ -218,15 +226,16 @@ static void check_same(const tz_memory *wanted, const void *data, size_t size, c
 
 static void check_assembled_file(const tz_cog_plan *plan, blob_set *set, const tz_memory *wanted)
 {
-    const tz_blobs blobs = {set->count, read_blob, set};
+    const tz_blobs blobs = {
+        .struct_size = sizeof blobs, .count = set->count, .read = read_blob, .user = set};
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_error err;
     how.verify = TZ_VERIFY_ALL, how.no_sync = true;
     if (tz_assemble_file(scratch_path("out.tif"), plan, &blobs, &how, &report, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    assert_int_equal(report.file_size, wanted->size);
-    assert_true(report.tiles_verified > 0);
+    assert_int_equal(report->file_size, wanted->size);
+    assert_true(report->tiles_verified > 0);
     assert_true(scratch_holds("out.tif", wanted->data, wanted->size));
     assert_int_equal(scratch_count(), 1);
 }
@@ -253,7 +262,7 @@ static tz_write_options small_tiles(void)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
     options.tile_width = options.tile_height = 16;
-    options.compression = TZ_COMPRESSION_LZW; /* in every build */
+    options.codec.compression = TZ_COMPRESSION_LZW; /* in every build */
     return options;
 }
 
@@ -340,7 +349,7 @@ static void test_interleaves_and_formats(void **state)
         options.interleave = (tz_interleave)(i / 2 % 3);
         options.big_endian = i & 1;
         options.bigtiff = i & 2 ? TZ_BIGTIFF_YES : TZ_BIGTIFF_IF_NEEDED;
-        options.compression = i < 6 ? TZ_COMPRESSION_PACKBITS : TZ_COMPRESSION_NONE;
+        options.codec.compression = i < 6 ? TZ_COMPRESSION_PACKBITS : TZ_COMPRESSION_NONE;
         check_same_file(&r, &options, 1 + i % 4);
         raster_free(&r);
     }
@@ -350,25 +359,39 @@ static void test_statistics_are_the_same_bits(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_FLOAT32, 3, 333, 222, true);
-    tz_statistics by_writer[3], by_blocks[3];
     for (unsigned i = 0; i < 3; i++) {
         tz_write_options options = small_tiles();
+        SCOPED_WRITE_REPORT by_writer = NULL;
+        SCOPED_WRITE_REPORT by_blocks = NULL;
+        tz_assembly *a = NULL;
         options.interleave = (tz_interleave)i;
         options.statistics_items = true;
         check_same_file(&r, &options, 5);
         options.cog = true;
         options.statistics_items = false;
-        options.statistics = by_writer;
+        options.statistics = true;
         const raster_variant way = {0};
-        tz_memory file = raster_write(&r, &options, &way, NULL);
+        tz_memory file = raster_write(&r, &options, &way, &by_writer);
         tz_cog_plan *plan = new_plan(&r, &options, 3);
         blob_set set = make_blobs(plan, &r);
-        const tz_blobs blobs = {set.count, read_blob, &set};
-        options.statistics = by_blocks;
+        const tz_blobs blobs = {
+            .struct_size = sizeof blobs, .count = set.count, .read = read_blob, .user = &set};
         assert_int_equal(
-            tz_assemble_file(scratch_path("out.tif"), plan, &blobs, &options, NULL, NULL), TZ_OK);
-        assert_memory_equal(by_blocks, by_writer, sizeof by_writer);
-        assert_true(by_blocks[0].valid > 0);
+            tz_assemble_file(scratch_path("out.tif"), plan, &blobs, &options, &by_blocks, NULL),
+            TZ_OK);
+        tz_bytes *heads = heads_of(&set);
+        assert_int_equal(tz_assembly_create(&a, plan, heads, set.count, NULL), TZ_OK);
+        for (uint32_t band = 0; band < 3; band++) {
+            const tz_statistics *wanted = tz_write_report_get_statistics(by_writer, band);
+            const tz_statistics *found = tz_write_report_get_statistics(by_blocks, band);
+            assert_memory_equal(found, wanted, sizeof *wanted);
+            assert_memory_equal(tz_assembly_get_statistics(a, band), wanted, sizeof *wanted);
+            assert_true(found->valid_count > 0);
+        }
+        assert_null(tz_write_report_get_statistics(by_blocks, 3));
+        assert_null(tz_assembly_get_statistics(a, 3));
+        tz_assembly_free(a);
+        heads_free(heads, set.count);
         blob_set_free(&set);
         tz_cog_plan_free(plan);
         tz_memory_free(&file);
@@ -401,11 +424,11 @@ static void test_other_codecs_in_overviews(void **state)
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT8, 3, 150, 170, true);
     tz_write_options options = small_tiles();
-    options.compression = TZ_COMPRESSION_DEFAULT;
-    options.overview_compression = TZ_COMPRESSION_JPEG;
-    options.overview_quality = 60;
+    options.codec.compression = TZ_COMPRESSION_DEFAULT;
+    options.overview_codec.compression = TZ_COMPRESSION_JPEG;
+    options.overview_codec.quality = 60;
     check_same_file(&r, &options, 2);
-    options.compression = TZ_COMPRESSION_JPEG;
+    options.codec.compression = TZ_COMPRESSION_JPEG;
     r.spec.photometric = TZ_PHOTOMETRIC_YCBCR;
     check_same_file(&r, &options, 2);
     raster_free(&r);
@@ -459,9 +482,11 @@ static void test_sizes_decide_about_bigtiff(void **state)
         if (a) {
             assert_int_equal(a->bigtiff, cases[i].bigtiff);
             assert_int_equal(((const uint8_t *)a->front.data)[2], cases[i].bigtiff ? 43 : 42);
-            assert_int_equal(a->run_counts[0], 1);
-            assert_int_equal(a->runs[0][0].offset, 4096);
-            assert_int_equal(a->runs[0][0].from, head.size);
+            size_t count;
+            const tz_copy_run *runs = tz_assembly_get_runs(a, 0, &count);
+            assert_int_equal(count, 1);
+            assert_int_equal(runs[0].file_offset, 4096);
+            assert_int_equal(runs[0].blob_offset, head.size);
             assert_int_equal(a->file_size, 4096 + 16 * (cases[i].size + 8ull));
         }
         tz_assembly_free(a);
@@ -482,7 +507,7 @@ typedef struct thread_job {
 static void *encode_all(void *opaque)
 {
     thread_job *job = opaque;
-    const uint64_t count = tz_cog_plan_get_info(job->plan)->levels[0].block_count;
+    const uint64_t count = tz_cog_plan_get_level(job->plan, 0)->block_count;
     for (uint64_t i = 0; i < count; i++)
         job->blobs[i] = make_block(job->plan, job->all, 0, i);
     return NULL;
@@ -497,8 +522,8 @@ static void test_threads_share_a_plan(void **state)
     tz_write_options options = small_tiles();
     options.statistics_items = true;
     tz_cog_plan *plan = new_plan(&r, &options, 3);
-    const uint64_t count = tz_cog_plan_get_info(plan)->levels[0].block_count;
-    levels all = levels_new(tz_cog_plan_get_info(plan), &r);
+    const uint64_t count = tz_cog_plan_get_level(plan, 0)->block_count;
+    levels all = levels_new(plan, &r);
     thread_job jobs[THREADS];
     pthread_t threads[THREADS];
     assert_true(count > 1 && count <= 16);
@@ -516,6 +541,162 @@ static void test_threads_share_a_plan(void **state)
         }
     for (uint64_t k = 0; k < count; k++)
         tz_memory_free(&jobs[0].blobs[k]);
+    levels_free(&all);
+    tz_cog_plan_free(plan);
+    raster_free(&r);
+}
+
+/* ---- options of one call ---- */
+
+/* Counts calls, and stops at one of them. */
+typedef struct counted {
+    uint64_t calls;
+    uint64_t stop; /* 0: never */
+    uint64_t done;
+    uint64_t total;
+} counted;
+
+static bool count_call(void *user, uint64_t done, uint64_t total)
+{
+    counted *c = user;
+    assert_true(done >= c->done && done <= total);
+    c->calls++;
+    c->done = done;
+    c->total = total;
+    return c->calls != c->stop;
+}
+
+/* Threads make the same bytes, and all are told of the progress. */
+static void test_threads_and_progress_of_a_block(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_FLOAT32, 2, 700, 600, true);
+    tz_write_options options = small_tiles();
+    options.statistics_items = true;
+    options.overview_resampling = TZ_RESAMPLING_CUBIC;
+    tz_cog_plan *plan = new_plan(&r, &options, 64);
+    levels all = levels_new(plan, &r);
+    const tz_cog_level *second = tz_cog_plan_get_level(plan, 1);
+    const tz_window window = {.width = second->width, .height = second->height};
+    tz_memory wanted = make_block(plan, &all, 0, 0);
+    tz_memory smaller = make_block(plan, &all, 1, 0);
+    tz_buffer pixels = new_buffer(TZ_DTYPE_FLOAT32, 2, second);
+    tz_buffer mask = new_buffer(TZ_DTYPE_UINT8, 1, second);
+    for (uint32_t threads = 0; threads < 5; threads++) {
+        tz_block_options how = TZ_BLOCK_OPTIONS_INIT;
+        counted c = {0};
+        tz_memory blob = {0};
+        how.threads = threads;
+        how.progress = (tz_progress){count_call, &c};
+        assert_int_equal(
+            tz_encode_block(&blob, plan, 0, 0, &all.pixels[0], &all.masks[0], &how, NULL), TZ_OK);
+        check_same(&wanted, blob.data, blob.size, "a blob");
+        tz_memory_free(&blob);
+        assert_true(c.calls > 2 && c.done == c.total);
+        if (threads < 2)
+            assert_int_equal(c.calls, c.total + 1); /* between all tiles */
+        c = (counted){0};
+        memset(pixels.data, 1, (size_t)pixels.band_stride * 2);
+        memset(mask.data, 1, (size_t)mask.band_stride);
+        assert_int_equal(tz_overview_window(plan, 1, &window, &all.pixels[0], &all.masks[0],
+                                            &pixels, &mask, &how, NULL),
+                         TZ_OK);
+        assert_memory_equal(pixels.data, all.pixels[1].data, (size_t)pixels.band_stride * 2);
+        assert_memory_equal(mask.data, all.masks[1].data, (size_t)mask.band_stride);
+        assert_true(c.calls > 1 && c.done == c.total && c.total == second->height);
+    }
+    free(pixels.data);
+    free(mask.data);
+    tz_memory_free(&smaller);
+    tz_memory_free(&wanted);
+    levels_free(&all);
+    tz_cog_plan_free(plan);
+    raster_free(&r);
+}
+
+static void test_a_block_can_be_cancelled(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 300, 300, false);
+    const tz_write_options options = small_tiles();
+    tz_cog_plan *plan = new_plan(&r, &options, 64);
+    levels all = levels_new(plan, &r);
+    for (uint64_t stop = 1; stop < 4; stop++) {
+        tz_block_options how = TZ_BLOCK_OPTIONS_INIT;
+        counted c = {.stop = stop};
+        tz_memory blob = {0};
+        tz_error err;
+        how.progress = (tz_progress){count_call, &c};
+        assert_int_equal(tz_encode_block(&blob, plan, 0, 0, &all.pixels[0], NULL, &how, &err),
+                         TZ_ERR_CANCELLED);
+        assert_int_equal(c.calls, stop);
+        assert_null(blob.data);
+        c = (counted){.stop = stop};
+        assert_int_equal(
+            tz_overview_block(plan, 1, 0, &all.pixels[0], NULL, &all.pixels[1], NULL, &how, &err),
+            TZ_ERR_CANCELLED);
+        assert_int_equal(c.calls, stop);
+    }
+    levels_free(&all);
+    tz_cog_plan_free(plan);
+    raster_free(&r);
+}
+
+/* ---- structs of the caller ---- */
+
+/* A struct is filled as far as it reaches; a longer one gets zeros. */
+static void test_structs_of_other_versions(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 2, 100, 90, false);
+    tz_write_options options = small_tiles();
+    options.statistics_items = true;
+    tz_cog_plan *plan = new_plan(&r, &options, 64);
+    levels all = levels_new(plan, &r);
+    tz_memory blob = make_block(plan, &all, 0, 0);
+    const tz_bytes head = {blob.data, blob.size};
+    tz_error err;
+    struct {
+        tz_cog_block block;
+        uint64_t more;
+    } newer = {.block = {.struct_size = sizeof newer}, .more = 7};
+    assert_int_equal(tz_cog_block_get(&newer.block, plan, 0, 0, &err), TZ_OK);
+    assert_true(newer.more == 0 && newer.block.struct_size == sizeof newer);
+    assert_int_equal(newer.block.window.width, 100);
+    tz_cog_block older = {.struct_size = offsetof(tz_cog_block, source), .tiles = 99};
+    assert_int_equal(tz_cog_block_get(&older, plan, 0, 0, &err), TZ_OK);
+    assert_true(older.tiles == 99 && older.window.height == 90);
+    tz_cog_block unset = {.struct_size = 0};
+    assert_int_equal(tz_cog_block_get(&unset, plan, 0, 0, &err), TZ_ERR_ARG);
+    tz_blob_info info = {.struct_size = offsetof(tz_blob_info, size), .size = 99};
+    assert_int_equal(tz_blob_read_info(&info, head.data, head.size, &err), TZ_OK);
+    assert_true(info.size == 99 && info.head_size > 0);
+    info.struct_size = SIZE_MAX;
+    assert_int_equal(tz_blob_read_info(&info, head.data, head.size, &err), TZ_ERR_ARG);
+    /* elements of an array are as far apart as the first one says */
+    struct {
+        tz_statistics is;
+        uint64_t more;
+    } bands[2] = {{.is = {.struct_size = sizeof bands[0]}}, {.more = 7}};
+    assert_int_equal(tz_blob_read_statistics(&bands[0].is, plan, &head, &err), TZ_OK);
+    assert_true(bands[0].is.valid_count == 9000 && bands[1].is.valid_count == 9000);
+    assert_true(bands[1].is.struct_size == sizeof bands[1] && bands[1].more == 0);
+    assert_int_equal(tz_blob_read_statistics(NULL, plan, &head, &err), TZ_ERR_ARG);
+    bands[0].is.struct_size = 0;
+    assert_int_equal(tz_blob_read_statistics(&bands[0].is, plan, &head, &err), TZ_ERR_ARG);
+    assert_null(tz_cog_plan_get_level(plan, tz_cog_plan_get_info(plan)->level_count));
+    tz_block_options how;
+    tz_block_options_init(&how, sizeof how);
+    how.struct_size = 1;
+    tz_memory none = {0};
+    assert_int_equal(tz_encode_block(&none, plan, 0, 0, &all.pixels[0], NULL, &how, &err),
+                     TZ_ERR_ARG);
+    tz_blobs blobs;
+    tz_blobs_init(&blobs, sizeof blobs);
+    blobs.struct_size = 1;
+    assert_int_equal(tz_assemble_file(scratch_path("out.tif"), plan, &blobs, NULL, NULL, &err),
+                     TZ_ERR_ARG);
+    tz_memory_free(&blob);
     levels_free(&all);
     tz_cog_plan_free(plan);
     raster_free(&r);
@@ -562,7 +743,7 @@ static void test_missing_doubled_and_foreign_blocks_are_named(void **state)
 {
     (void)state;
     fixture f = fixture_make();
-    tz_blob_info last;
+    tz_blob_info last = TZ_BLOB_INFO_INIT;
     char text[64];
     const size_t count = f.set.count;
     tz_bytes kept = f.heads[count - 1];
@@ -609,7 +790,8 @@ static void test_a_changed_tile_is_noticed(void **state)
 {
     (void)state;
     fixture f = fixture_make();
-    const tz_blobs blobs = {f.set.count, read_blob, &f.set};
+    const tz_blobs blobs = {
+        .struct_size = sizeof blobs, .count = f.set.count, .read = read_blob, .user = &f.set};
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
     tz_error err;
     how.verify = TZ_VERIFY_ALL;
@@ -636,7 +818,8 @@ static void test_a_cancelled_assembly_leaves_nothing(void **state)
 {
     (void)state;
     fixture f = fixture_make();
-    const tz_blobs blobs = {f.set.count, read_blob, &f.set};
+    const tz_blobs blobs = {
+        .struct_size = sizeof blobs, .count = f.set.count, .read = read_blob, .user = &f.set};
     tz_write_options how = TZ_WRITE_OPTIONS_INIT;
     tz_error err;
     int calls = 0;
@@ -668,7 +851,8 @@ static void test_every_read_of_a_blob_may_fail(void **state)
     for (int n = 1; result != TZ_OK; n++) {
         int left = n;
         void *user[] = {&f.set, &left};
-        const tz_blobs blobs = {f.set.count, refuse_blob, user};
+        const tz_blobs blobs = {
+            .struct_size = sizeof blobs, .count = f.set.count, .read = refuse_blob, .user = user};
         tz_error err;
         result = tz_assemble_file(scratch_path("out.tif"), f.plan, &blobs, &how, NULL, &err);
         assert_int_equal(scratch_count(), result == TZ_OK);
@@ -686,27 +870,27 @@ static void test_wrong_pixels_are_refused(void **state)
     fixture f = fixture_make();
     tz_memory blob = {0};
     tz_error err;
-    tz_cog_block what;
+    tz_cog_block what = TZ_COG_BLOCK_INIT;
     uint8_t room[32 * 32] = {0};
     const tz_buffer right = {
         .data = room, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 32, .width = 32};
     tz_buffer wrong = right;
-    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, &right, NULL, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, &right, NULL, NULL, &err), TZ_ERR_ARG);
     assert_non_null(strstr(err.message, "has no mask"));
     wrong.width = 31;
-    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, &wrong, &right, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, &wrong, &right, NULL, &err), TZ_ERR_ARG);
     wrong = right;
     wrong.dtype = TZ_DTYPE_INT8;
-    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, &wrong, &right, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, NULL, NULL, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_encode_block(&blob, f.plan, 9, 0, &right, &right, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 99, &right, &right, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, &wrong, &right, NULL, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, NULL, NULL, NULL, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 9, 0, &right, &right, NULL, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_encode_block(&blob, f.plan, 0, 99, &right, &right, NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_cog_block_get(&what, f.plan, 1, 99, &err), TZ_ERR_ARG);
     const tz_window window = {.column = 90, .width = 32, .height = 32};
     tz_window source;
     assert_int_equal(tz_cog_source(&source, f.plan, 1, &window, &err), TZ_ERR_ARG);
     assert_int_equal(tz_cog_source(&source, f.plan, 0, &what.window, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_overview_block(f.plan, 0, 0, &right, &right, &right, &right, &err),
+    assert_int_equal(tz_overview_block(f.plan, 0, 0, &right, &right, &right, &right, NULL, &err),
                      TZ_ERR_ARG);
     fixture_free(&f);
 }
@@ -721,7 +905,8 @@ static void test_every_allocation_may_fail(void **state)
     (void)state;
     fixture f = fixture_make();
     for (uint64_t n = 1;; n++) {
-        const tz_blobs blobs = {f.set.count, read_blob, &f.set};
+        const tz_blobs blobs = {
+            .struct_size = sizeof blobs, .count = f.set.count, .read = read_blob, .user = &f.set};
         tz_write_options how = small_tiles();
         tz_cog_plan *plan = NULL;
         tz_assembly *a = NULL;
@@ -735,7 +920,7 @@ static void test_every_allocation_may_fail(void **state)
         alloc_hook_fail_at(n, false);
         tz_result result = tz_cog_plan_create(&plan, &f.r.spec, &how, 2, &err);
         if (result == TZ_OK)
-            result = tz_encode_block(&blob, plan, 0, 0, &pixels, &pixels, &err);
+            result = tz_encode_block(&blob, plan, 0, 0, &pixels, &pixels, NULL, &err);
         if (result == TZ_OK)
             result = tz_assembly_create(&a, plan, f.heads, f.set.count, &err);
         if (result == TZ_OK)
@@ -772,6 +957,9 @@ int main(void)
 #endif
         SCRATCH(test_sizes_decide_about_bigtiff),
         SCRATCH(test_threads_share_a_plan),
+        SCRATCH(test_threads_and_progress_of_a_block),
+        SCRATCH(test_a_block_can_be_cancelled),
+        SCRATCH(test_structs_of_other_versions),
         SCRATCH(test_missing_doubled_and_foreign_blocks_are_named),
         SCRATCH(test_every_changed_byte_of_a_head_is_noticed),
         SCRATCH(test_a_changed_tile_is_noticed),

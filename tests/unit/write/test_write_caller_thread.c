@@ -69,7 +69,7 @@ enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 static tz_write_options options_of(const layout *l, uint32_t threads)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = TZ_COMPRESSION_LZW;
+    options.codec.compression = TZ_COMPRESSION_LZW;
     options.tile_width = options.tile_height = l->large_tiles ? 128 : 32;
     options.cog = l->cog;
     options.interleave = l->interleave;
@@ -111,7 +111,7 @@ static void written_files_are_the_same(void **state)
         assert_int_equal(write_to(&plain, &r, &layouts[i], &options, &err), TZ_OK);
         for (unsigned turn = 0; turn < 4; turn++) {
             options = options_of(&layouts[i], turn % 2 ? THREADS : 2);
-            options.buffer_bytes = turn & 2 ? 1 : 0; /* as few slots as possible */
+            options.max_host_bytes = turn & 2 ? 1 : 0; /* as few slots as possible */
             bound_sink_init(&bound, true, layouts[i].inserts);
             assert_int_equal(write_to(&bound, &r, &layouts[i], &options, &err), TZ_OK);
             assert_true(bound.committed);

@@ -15,7 +15,7 @@ static tz_write_options cog(void)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
     options.cog = true;
-    options.compression = TZ_COMPRESSION_LZW; /* every build has it */
+    options.codec.compression = TZ_COMPRESSION_LZW; /* every build has it */
     options.tile_width = options.tile_height = TILE;
     return options;
 }
@@ -35,7 +35,7 @@ typedef struct written {
     tz_memory memory;
     tz_file *file;
     const tz_info *info;
-    tz_write_report report;
+    tz_write_report *report;
 } written;
 
 static written write_cog(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_t height, bool mask,
@@ -51,6 +51,7 @@ static written write_cog(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_
 static void close_cog(written *w)
 {
     tz_close(w->file);
+    tz_write_report_free(w->report);
     tz_memory_free(&w->memory);
     raster_free(&w->r);
 }
@@ -65,7 +66,7 @@ static void levels_are_halved_up_to_one_tile(void **state)
     const uint32_t widths[] = {160, 80, 40, 20};
     const uint32_t heights[] = {133, 67, 34, 17};
     assert_int_equal(w.info->level_count, 4);
-    assert_int_equal(w.report.levels, 4);
+    assert_int_equal(w.report->levels, 4);
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(tz_file_get_level(w.file, i)->width, widths[i]);
         assert_int_equal(tz_file_get_level(w.file, i)->height, heights[i]);
@@ -79,7 +80,7 @@ static void an_image_of_one_tile_has_no_overviews(void **state)
     const tz_write_options options = cog();
     written w = write_cog(TZ_DTYPE_UINT8, 1, TILE, TILE, false, &options);
     assert_int_equal(w.info->level_count, 1);
-    assert_int_equal(w.report.spool_bytes, 0);
+    assert_int_equal(w.report->spool_bytes, 0);
     close_cog(&w);
 }
 
@@ -242,9 +243,9 @@ static void sparse_tiles_have_no_bytes(void **state)
     options.sparse = true;
     memset(r.pixels.data, 0, 300 * 300);
     ((uint8_t *)r.pixels.data)[0] = 200;
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_memory memory = raster_write(&r, &options, NULL, &report);
-    assert_int_equal(report.tiles_sparse, report.tiles - report.levels); /* the first of each */
+    assert_int_equal(report->tiles_sparse, report->tiles - report->levels); /* the first of each */
     raster_check(&r, &memory, 0);
     tz_memory_free(&memory);
     raster_free(&r);
@@ -256,9 +257,9 @@ static void overviews_can_have_a_codec_of_their_own(void **state)
 {
     (void)state;
     tz_write_options options = cog();
-    options.compression = TZ_COMPRESSION_NONE;
-    options.overview_compression = TZ_COMPRESSION_LZW;
-    options.overview_predictor = 2;
+    options.codec.compression = TZ_COMPRESSION_NONE;
+    options.overview_codec.compression = TZ_COMPRESSION_LZW;
+    options.overview_codec.predictor = 2;
     written w = write_cog(TZ_DTYPE_UINT8, 1, 100, 100, false, &options);
     assert_int_equal(tz_file_get_level(w.file, 0)->compression, TZ_COMPRESSION_NONE);
     assert_int_equal(tz_file_get_level(w.file, 1)->compression, TZ_COMPRESSION_LZW);
@@ -395,11 +396,11 @@ static void known_sizes_change_nothing(void **state)
     for (int interleave = TZ_INTERLEAVE_PIXEL; interleave <= TZ_INTERLEAVE_TILE; interleave++) {
         raster r = raster_make(TZ_DTYPE_UINT16, 2, 111, 97, false);
         tz_write_options options = cog();
-        tz_write_report report;
-        options.compression = TZ_COMPRESSION_NONE;
+        SCOPED_WRITE_REPORT report = NULL;
+        options.codec.compression = TZ_COMPRESSION_NONE;
         options.interleave = (tz_interleave)interleave;
         tz_memory memory = raster_write(&r, &options, &(raster_variant){.batch = 7}, &report);
-        assert_int_equal(report.spool_bytes, 0);
+        assert_int_equal(report->spool_bytes, 0);
         keeping_sink *sink = calloc(1, sizeof *sink);
         sink->base.struct_size = sizeof sink->base;
         sink->base.write = keep;
@@ -410,7 +411,7 @@ static void known_sizes_change_nothing(void **state)
         assert_int_equal(raster_give(writer, &r, &(raster_variant){.batch = 0}, &err), TZ_OK);
         assert_int_equal(tz_commit(writer, &report, &err), TZ_OK);
         tz_writer_close(writer);
-        assert_int_equal(report.file_size, memory.size);
+        assert_int_equal(report->file_size, memory.size);
         assert_memory_equal(sink->bytes, memory.data, memory.size);
         free(sink);
         tz_memory_free(&memory);
@@ -440,18 +441,18 @@ static void codecs_that_lose_nodata_or_readers_are_reported(void **state)
     r.spec.nodata = (tz_nodata){TZ_NODATA_UINT, {.u = 7}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tz_write_options options = cog();
-        tz_write_report report;
-        options.compression = cases[i].image;
-        options.overview_compression = cases[i].overviews;
-        options.max_error = cases[i].image == TZ_COMPRESSION_LERC ? 3 : 0;
+        SCOPED_WRITE_REPORT report = NULL;
+        options.codec.compression = cases[i].image;
+        options.overview_codec.compression = cases[i].overviews;
+        options.codec.max_error = cases[i].image == TZ_COMPRESSION_LERC ? 3 : 0;
         if (cases[i].feature && !tz_build_feature(cases[i].feature))
             continue;
         tz_memory memory = raster_write(&r, &options, NULL, &report);
-        assert_int_equal(report.levels, 4);
-        assert_int_equal(report.warning_count, cases[i].tag != 0);
+        assert_int_equal(report->levels, 4);
+        assert_int_equal(report->warning_count, cases[i].tag != 0);
         if (cases[i].tag != 0) {
-            assert_int_equal(report.warnings[0].tag, cases[i].tag);
-            assert_int_equal(report.warnings[0].count, 1);
+            assert_int_equal(tz_write_report_get_warning(report, 0)->tag, cases[i].tag);
+            assert_int_equal(tz_write_report_get_warning(report, 0)->count, 1);
         }
         tz_memory_free(&memory);
     }

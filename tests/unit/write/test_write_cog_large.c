@@ -77,7 +77,7 @@ static tz_result give(void *user, const tz_window *window, const tz_buffer *pixe
     return TZ_OK;
 }
 
-static void write_it(const large_case *c, asked *a, tz_write_report *report)
+static void write_it(const large_case *c, asked *a, tz_write_report **report)
 {
     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
     spec.width = spec.height = c->size;
@@ -86,12 +86,12 @@ static void write_it(const large_case *c, asked *a, tz_write_report *report)
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
     options.cog = true;
     options.overview_resampling = TZ_RESAMPLING_AVERAGE;
-    options.compression = TZ_COMPRESSION_LZW;
+    options.codec.compression = TZ_COMPRESSION_LZW;
     if (tz_build_feature("libdeflate")) {
-        options.compression = TZ_COMPRESSION_DEFLATE;
-        options.level = -1;
+        options.codec.compression = TZ_COMPRESSION_DEFLATE;
+        options.codec.effort = -1;
     }
-    options.buffer_bytes = c->memory;
+    options.max_host_bytes = c->memory;
     options.threads = 2;
     options.no_sync = true;
     const tz_row_source source = {.struct_size = sizeof source, .read = give, .user = a};
@@ -152,7 +152,7 @@ static void memory_stays_below_the_cap(void **state)
     (void)state;
     const large_case c = chosen();
     asked a = {.times = calloc(c.size, 1)};
-    tz_write_report report = {0};
+    SCOPED_WRITE_REPORT report = NULL;
     write_it(&c, &a, &report);
     const uint64_t peak = status_of("VmHWM:") - status_of("RssFile:");
     for (uint32_t row = 0; row < c.size; row++)
@@ -160,16 +160,16 @@ static void memory_stays_below_the_cap(void **state)
     print_message("# cap %llu MiB, planned %llu, anonymous memory %llu at requests, %llu ever; "
                   "%llu MiB of file, %llu spooled\n",
                   (unsigned long long)(c.memory >> 20),
-                  (unsigned long long)(report.peak_memory >> 20),
+                  (unsigned long long)(report->peak_memory >> 20),
                   (unsigned long long)(a.most >> 20), (unsigned long long)(peak >> 20),
-                  (unsigned long long)(report.file_size >> 20),
-                  (unsigned long long)(report.spool_bytes >> 20));
-    assert_int_equal(report.buffer_bytes, c.memory); /* it takes no more */
-    assert_true(report.peak_memory <= c.memory);
+                  (unsigned long long)(report->file_size >> 20),
+                  (unsigned long long)(report->spool_bytes >> 20));
+    assert_int_equal(report->max_host_bytes, c.memory); /* it takes no more */
+    assert_true(report->peak_memory <= c.memory);
     assert_true(a.most > 0 && a.most <= c.memory);
     assert_true(peak <= c.memory);
-    assert_true(report.bytes_pixels > 2 * c.memory);
-    check_file(&c, report.levels);
+    assert_true(report->bytes_pixels > 2 * c.memory);
+    check_file(&c, report->levels);
     free(a.times);
 }
 

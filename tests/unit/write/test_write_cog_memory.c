@@ -11,13 +11,13 @@ static uint64_t least_of(write_memory c)
 {
     tz_image_spec spec;
     tz_write_options options;
-    tz_write_report report = {0};
+    SCOPED_WRITE_REPORT report = NULL;
     tz_error err = {0};
     c.buffer_bytes = 1;
     write_memory_describe(&c, &spec, &options);
     if (tz_plan_write(&report, &spec, &options, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
-    return report.buffer_bytes;
+    return report->max_host_bytes;
 }
 
 static void the_cap_holds(void **state)
@@ -45,7 +45,7 @@ static void the_cap_holds(void **state)
                                         .method = methods[(kind + w) % 3],
                                         .interleave = (tz_interleave)(kind % 3)};
                 const tz_write_report report = write_memory_run(&c);
-                assert_true(report.buffer_bytes == caps[cap] || least_of(c) > caps[cap]);
+                assert_true(report.max_host_bytes == caps[cap] || least_of(c) > caps[cap]);
                 assert_true(report.levels == 2 || widths[w] > 1000);
             }
 }
@@ -88,8 +88,8 @@ static void the_least_is_little(void **state)
     const uint64_t tile_row = (uint64_t)c.width * TILE;
     const tz_write_report report = write_memory_run(&c);
     assert_int_equal(report.threads, 1);
-    assert_true(report.buffer_bytes >= tile_row);
-    assert_true(report.buffer_bytes < 2 * tile_row + 4 * MIB);
+    assert_true(report.max_host_bytes >= tile_row);
+    assert_true(report.max_host_bytes < 2 * tile_row + 4 * MIB);
 }
 
 static void memory_does_not_grow_with_the_height(void **state)
@@ -126,19 +126,19 @@ static void a_plan_says_the_same(void **state)
                             .inserts = true};
     tz_image_spec spec;
     tz_write_options options;
-    tz_write_report planned = {0};
+    SCOPED_WRITE_REPORT planned = NULL;
     write_memory_describe(&c, &spec, &options);
     assert_int_equal(tz_plan_write(&planned, &spec, &options, NULL, NULL), TZ_OK);
     const tz_write_report done = write_memory_run(&c);
-    assert_int_equal(planned.levels, 4);
-    assert_int_equal(planned.levels, done.levels);
-    assert_int_equal(planned.tiles, done.tiles);
-    assert_int_equal(planned.threads, done.threads);
-    assert_int_equal(planned.swaths, done.swaths);
-    assert_int_equal(planned.swath_rows, done.swath_rows);
-    assert_int_equal(planned.peak_memory, done.peak_memory);
-    assert_true(planned.file_size >= done.file_size);
-    assert_true(planned.spool_bytes >= done.spool_bytes);
+    assert_int_equal(planned->levels, 4);
+    assert_int_equal(planned->levels, done.levels);
+    assert_int_equal(planned->tiles, done.tiles);
+    assert_int_equal(planned->threads, done.threads);
+    assert_int_equal(planned->tile_rows, done.tile_rows);
+    assert_int_equal(planned->rows_per_tile_row, done.rows_per_tile_row);
+    assert_int_equal(planned->peak_memory, done.peak_memory);
+    assert_true(planned->file_size >= done.file_size);
+    assert_true(planned->spool_bytes >= done.spool_bytes);
     assert_true(done.spool_bytes > 0);
 }
 

@@ -61,7 +61,7 @@ static void integers_too(void **state)
     tz_write_options options = cog_options(TZ_RESAMPLING_AVERAGE, TZ_INTERLEAVE_PIXEL);
     options.statistics_items = true;
     raster_check_variants(&r, options, NAN);
-    options.overview_compression = TZ_COMPRESSION_PACKBITS;
+    options.overview_codec.compression = TZ_COMPRESSION_PACKBITS;
     options.bigtiff = TZ_BIGTIFF_YES;
     options.big_endian = true;
     raster_check_some_variants(&r, options, NAN);
@@ -276,7 +276,7 @@ static void check_sinks(const raster *r, tz_write_options options)
     tz_memory first = raster_write(r, &options, NULL, NULL);
     raster_check(r, &first, NAN);
     for (unsigned m = 0; m < 2; m++) {
-        options.buffer_bytes = memory[m];
+        options.max_host_bytes = memory[m];
         for (unsigned form = 0; form < 4; form++)
             check_own_sink(r, &options, &first, (form & 1) != 0, (form & 2) != 0);
         for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++)
@@ -307,7 +307,7 @@ static void large_files_too(void **state)
     (void)state;
     raster r = raster_make(TZ_DTYPE_UINT16, 1, 700, 500, true);
     tz_write_options options = cog_options(TZ_RESAMPLING_NEAREST, TZ_INTERLEAVE_PIXEL);
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     options.tile_width = options.tile_height = 128;
     check_sinks(&r, options);
     raster_free(&r);

@@ -38,7 +38,7 @@ enum { LAYOUTS = sizeof layouts / sizeof layouts[0], OF_MEMORY = LAYOUTS - 1 };
 static tz_write_options everything(const layout *what)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = TZ_COMPRESSION_LZW;
+    options.codec.compression = TZ_COMPRESSION_LZW;
     options.tile_width = options.tile_height = 32;
     options.interleave = what->interleave;
     options.statistics_items = true;
@@ -250,7 +250,7 @@ static tz_result lying_read(tz_sink *sink, uint64_t offset, void *dst, size_t si
 static void lie_at(const raster *r, const layout *what, uint64_t offset)
 {
     tz_write_options options = everything(what);
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     options.verify = TZ_VERIFY_ALL;
     failing_sink sink = make_sink(what, 0);
     sink.base.read = lying_read;
@@ -270,7 +270,7 @@ static void lie_at(const raster *r, const layout *what, uint64_t offset)
 static void lie_everywhere(const raster *r, const layout *what)
 {
     tz_write_options options = everything(what);
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     tz_memory memory = raster_write(r, &options, NULL, NULL);
     tz_file *file = NULL;
     tz_error err = {0};
@@ -312,7 +312,7 @@ static tz_result bad_read(void *user, const tz_window *window, const tz_buffer *
 static void fail_at_row(const raster *r, const layout *what, int64_t row)
 {
     tz_write_options options = everything(what);
-    options.buffer_bytes = 1;
+    options.max_host_bytes = 1;
     const tz_row_source source = {.struct_size = sizeof source, .read = bad_read, .user = &row};
     tz_memory out = {0};
     tz_writer *writer = NULL;

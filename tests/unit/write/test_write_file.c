@@ -34,7 +34,7 @@ enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 static tz_write_options small_tiles(const layout *what, uint32_t threads)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = TZ_COMPRESSION_LZW;
+    options.codec.compression = TZ_COMPRESSION_LZW;
     options.tile_width = options.tile_height = 16;
     options.threads = threads;
     options.cog = what->cog;
@@ -353,7 +353,7 @@ static void too_little_space_is_found_out_at_once(void **state)
     tz_sink_syscalls calls = tz_sink_real_syscalls;
     calls.free_space = little_space;
     tz_write_options options = small_tiles(&plain, 1);
-    options.compression = TZ_COMPRESSION_NONE;
+    options.codec.compression = TZ_COMPRESSION_NONE;
     tz_writer *writer = NULL;
     tz_error err = {0};
     tz_sink_set_syscalls(&calls);

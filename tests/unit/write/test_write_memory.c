@@ -26,7 +26,7 @@ static void the_cap_holds(void **state)
                                             .strips = (kind & 4) != 0};
                     const tz_write_report report = write_memory_run(&c);
                     const uint64_t least = 600 * KIB + (uint64_t)widths[w] * 256 * 3;
-                    assert_true(report.buffer_bytes == caps[cap] || least > caps[cap] / 4);
+                    assert_true(report.max_host_bytes == caps[cap] || least > caps[cap] / 4);
                 }
 }
 
@@ -42,19 +42,19 @@ static void one_byte_means_the_least(void **state)
                       .buffer_bytes = 1};
     const tz_write_report pushed = write_memory_run(&c);
     const uint64_t tile_row = (uint64_t)20000 * 256;
-    assert_true(pushed.buffer_bytes >= tile_row);
-    assert_true(pushed.buffer_bytes < tile_row + 1 * MIB);
+    assert_true(pushed.max_host_bytes >= tile_row);
+    assert_true(pushed.max_host_bytes < tile_row + 1 * MIB);
     assert_int_equal(pushed.threads, 1);
-    assert_int_equal(pushed.swath_rows, 256);
+    assert_int_equal(pushed.rows_per_tile_row, 256);
 
     c.pull = true;
     const tz_write_report pulled = write_memory_run(&c);
-    assert_int_equal(pulled.buffer_bytes, pushed.buffer_bytes);
+    assert_int_equal(pulled.max_host_bytes, pushed.max_host_bytes);
 
     c.columns = true; /* one column of tiles is enough then */
     const tz_write_report narrow = write_memory_run(&c);
-    assert_true(narrow.buffer_bytes < 1 * MIB);
-    assert_int_equal(narrow.swaths, 79 * 3);
+    assert_true(narrow.max_host_bytes < 1 * MIB);
+    assert_int_equal(narrow.tile_rows, 79 * 3);
 }
 
 static void memory_does_not_grow_with_the_height(void **state)
@@ -82,10 +82,10 @@ static void a_plan_says_the_same(void **state)
     spec.bands = 1;
     spec.dtype = TZ_DTYPE_UINT8;
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = TZ_COMPRESSION_LZW;
+    options.codec.compression = TZ_COMPRESSION_LZW;
     options.threads = 2;
-    options.buffer_bytes = 4 * MIB;
-    tz_write_report planned = {0};
+    options.max_host_bytes = 4 * MIB;
+    SCOPED_WRITE_REPORT planned = NULL;
     assert_int_equal(tz_plan_write(&planned, &spec, &options, NULL, NULL), TZ_OK);
     const write_memory c = {.width = 3000,
                             .height = 700,
@@ -95,12 +95,12 @@ static void a_plan_says_the_same(void **state)
                             .threads = 2,
                             .buffer_bytes = 4 * MIB};
     const tz_write_report done = write_memory_run(&c);
-    assert_int_equal(planned.tiles, done.tiles);
-    assert_int_equal(planned.threads, done.threads);
-    assert_int_equal(planned.swaths, done.swaths);
-    assert_int_equal(planned.swath_rows, done.swath_rows);
-    assert_int_equal(planned.bytes_pixels, done.bytes_pixels);
-    assert_true(planned.file_size >= done.file_size);
+    assert_int_equal(planned->tiles, done.tiles);
+    assert_int_equal(planned->threads, done.threads);
+    assert_int_equal(planned->tile_rows, done.tile_rows);
+    assert_int_equal(planned->rows_per_tile_row, done.rows_per_tile_row);
+    assert_int_equal(planned->bytes_pixels, done.bytes_pixels);
+    assert_true(planned->file_size >= done.file_size);
 }
 
 int main(void)

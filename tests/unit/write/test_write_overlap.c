@@ -59,7 +59,7 @@ static void rows_are_taken_while_tiles_are_written(void **state)
     spec.bands = 1;
     spec.dtype = TZ_DTYPE_UINT8;
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    options.compression = TZ_COMPRESSION_LZW;
+    options.codec.compression = TZ_COMPRESSION_LZW;
     options.threads = 2;
     const tz_row_source source = {.struct_size = sizeof source, .read = on_read, .user = &s};
     tz_writer *writer = NULL;

@@ -44,10 +44,10 @@ static tz_compression pick_codec(void)
 static tz_write_options pick_options(void)
 {
     tz_write_options o = TZ_WRITE_OPTIONS_INIT;
-    o.compression = pick_codec();
-    if (o.compression == TZ_COMPRESSION_DEFLATE)
-        o.level = maybe() ? TZ_EFFORT_FAST : (int32_t)(1 + pick(12));
-    o.predictor = (uint16_t)pick(2);
+    o.codec.compression = pick_codec();
+    if (o.codec.compression == TZ_COMPRESSION_DEFLATE)
+        o.codec.effort = maybe() ? TZ_EFFORT_FAST : (int32_t)(1 + pick(12));
+    o.codec.predictor = (uint16_t)pick(2);
     o.strips = pick(3) == 0;
     o.tile_width = o.strips ? 0 : 16 * (1 + pick(4));
     o.tile_height = o.strips ? pick(40) : 16 * (1 + pick(4));
@@ -92,7 +92,7 @@ static void pick_means(tz_write_options *o)
 {
     static const uint64_t memory[] = {0, 1, 300000, 1 << 20};
     o->threads = 1 + pick(4);
-    o->buffer_bytes = memory[pick(4)];
+    o->max_host_bytes = memory[pick(4)];
 }
 
 static void run_round(uint64_t round)

@@ -49,7 +49,7 @@ static void nor_with_strips(void **state)
     options = (tz_write_options)TZ_WRITE_OPTIONS_INIT;
     options.strips = true;
     options.tile_height = 13;
-    options.compression = TZ_COMPRESSION_PACKBITS;
+    options.codec.compression = TZ_COMPRESSION_PACKBITS;
     raster_check_variants(&r, options, NAN);
     raster_free(&r);
 }
@@ -219,13 +219,13 @@ static void empty_tiles_are_left_out_when_asked(void **state)
             pixels[i] = 7;
     r.spec.nodata = (tz_nodata){TZ_NODATA_UINT, {.u = 7}};
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
-    tz_write_report report;
+    SCOPED_WRITE_REPORT report = NULL;
     tz_memory dense = raster_write(&r, &options, NULL, &report);
-    assert_int_equal(report.tiles_sparse, 0);
+    assert_int_equal(report->tiles_sparse, 0);
     options.sparse = true;
     tz_memory sparse = raster_write(&r, &options, NULL, &report);
-    assert_int_equal(report.tiles, 12);
-    assert_int_equal(report.tiles_sparse, 8);
+    assert_int_equal(report->tiles, 12);
+    assert_int_equal(report->tiles_sparse, 8);
     assert_true(sparse.size < dense.size);
     raster_check(&r, &sparse, NAN);
     tz_memory_free(&sparse);
@@ -263,13 +263,15 @@ static void statistics_are_those_of_the_pixels(void **state)
 {
     (void)state;
     raster r = raster_make(TZ_DTYPE_INT16, 2, 100, 90, true);
-    tz_statistics given[2];
+    SCOPED_WRITE_REPORT report = NULL;
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
-    options.statistics = given;
+    options.statistics = true;
     options.threads = 3;
     r.spec.nodata = (tz_nodata){TZ_NODATA_INT, {.i = 4}};
-    tz_memory memory = raster_write(&r, &options, NULL, NULL);
+    tz_memory memory = raster_write(&r, &options, NULL, &report);
+    assert_null(tz_write_report_get_statistics(report, 2));
     for (uint32_t band = 0; band < 2; band++) {
+        const tz_statistics *given = tz_write_report_get_statistics(report, band);
         const int16_t *pixels = (const int16_t *)r.pixels.data + band * 9000;
         const uint8_t *mask = r.mask.data;
         double sum = 0, squares = 0, least = 1e9, most = -1e9;
@@ -285,10 +287,10 @@ static void statistics_are_those_of_the_pixels(void **state)
         for (uint32_t i = 0; i < 9000; i++)
             if (mask[i] != 0 && pixels[i] != 4)
                 squares += (pixels[i] - sum / (double)count) * (pixels[i] - sum / (double)count);
-        assert_int_equal(given[band].valid, count);
-        assert_true(given[band].minimum == least && given[band].maximum == most);
-        assert_true(fabs(given[band].mean - sum / (double)count) < 1e-9);
-        assert_true(fabs(given[band].deviation - sqrt(squares / (double)count)) < 1e-9);
+        assert_int_equal(given->valid_count, count);
+        assert_true(given->minimum == least && given->maximum == most);
+        assert_true(fabs(given->mean - sum / (double)count) < 1e-9);
+        assert_true(fabs(given->stddev - sqrt(squares / (double)count)) < 1e-9);
     }
     tz_memory_free(&memory);
     raster_free(&r);
