@@ -27,7 +27,8 @@ static bool set_codec(const job *what, tz_image_spec *spec, tz_write_options *ho
 static tz_result read_window(void *user, const tz_window *window, const tz_buffer *pixels,
                              const tz_buffer *mask, tz_error *err)
 {
-    const tz_item item = {.file = user, .window = *window, .into = *pixels};
+    const tz_item item = {
+        .struct_size = sizeof item, .file = user, .window = *window, .into = pixels};
     (void)mask;
     return tz_read(&item, NULL, NULL, err);
 }

@@ -172,7 +172,7 @@ static vclock_sum sum_of_second(void)
 static void bench_bad_tiles(void)
 {
     static tz_tile_status statuses[BAD_TILES_MOST];
-    tz_outcome outcome = {.tiles = statuses, .tile_room = BAD_TILES_MOST};
+    plain_outcome outcome = {.tiles = statuses, .tile_room = BAD_TILES_MOST};
     bad_tiles f = bad_tiles_make(&tile_streams[STREAM_PACKBITS], BAD);
     by_tile single;
     uint8_t *pixels;

@@ -123,19 +123,21 @@ static void read_image(const image *i, const job *j, tz_device *device, bool sta
 {
     tz_file *file = NULL;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    tz_read_report *report = NULL;
     tz_error err;
-    tz_item item = {.into = i->pixels};
+    tz_buffer into = i->pixels;
+    tz_item item = {.struct_size = sizeof item, .into = &into};
     how.device = device;
-    item.into.data = stays ? NULL : i->output;
-    item.into.memory = stays ? i->on_device : NULL;
+    into.data = stays ? (void *)i->on_device : i->output;
+    into.memory = stays ? TZ_MEMORY_DEVICE : TZ_MEMORY_HOST;
     if (tz_open_memory(&file, j->file.data, j->file.size, NULL, &err) != TZ_OK)
         stop(&err);
     item.file = file;
     if (tz_read(&item, &how, &report, &err) != TZ_OK)
         stop(&err);
     tz_close(file);
-    *use = report.device;
+    *use = *report->device;
+    tz_read_report_free(report);
 }
 
 /* Ways: 0 the CPU, 1 the device, 2 the device and the pixels stay there (reading). */
@@ -203,13 +205,14 @@ static image load(const char *path, tz_device *device)
     i.spec.bands = info->bands;
     i.spec.dtype = info->dtype;
     i.size = (size_t)info->width * info->height * info->bands * tz_dtype_size(info->dtype);
-    i.pixels = (tz_buffer){.data = malloc(i.size),
+    i.pixels = (tz_buffer){.struct_size = sizeof(tz_buffer),
+                           .data = malloc(i.size),
                            .dtype = info->dtype,
                            .bands = info->bands,
                            .height = info->height,
                            .width = info->width};
     i.output = warm_buffer(i.size);
-    const tz_item item = {.file = file, .into = i.pixels};
+    const tz_item item = {.struct_size = sizeof item, .file = file, .into = &i.pixels};
     if (!i.pixels.data || tz_read(&item, NULL, NULL, &err) != TZ_OK ||
         tz_device_memory_alloc(&i.on_device, device, i.size, &err) != TZ_OK)
         stop(&err);

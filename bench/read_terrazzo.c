@@ -17,12 +17,12 @@ static void *open_file(const char *path, unsigned threads, shape *what)
     return file;
 }
 
-static tz_item item_of(const tz_file *file, const window *w, bool by_pixel, uint8_t *into)
+static tz_item item_of(const tz_file *file, const window *w, bool by_pixel, uint8_t *into,
+                       tz_buffer *b)
 {
     const tz_info *info = tz_file_get_info(file);
-    tz_item item = {.file = file, .window = {w->column, w->row, w->width, w->height}};
-    tz_buffer *b = &item.into;
-    *b = (tz_buffer){.data = into,
+    *b = (tz_buffer){.struct_size = sizeof *b,
+                     .data = into,
                      .dtype = info->dtype,
                      .bands = info->bands,
                      .height = w->height,
@@ -32,12 +32,16 @@ static tz_item item_of(const tz_file *file, const window *w, bool by_pixel, uint
         b->column_stride = b->band_stride * b->bands;
         b->row_stride = b->column_stride * b->width;
     }
-    return item;
+    return (tz_item){.struct_size = sizeof(tz_item),
+                     .file = file,
+                     .window = {w->column, w->row, w->width, w->height},
+                     .into = b};
 }
 
 static bool read_window(void *file, const window *w, bool by_pixel, unsigned threads, uint8_t *into)
 {
-    const tz_item item = item_of(file, w, by_pixel, into);
+    tz_buffer buffer;
+    const tz_item item = item_of(file, w, by_pixel, into, &buffer);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_error err;
     how.threads = threads;
@@ -52,10 +56,11 @@ static void close_file(void *file)
 static bool read_windows(const window_read *reads, size_t count, bool by_pixel, unsigned threads)
 {
     tz_item *items = calloc(count, sizeof *items);
+    tz_buffer *buffers = calloc(count, sizeof *buffers);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_error err;
     size_t made = 0;
-    bool done = items != NULL;
+    bool done = items != NULL && buffers != NULL;
     how.threads = threads;
     for (; done && made < count; made++) {
         const window_read *p = &reads[made];
@@ -64,7 +69,7 @@ static bool read_windows(const window_read *reads, size_t count, bool by_pixel, 
         const void *file = same ? items[made - 1].file : open_file(p->path, threads, &what);
         if (file == NULL)
             break;
-        items[made] = item_of(file, &p->window, by_pixel, p->into);
+        items[made] = item_of(file, &p->window, by_pixel, p->into, &buffers[made]);
     }
     done = made == count &&
            (tz_read_batch(items, count, &how, NULL, &err) == TZ_OK || failed("%s", err.message));
@@ -73,6 +78,7 @@ static bool read_windows(const window_read *reads, size_t count, bool by_pixel, 
             tz_close((tz_file *)(uintptr_t)items[i].file);
     }
     free(items);
+    free(buffers);
     return done;
 }
 

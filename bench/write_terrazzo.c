@@ -76,7 +76,8 @@ static bool write_rows(void *file, const job *what, uint32_t row, uint32_t rows,
 {
     output *o = file;
     tz_error err;
-    tz_buffer b = {.data = (void *)(uintptr_t)pixels,
+    tz_buffer b = {.struct_size = sizeof(tz_buffer),
+                   .data = (void *)(uintptr_t)pixels,
                    .dtype = dtype_of(what->dtype),
                    .bands = what->bands,
                    .height = rows,

@@ -24,7 +24,8 @@ static tz_result make_buffer(tz_buffer *out, tz_dtype dtype, uint32_t bands,
         out->data = malloc((size_t)(row * window->height * bands));
     if (out->data == NULL)
         return problem_nomem(err, "the pixels of the block");
-    *out = (tz_buffer){.data = out->data,
+    *out = (tz_buffer){.struct_size = sizeof *out,
+                       .data = out->data,
                        .dtype = dtype,
                        .bands = bands,
                        .height = window->height,
@@ -198,6 +199,7 @@ tz_result block_read_image(const block_pixels *into, const tz_cog_plan *plan, ui
                        .side = side_for(info, level, memory - memory / 4)};
     if (result == TZ_OK)
         result = read_window(&d, level, window, into, err);
+    tz_read_report_free(rows.report);
     conversion_close(&c);
     return result;
 }

@@ -32,10 +32,15 @@ static double bytes_per_second(const conversion *c, const convert_result *result
     return result->seconds > 0 ? (double)conversion_bytes(c) / result->seconds : 0;
 }
 
+static uint64_t read_memory(const convert_result *result)
+{
+    return result->reading != NULL ? result->reading->peak_host_bytes : result->input_memory;
+}
+
 static device_summary reader_of(const conversion *c, const convert_result *result)
 {
     return (device_summary){.device = c->file != NULL ? c->device : NULL,
-                            .use = &result->reading.device,
+                            .use = result->reading != NULL ? result->reading->device : NULL,
                             .verb = "decoded",
                             .planned = c->settings->dry_run};
 }
@@ -95,7 +100,7 @@ static void print_conversion_cost(const conversion *c, const convert_result *res
     printf("%" PRIu32 "\n", w->threads);
     page_label("Memory");
     printf("%s for writing, %s for reading\n", text_bytes(a, w->peak_memory),
-           text_bytes(b, c->file != NULL ? result->reading.peak_memory : result->input_memory));
+           text_bytes(b, read_memory(result)));
     if (w->spool_bytes > 0) {
         page_label("Disk");
         printf("%s%s beside the file, until it is whole\n", c->settings->dry_run ? "at most " : "",
@@ -195,8 +200,7 @@ static void write_conversion_cost(json *j, const conversion *c, const convert_re
     json_uint(j, "threads", w->threads);
     json_uint(j, "memory", w->max_host_bytes + result->input_memory);
     json_uint(j, "write_memory", w->peak_memory);
-    json_uint(j, "read_memory",
-              c->file != NULL ? result->reading.peak_memory : result->input_memory);
+    json_uint(j, "read_memory", read_memory(result));
     json_uint(j, "bytes_pixels", w->bytes_pixels);
     json_uint(j, "spool_bytes", w->spool_bytes);
     json_object_end(j);
@@ -204,7 +208,8 @@ static void write_conversion_cost(json *j, const conversion *c, const convert_re
     json_uint_or_null(j, "tiles_sparse", w->tiles_sparse, done);
     json_uint_or_null(j, "tiles_verified", w->tiles_verified, done);
     json_uint_or_null(j, "bytes_tiles", w->bytes_tiles, done);
-    json_uint_or_null(j, "bytes_read", result->reading.bytes_read, done);
+    json_uint_or_null(j, "bytes_read", result->reading != NULL ? result->reading->bytes_read : 0,
+                      done);
     json_uint_or_null(j, "writes", w->writes, done);
     if (done)
         json_double(j, "seconds", result->seconds);
@@ -252,7 +257,8 @@ void convert_report_write(const conversion *c, const convert_result *result)
     if (c->info != NULL)
         problem_write_warnings(&j, c->file);
     problem_write_each(&j, &c->note, c->note_count);
-    problem_write_each(&j, result->reading.warnings, result->reading.warning_count);
+    for (uint32_t i = 0; result->reading != NULL && i < result->reading->warning_count; i++)
+        problem_write_each(&j, tz_read_report_get_warning(result->reading, i), 1);
     for (uint32_t i = 0; i < result->writing->warning_count; i++)
         problem_write_each(&j, tz_write_report_get_warning(result->writing, i), 1);
     json_array_end(&j);
@@ -272,12 +278,15 @@ static void warn_each(const tz_error *list, uint32_t count, uint64_t dropped)
 
 void convert_report_warn(const conversion *c, const convert_result *result)
 {
-    const tz_read_report *r = &result->reading;
+    const tz_read_report *r = result->reading;
     const tz_write_report *w = result->writing;
     if (c->info != NULL)
         problem_print_warnings(c->file);
     warn_each(&c->note, c->note_count, 0);
-    warn_each(r->warnings, r->warning_count, r->warnings_dropped);
+    for (uint32_t i = 0; r != NULL && i < r->warning_count; i++)
+        warn_each(tz_read_report_get_warning(r, i), 1, 0);
+    if (r != NULL)
+        warn_each(NULL, 0, r->warnings_dropped);
     for (uint32_t i = 0; i < w->warning_count; i++)
         warn_each(tz_write_report_get_warning(w, i), 1, 0);
     warn_each(NULL, 0, w->warnings_dropped);

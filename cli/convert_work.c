@@ -63,17 +63,18 @@ static tz_result plan_with(conversion *c, uint64_t work, uint64_t for_reading, c
 {
     file_rows rows;
     file_rows_start(&rows, c, for_reading);
-    share_memory(c, work, rows.how.max_memory);
+    share_memory(c, work, rows.how.max_host_bytes);
     tz_result result = plan_writing(c, &rows, out, err);
     if (result != TZ_OK)
         return result;
-    uint64_t allowed = rows.how.max_memory;
+    uint64_t allowed = rows.how.max_host_bytes;
     result = file_rows_plan(&rows, out->writing->rows_per_tile_row, err);
+    tz_read_report_free(out->reading);
     out->reading = rows.report;
-    out->input_memory = rows.how.max_memory;
-    if (result != TZ_OK || rows.how.max_memory == allowed)
+    out->input_memory = rows.how.max_host_bytes;
+    if (result != TZ_OK || rows.how.max_host_bytes == allowed)
         return result;
-    share_memory(c, work, rows.how.max_memory);
+    share_memory(c, work, rows.how.max_host_bytes);
     return plan_writing(c, &rows, out, err);
 }
 
@@ -129,11 +130,12 @@ static tz_result write_rows_of_file(const conversion *c, tz_writer *writer, conv
     file_rows rows;
     file_rows_start(&rows, c, out->input_memory);
     if (c->bounded)
-        rows.max_memory = c->memory.work - out->writing->max_host_bytes;
+        rows.max_host_bytes = c->memory.work - out->writing->max_host_bytes;
     const tz_row_source source = file_rows_source(&rows);
     tz_result result = tz_write_from(writer, &source, err);
+    tz_read_report_free(out->reading);
     out->reading = rows.report;
-    out->input_memory = rows.how.max_memory;
+    out->input_memory = rows.how.max_host_bytes;
     return result;
 }
 

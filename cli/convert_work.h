@@ -7,7 +7,7 @@
 
 typedef struct convert_result {
     tz_write_report *writing; /* NULL before the first plan */
-    tz_read_report reading;   /* of a TIFF; a plan has its first rows only */
+    tz_read_report *reading;  /* of a TIFF, else NULL; a plan has its first rows only */
     uint64_t input_memory;    /* bytes for reading, beside those for writing */
     double seconds;
 } convert_result;

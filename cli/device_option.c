@@ -139,7 +139,7 @@ tz_result device_problem(tz_error *err)
     char needed[TEXT_NUMBER];
     const char *limit = err->limit != NULL ? err->limit : "";
     if (err->result == TZ_ERR_LIMIT && err->found != TZ_NO_VALUE &&
-        strcmp(limit, "device_bytes") == 0)
+        strcmp(limit, "max_device_bytes") == 0)
         snprintf(err->message, sizeof err->message,
                  "the device needs %s bytes of its memory, and --device-memory allows less",
                  text_count(needed, err->found));

@@ -77,8 +77,8 @@ tz_result device_open(tz_device **out, const device_settings *settings, tz_error
 /* Returns true for a device other than the CPU. */
 bool device_has_memory(const tz_device *device);
 
-/* Rewords an error about the library's option device_bytes, which users know as --device-memory.
- * Returns err->result. */
+/* Rewords an error about the library's option max_device_bytes, which users know as
+ * --device-memory. Returns err->result. */
 tz_result device_problem(tz_error *err);
 
 #endif

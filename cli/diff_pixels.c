@@ -235,34 +235,46 @@ static void compare_planes(const comparison *c, const block *where, char *const 
     }
 }
 
-static void make_item_pair(const comparison *c, const block *where, tz_item items[2])
+/* The items of both files for a block, and their buffers; they must not move. */
+typedef struct item_pair {
+    tz_item items[2];
+    tz_buffer pixels[2];
+    tz_buffer masks[2];
+} item_pair;
+
+static void make_item_pair(item_pair *out, const comparison *c, const block *where)
 {
     for (int i = 0; i < 2; i++) {
-        items[i] = (tz_item){.file = c->d->sides[i].file,
-                             .level = c->level->level,
-                             .window = {where->column, where->row, where->width, where->height},
-                             .bands = c->bands + where->band,
-                             .band_count = where->bands,
-                             .into = {.data = c->pixels[i],
-                                      .dtype = c->dtype,
-                                      .bands = where->bands,
-                                      .height = where->height,
-                                      .width = where->width}};
-        items[i].mask = items[i].into;
-        items[i].mask.data = c->masks[i];
-        items[i].mask.dtype = TZ_DTYPE_UINT8;
+        out->pixels[i] = (tz_buffer){.struct_size = sizeof out->pixels[i],
+                                     .data = c->pixels[i],
+                                     .dtype = c->dtype,
+                                     .bands = where->bands,
+                                     .height = where->height,
+                                     .width = where->width};
+        out->masks[i] = out->pixels[i];
+        out->masks[i].data = c->masks[i];
+        out->masks[i].dtype = TZ_DTYPE_UINT8;
+        out->items[i] =
+            (tz_item){.struct_size = sizeof out->items[i],
+                      .file = c->d->sides[i].file,
+                      .level = c->level->level,
+                      .window = {where->column, where->row, where->width, where->height},
+                      .bands = c->bands + where->band,
+                      .band_count = where->bands,
+                      .into = &out->pixels[i],
+                      .into_mask = c->masks[i] != NULL ? &out->masks[i] : NULL};
     }
 }
 
 static tz_result compare_block(comparison *c, const block *where, tz_error *err)
 {
-    tz_item items[2];
-    make_item_pair(c, where, items);
+    item_pair made;
+    make_item_pair(&made, c, where);
     c->how.progress =
         progress_next(&c->progress, (uint64_t)where->bands * where->height * where->width);
-    tz_result result = tz_read_batch(items, 2, &c->how, NULL, err);
+    tz_result result = tz_read_batch(made.items, 2, &c->how, NULL, err);
     if (result != TZ_OK && memory_is_short(err))
-        return memory_refuse_blocks(&c->d->memory, c->d->memory.work - c->how.max_memory,
+        return memory_refuse_blocks(&c->d->memory, c->d->memory.work - c->how.max_host_bytes,
                                     err->found, err);
     if (result != TZ_OK)
         return result;
@@ -297,15 +309,15 @@ static uint64_t reading_least(const comparison *c, const blocks *b)
     comparison planned = *c;
     blocks first = *b;
     block where;
-    tz_item items[2];
+    item_pair made;
     for (int i = 0; i < 2; i++) {
         planned.pixels[i] = &nowhere;
         planned.masks[i] = c->level->has_mask ? &nowhere : NULL;
     }
     if (!blocks_next(&first, &where))
         return 1;
-    make_item_pair(&planned, &where, items);
-    return 1 + memory_to_read(items, 2, &c->how);
+    make_item_pair(&made, &planned, &where);
+    return 1 + memory_to_read(made.items, 2, &c->how);
 }
 
 static tz_result allocate_blocks(comparison *c, const blocks *b, tz_error *err)
@@ -320,7 +332,7 @@ static tz_result allocate_blocks(comparison *c, const blocks *b, tz_error *err)
         c->bands[i] = i;
     if (bytes >= memory)
         return memory_refuse_blocks(&c->d->memory, bytes, reading_least(c, b), err);
-    c->how.max_memory = memory - bytes;
+    c->how.max_host_bytes = memory - bytes;
     bool all = true;
     for (int i = 0; i < 2; i++) {
         c->pixels[i] = malloc((size_t)samples * tz_dtype_size(c->dtype));

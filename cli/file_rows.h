@@ -7,9 +7,9 @@
 
 typedef struct file_rows {
     const conversion *c;
-    tz_read_options how;   /* max_memory grows if a tile needs more */
-    uint64_t max_memory;   /* bytes that it may grow to; 0: any number */
-    tz_read_report report; /* of all windows together */
+    tz_read_options how;     /* max_host_bytes grows if a tile needs more */
+    uint64_t max_host_bytes; /* that it may grow to; 0: any number */
+    tz_read_report *report;  /* of all windows together, for the caller to free; NULL: none */
 } file_rows;
 
 void file_rows_start(file_rows *f, const conversion *c, uint64_t memory);

@@ -83,26 +83,25 @@ tz_result memory_refuse(const memory_share *share, uint64_t work, tz_error *err)
 bool memory_is_short(const tz_error *err)
 {
     return err->result == TZ_ERR_LIMIT && err->limit != NULL &&
-           strcmp(err->limit, "max_memory") == 0 && err->found != TZ_NO_VALUE;
+           strcmp(err->limit, "max_host_bytes") == 0 && err->found != TZ_NO_VALUE;
 }
 
-/* A step of a read may get only a part of max_memory; err->expected is that part. */
-uint64_t memory_needed(const tz_error *err, uint64_t max_memory)
+/* A step of a read may get only a part of max_host_bytes; err->expected is that part. */
+uint64_t memory_needed(const tz_error *err, uint64_t max_host_bytes)
 {
-    const bool known = err->expected > 0 && err->expected < max_memory;
-    const uint64_t times = known ? (max_memory - 1) / err->expected + 1 : 1;
+    const bool known = err->expected > 0 && err->expected < max_host_bytes;
+    const uint64_t times = known ? (max_host_bytes - 1) / err->expected + 1 : 1;
     return err->found < UINT64_MAX / times ? err->found * times : UINT64_MAX;
 }
 
 uint64_t memory_to_read(const tz_item *items, size_t count, const tz_read_options *how)
 {
     tz_read_options least = *how;
-    tz_read_report report = {0};
     tz_error err;
-    least.max_memory = 1024; /* too little for any tile */
-    if (tz_plan_read(&report, items, count, &least, &err) == TZ_OK || !memory_is_short(&err))
+    least.max_host_bytes = 1024; /* too little for any tile */
+    if (tz_plan_read(NULL, items, count, &least, &err) == TZ_OK || !memory_is_short(&err))
         return 0;
-    return memory_needed(&err, least.max_memory);
+    return memory_needed(&err, least.max_host_bytes);
 }
 
 tz_result memory_refuse_blocks(const memory_share *share, uint64_t pixels, uint64_t reading,

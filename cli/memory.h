@@ -18,11 +18,12 @@ memory_share memory_divide(uint64_t given, uint32_t threads, bool on_device);
 /* Makes the error of a command that needs more memory, with the least --memory that suffices. */
 tz_result memory_refuse(const memory_share *share, uint64_t work, tz_error *err);
 
-/* Returns true if a read failed for its max_memory; err->found is then the least that suffices. */
+/* Returns true if a read failed for its max_host_bytes; err->found is then the least that suffices.
+ */
 bool memory_is_short(const tz_error *err);
 
-/* Returns the least max_memory for such a read. */
-uint64_t memory_needed(const tz_error *err, uint64_t max_memory);
+/* Returns the least max_host_bytes for such a read. */
+uint64_t memory_needed(const tz_error *err, uint64_t max_host_bytes);
 
 /* Returns the least bytes that a read needs; 0: not known. Reads tile tables, but no tile. */
 uint64_t memory_to_read(const tz_item *items, size_t count, const tz_read_options *how);

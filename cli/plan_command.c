@@ -45,7 +45,7 @@ static int report_failed_plan(const request_settings *settings, const char *path
 /* The format matters: a PNG needs all pixels in one block, which changes the memory. */
 static int plan_read(const request_settings *settings, const char *path)
 {
-    static transfer_result result; /* too large for a small stack */
+    transfer_result result;
     request r;
     tz_error err;
     request_format format = settings->format != FORMAT_NONE ? settings->format : FORMAT_NPY;
@@ -53,6 +53,7 @@ static int plan_read(const request_settings *settings, const char *path)
     if (request_open(&r, settings, path, format, &err) != TZ_OK)
         return report_failed_plan(settings, path, &err);
     if (transfer_run(&r, &sink, true, &result, &err) != TZ_OK) {
+        transfer_result_free(&result);
         request_close(&r);
         return report_failed_plan(settings, path, &err);
     }
@@ -63,6 +64,7 @@ static int plan_read(const request_settings *settings, const char *path)
         report_print(&shown);
     request_print_warnings(&r);
     report_warn(&result);
+    transfer_result_free(&result);
     request_close(&r);
     return EXIT_OK;
 }

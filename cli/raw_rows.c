@@ -74,7 +74,8 @@ static tz_result allocate_mask(raw_rows *r, tz_error *err)
     uint64_t size = mask_memory(r->c);
     if (size == 0)
         return TZ_OK;
-    r->mask = (tz_buffer){.data = size <= SIZE_MAX ? malloc((size_t)size) : NULL,
+    r->mask = (tz_buffer){.struct_size = sizeof r->mask,
+                          .data = size <= SIZE_MAX ? malloc((size_t)size) : NULL,
                           .dtype = TZ_DTYPE_UINT8,
                           .bands = 1,
                           .width = r->c->spec.width,
@@ -109,7 +110,10 @@ static tz_result allocate_row_buffer(raw_rows *r, tz_error *err)
         return memory_refuse(&c->memory, size, err);
     r->sample_size = tz_dtype_size(c->raw.dtype);
     r->row_size = raw_source_row_samples(&c->raw) * r->sample_size;
-    r->rows = (tz_buffer){.dtype = c->spec.dtype, .bands = c->source_bands, .width = c->spec.width};
+    r->rows = (tz_buffer){.struct_size = sizeof r->rows,
+                          .dtype = c->spec.dtype,
+                          .bands = c->source_bands,
+                          .width = c->spec.width};
     r->rows.data = size <= SIZE_MAX ? malloc((size_t)size) : NULL;
     return r->rows.data != NULL ? allocate_mask(r, err) : problem_nomem(err, "rows");
 }

@@ -182,7 +182,7 @@ static void report_read(const reading *w, const transfer_result *result)
 
 static tz_result read_to_output(const read_settings *settings, const request *r, tz_error *err)
 {
-    static transfer_result result; /* too large for a small stack */
+    transfer_result result = {0};
     reading w = {.settings = settings, .r = r, .out = {.fd = -1}, .mask_out = {.fd = -1}};
     bool picture = r->format == FORMAT_PNG;
     tz_result status = open_outputs(&w, err);
@@ -198,6 +198,7 @@ static tz_result read_to_output(const read_settings *settings, const request *r,
         status = commit_outputs(&w, err);
     if (status == TZ_OK)
         report_read(&w, &result);
+    transfer_result_free(&result);
     output_close(&w.mask_out);
     output_close(&w.out);
     free(w.mask_path);

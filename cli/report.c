@@ -18,12 +18,11 @@
 #include "text.h"
 
 #define BANDS_SHOWN 16
-#define MASK_BIT    TZ_MASK_OF(0u)
 
 /* Returns the level that was read, or that a plan chose. */
 static uint32_t level_read(const report *p)
 {
-    uint32_t level = p->result->outcome.level;
+    uint32_t level = p->result->item.level;
     return level < p->r->info->level_count ? level : 0;
 }
 
@@ -35,14 +34,14 @@ static const char *codec_of(const report *p, char *buffer)
 /* The route of tiles is known after they were read; a plan may not know it. */
 static bool knows_route(const report *p)
 {
-    const tz_read_report *t = &p->result->report;
+    const tz_read_report *t = p->result->report;
     return p->output != NULL || t->tiles_copied + t->tiles_direct + t->tiles_decoded > 0;
 }
 
 static device_summary device_of(const report *p)
 {
     return (device_summary){.device = p->r->device,
-                            .use = &p->result->report.device,
+                            .use = p->result->report->device,
                             .verb = "decoded",
                             .planned = p->output == NULL};
 }
@@ -73,12 +72,12 @@ static void print_what(const report *p)
            w->column, w->row, r->level == TZ_LEVEL_AUTO ? " of level 0" : "");
     page_label("Result");
     printf("%s", text_pair(pair, r->width, r->height));
-    if (p->result->outcome.resampled)
+    if (p->result->item.resampled)
         printf(", resampled (%s)", tz_resampling_name(r->how.resampling));
     putchar('\n');
-    if (p->result->outcome.reduction > 0) {
+    if (p->result->item.reduction > 0) {
         page_label("Reduced");
-        printf("by the codec to 1/%u of the level\n", 1u << p->result->outcome.reduction);
+        printf("by the codec to 1/%u of the level\n", 1u << p->result->item.reduction);
     }
     print_band_list(r);
     georeference_print(r);
@@ -86,7 +85,7 @@ static void print_what(const report *p)
 
 static void print_read_tiles(const report *p)
 {
-    const tz_read_report *t = &p->result->report;
+    const tz_read_report *t = p->result->report;
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
     page_heading("Tiles");
@@ -113,7 +112,7 @@ static void print_read_tiles(const report *p)
 
 static void print_read_cost(const report *p)
 {
-    const tz_read_report *t = &p->result->report;
+    const tz_read_report *t = p->result->report;
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
     page_heading("Cost");
@@ -129,7 +128,7 @@ static void print_read_cost(const report *p)
     printf("%" PRIu32 "\n", t->threads);
     page_label("Memory");
     printf("%s for pixels, %s for reading\n", text_bytes(a, p->result->buffer_bytes),
-           text_bytes(b, t->peak_memory));
+           text_bytes(b, t->peak_host_bytes));
 }
 
 void report_print(const report *p)
@@ -164,7 +163,7 @@ static void write_window(json *j, const char *key, const tz_window *w)
 static void write_what(json *j, const report *p)
 {
     const request *r = p->r;
-    bool resampled = p->result->outcome.resampled;
+    bool resampled = p->result->item.resampled;
     json_uint(j, "level", level_read(p));
     json_bool(j, "level_chosen", r->level == TZ_LEVEL_AUTO);
     write_window(j, "window", &r->window);
@@ -177,7 +176,7 @@ static void write_what(json *j, const report *p)
     json_text(j, "dtype", tz_dtype_name(r->dtype));
     json_bool(j, "resampled", resampled);
     json_text_or_null(j, "resampling", resampled ? tz_resampling_name(r->how.resampling) : NULL);
-    json_uint(j, "reduction", p->result->outcome.reduction);
+    json_uint(j, "reduction", p->result->item.reduction);
     georeference_write(j, r);
 }
 
@@ -204,7 +203,7 @@ static void write_stretch(json *j, const report *p)
 
 static void write_read_cost(json *j, const report *p)
 {
-    const tz_read_report *t = &p->result->report;
+    const tz_read_report *t = p->result->report;
     char codec[TEXT_NUMBER];
     json_object(j, "plan");
     json_uint(j, "tiles", t->tiles);
@@ -215,7 +214,7 @@ static void write_read_cost(json *j, const report *p)
     json_uint(j, "waves", t->waves);
     json_uint(j, "threads", t->threads);
     json_uint(j, "buffer_memory", p->result->buffer_bytes);
-    json_uint(j, "peak_memory", t->peak_memory);
+    json_uint(j, "peak_memory", t->peak_host_bytes);
     json_object_end(j);
     json_object(j, "fetch");
     json_uint(j, "requests", t->requests);
@@ -239,8 +238,8 @@ static void write_damaged(json *j, const transfer_result *result)
     for (uint32_t i = 0; i < result->damaged_count; i++) {
         const tz_tile_status *status = &result->damaged[i];
         json_object_row(j, NULL);
-        json_uint(j, "level", status->level & ~MASK_BIT);
-        json_bool(j, "of_mask", (status->level & MASK_BIT) != 0);
+        json_uint(j, "level", status->level);
+        json_bool(j, "of_mask", status->mask);
         json_uint(j, "tile", status->tile);
         json_text(j, "result", tz_result_name(status->result));
         json_text(j, "cause", tz_cause_name(status->cause));
@@ -266,7 +265,8 @@ void report_write(const report *p)
     write_damaged(&j, p->result);
     json_array(&j, "warnings");
     problem_write_warnings(&j, p->r->file);
-    problem_write_each(&j, p->result->report.warnings, p->result->report.warning_count);
+    for (uint32_t i = 0; i < p->result->report->warning_count; i++)
+        problem_write_each(&j, tz_read_report_get_warning(p->result->report, i), 1);
     json_array_end(&j);
     json_object_end(&j);
     json_close(&j);
@@ -274,15 +274,17 @@ void report_write(const report *p)
 
 void report_warn(const transfer_result *result)
 {
-    const tz_read_report *r = &result->report;
-    for (uint32_t i = 0; i < r->warning_count; i++)
-        term_warning(r->warnings[i].message, r->warnings[i].count);
+    const tz_read_report *r = result->report;
+    for (uint32_t i = 0; i < r->warning_count; i++) {
+        const tz_error *warning = tz_read_report_get_warning(r, i);
+        term_warning(warning->message, warning->count);
+    }
     for (uint32_t i = 0; i < result->damaged_count; i++) {
         const tz_tile_status *status = &result->damaged[i];
         char message[128];
         snprintf(message, sizeof message,
                  "%stile %" PRIu64 " of level %" PRIu32 " could not be read (%s, %s)",
-                 status->level & MASK_BIT ? "mask " : "", status->tile, status->level & ~MASK_BIT,
+                 status->mask ? "mask " : "", status->tile, status->level,
                  tz_result_name(status->result), tz_cause_name(status->cause));
         term_warning(message, 1);
     }

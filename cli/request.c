@@ -219,8 +219,9 @@ static tz_result open_request_device(request *r, tz_error *err)
     tz_result result = device_open(&r->device, asked, err);
     r->how.device = r->device;
     r->how.strict_device = asked->strict;
-    r->how.lossy_on_device = asked->lossy;
-    r->how.device_bytes = asked->memory;
+    r->how.allow_vendor_codecs = asked->lossy;
+    r->how.allow_inexact = asked->lossy;
+    r->how.max_device_bytes = asked->memory;
     return result;
 }
 

@@ -22,7 +22,8 @@ static tz_result allocate_pixels(stretch_pixels *s, const request *r, uint32_t w
     s->memory = malloc(size + samples);
     if (s->memory == NULL)
         return problem_nomem(err, "the pixels to measure");
-    s->pixels = (tz_buffer){.data = s->memory,
+    s->pixels = (tz_buffer){.struct_size = sizeof s->pixels,
+                            .data = s->memory,
                             .dtype = r->dtype,
                             .bands = r->band_count,
                             .height = height,
@@ -71,8 +72,7 @@ static void choose_overview_size(const request *r, uint32_t *width, uint32_t *he
 /* An overview that cannot be read is not an error: the picture itself was read. */
 static tz_result read_overview(stretch_pixels *s, const request *r, uint64_t memory, tz_error *err)
 {
-    tz_outcome outcome = {0};
-    tz_read_report report = {0};
+    tz_read_report *report = NULL;
     tz_read_options how = r->how;
     uint32_t width;
     uint32_t height;
@@ -83,20 +83,22 @@ static tz_result read_overview(stretch_pixels *s, const request *r, uint64_t mem
     how.device = NULL;
     how.reduced_tiles = false;
     how.resampling = TZ_RESAMPLING_NEAREST;
-    how.max_memory = memory;
-    const tz_item item = {.file = r->file,
+    how.max_host_bytes = memory;
+    const tz_item item = {.struct_size = sizeof item,
+                          .file = r->file,
                           .level = TZ_LEVEL_AUTO,
                           .window = r->window,
                           .bands = r->bands,
                           .band_count = r->band_count,
-                          .into = s->pixels,
-                          .mask = s->mask,
-                          .outcome = &outcome};
+                          .into = &s->pixels,
+                          .into_mask = &s->mask};
     result = tz_plan_read(&report, &item, 1, &how, err);
-    if (result == TZ_OK && outcome.level > 0)
-        result = tz_read(&item, &how, &report, err);
+    const uint32_t level = result == TZ_OK ? tz_read_report_get_item(report, 0)->level : 0;
+    tz_read_report_free(report);
+    if (level > 0)
+        result = tz_read(&item, &how, NULL, err);
     if (result == TZ_OK)
-        s->level = outcome.level;
+        s->level = level;
     return result == TZ_ERR_NOMEM ? result : TZ_OK;
 }
 

@@ -4,8 +4,8 @@
  * Half of the memory holds a block of pixels and its mask, the other half is for the read. Blocks
  * follow the edges of tiles, so that no tile is decoded twice (blocks.c); each is read by one
  * tz_read and given to the sink. A picture, and a read that is resampled, is one block, however
- * large: if memory does not suffice the error says how much would. With --salvage, the statuses of
- * tiles are collected, too. */
+ * large: if memory does not suffice the error says how much would. With --salvage, tiles that
+ * failed are collected, too. */
 #include "transfer.h"
 
 #include <stdlib.h>
@@ -16,8 +16,6 @@
 #include "progress.h"
 #include "text.h"
 
-#define FIRST_STATUSES 256
-
 /* One transfer under way. */
 typedef struct transfer {
     const request *r;
@@ -25,9 +23,7 @@ typedef struct transfer {
     bool dry;
     tz_read_options how;
     void *pixels;
-    void *mask;               /* NULL: none */
-    tz_tile_status *statuses; /* of a block's tiles, for --salvage */
-    uint64_t status_capacity;
+    void *mask; /* NULL: none */
     progress progress;
     transfer_result *result;
 } transfer;
@@ -85,7 +81,7 @@ static tz_result divide_window(transfer *t, blocks *b, tz_error *err)
     t->result->buffer_bytes = fits ? blocks_largest(b) * shape.sample_size : UINT64_MAX;
     if (t->result->buffer_bytes >= r->memory.work)
         return refuse_block(t, b, err);
-    t->how.max_memory = r->memory.work - t->result->buffer_bytes;
+    t->how.max_host_bytes = r->memory.work - t->result->buffer_bytes;
     return TZ_OK;
 }
 
@@ -104,30 +100,39 @@ static tz_result allocate_block(transfer *t, const blocks *b, tz_error *err)
 
 /* Blocks --------------------------------------------------------------------------------------- */
 
+/* The item of a block, and its buffers; it must not move. */
+typedef struct block_item {
+    tz_item item;
+    tz_buffer pixels;
+    tz_buffer mask; /* data NULL: none */
+} block_item;
+
 /* Makes the item of a block. A resampled read is one block, and its window is the whole one. */
-static tz_item item_of(const transfer *t, const block *where, tz_outcome *outcome)
+static void make_block_item(block_item *out, const transfer *t, const block *where)
 {
     const request *r = t->r;
-    tz_item item = {.file = r->file,
-                    .level = r->level,
-                    .window = r->window,
-                    .bands = r->bands + where->band,
-                    .band_count = where->bands,
-                    .into = {.data = t->pixels,
-                             .dtype = r->dtype,
-                             .bands = where->bands,
-                             .height = where->height,
-                             .width = where->width},
-                    .outcome = outcome};
+    out->pixels = (tz_buffer){.struct_size = sizeof out->pixels,
+                              .data = t->pixels,
+                              .dtype = r->dtype,
+                              .bands = where->bands,
+                              .height = where->height,
+                              .width = where->width};
+    out->mask = out->pixels;
+    out->mask.dtype = TZ_DTYPE_UINT8;
+    out->mask.data = t->mask;
+    array_file_strides(&out->pixels, r->settings->order);
+    array_file_strides(&out->mask, r->settings->order);
+    out->item = (tz_item){.struct_size = sizeof out->item,
+                          .file = r->file,
+                          .level = r->level,
+                          .window = r->window,
+                          .bands = r->bands + where->band,
+                          .band_count = where->bands,
+                          .into = &out->pixels,
+                          .into_mask = t->mask != NULL ? &out->mask : NULL};
     if (!request_is_resampled(r))
-        item.window = (tz_window){r->window.column + where->column, r->window.row + where->row,
-                                  where->width, where->height};
-    item.mask = item.into;
-    item.mask.dtype = TZ_DTYPE_UINT8;
-    item.mask.data = t->mask;
-    array_file_strides(&item.into, r->settings->order);
-    array_file_strides(&item.mask, r->settings->order);
-    return item;
+        out->item.window = (tz_window){r->window.column + where->column, r->window.row + where->row,
+                                       where->width, where->height};
 }
 
 /* Makes the error of too little memory: the advice depends on blocks, which may be smaller or not.
@@ -153,90 +158,64 @@ static tz_result refuse_block(const transfer *t, const blocks *b, tz_error *err)
     blocks first = *b;
     block where;
     transfer planned = *t;
-    tz_outcome outcome = {.level = t->r->level};
+    block_item made;
     uint64_t reading = 1;
     planned.pixels = &nowhere;
     planned.mask = t->r->masked ? (void *)&nowhere : NULL;
     if (blocks_next(&first, &where)) {
-        const tz_item item = item_of(&planned, &where, &outcome);
-        reading += memory_to_read(&item, 1, &t->how);
+        make_block_item(&made, &planned, &where);
+        reading += memory_to_read(&made.item, 1, &t->how);
     }
     return refuse_reading(t, reading, err);
 }
 
-static tz_result read_once(const transfer *t, const tz_item *item, tz_read_report *part,
-                           tz_error *err)
+/* Lists the tiles that failed; a plan has none. */
+static void note_damaged(transfer_result *to, const tz_read_report *part)
 {
-    return t->dry ? tz_plan_read(part, item, 1, &t->how, err) : tz_read(item, &t->how, part, err);
-}
-
-static bool grow_statuses(transfer *t, uint64_t capacity)
-{
-    if (capacity > SIZE_MAX / sizeof *t->statuses)
-        return false;
-    tz_tile_status *grown = realloc(t->statuses, (size_t)capacity * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    t->statuses = grown;
-    t->status_capacity = capacity;
-    return true;
-}
-
-static void note_damaged(transfer *t)
-{
-    transfer_result *to = t->result;
-    for (uint64_t i = 0; i < to->outcome.tile_count; i++) {
-        if (t->statuses[i].result != TZ_OK && to->damaged_count < TRANSFER_DAMAGED)
-            to->damaged[to->damaged_count++] = t->statuses[i];
+    const tz_tile_status *status;
+    for (uint64_t i = 0; to->item.tiles_failed > 0 && to->damaged_count < TRANSFER_DAMAGED; i++) {
+        status = tz_read_report_get_tile(part, 0, i);
+        if (status == NULL)
+            return;
+        if (status->result != TZ_OK)
+            to->damaged[to->damaged_count++] = *status;
     }
 }
 
-/* Reads with a list of tile statuses. Its length is found by a first attempt that is too short: a
- * plan without a list would fail if the table of tiles is damaged. */
-static tz_result salvage_block(transfer *t, const tz_item *item, tz_read_report *part,
-                               tz_error *err)
+/* Adds the report of a block. */
+static tz_result add_block_report(transfer_result *to, const tz_read_report *part, tz_error *err)
 {
-    tz_outcome *outcome = item->outcome;
-    uint64_t capacity = t->status_capacity > 0 ? t->status_capacity : FIRST_STATUSES;
-    for (int attempt = 0; attempt < 2; attempt++) {
-        if (capacity > t->status_capacity && !grow_statuses(t, capacity))
-            return problem_nomem(err, "the list of tiles");
-        outcome->tiles = t->statuses;
-        outcome->tile_room = t->status_capacity;
-        tz_result result = read_once(t, item, part, err);
-        if (result == TZ_OK)
-            note_damaged(t);
-        if (result != TZ_ERR_ARG || outcome->tile_count <= t->status_capacity)
-            return result;
-        capacity = outcome->tile_count;
-    }
-    return TZ_ERR_ARG;
+    to->item = *tz_read_report_get_item(part, 0);
+    to->block_count++;
+    note_damaged(to, part);
+    return tz_read_report_add(&to->report, part, err);
 }
 
 /* Reads or plans one block, adds to the report, and gives the pixels to the sink. */
 static tz_result transfer_block(transfer *t, const block *where, tz_error *err)
 {
-    tz_read_report part = {0};
-    tz_outcome *outcome = &t->result->outcome;
-    *outcome = (tz_outcome){.level = t->r->level};
-    const tz_item item = item_of(t, where, outcome);
+    tz_read_report *part = NULL;
+    block_item made;
+    make_block_item(&made, t, where);
     t->how.progress =
         progress_next(&t->progress, (uint64_t)where->bands * where->height * where->width);
     if (progress_is_cancelled())
         return progress_cancelled(err);
-    tz_result result = t->r->settings->salvage ? salvage_block(t, &item, &part, err)
-                                               : read_once(t, &item, &part, err);
+    tz_result result = t->dry ? tz_plan_read(&part, &made.item, 1, &t->how, err)
+                              : tz_read(&made.item, &t->how, &part, err);
     if (result == TZ_ERR_CANCELLED)
         return progress_cancelled(err);
     if (result != TZ_OK && memory_is_short(err))
-        return refuse_reading(t, memory_needed(err, t->how.max_memory), err);
+        return refuse_reading(t, memory_needed(err, t->how.max_host_bytes), err);
     if (result != TZ_OK) {
         (void)device_problem(err);
         return result;
     }
-    t->result->block_count++;
-    tz_report_add(&t->result->report, &part);
-    return t->dry ? TZ_OK : t->sink->put(t->sink->user, where, &item.into, &item.mask, err);
+    result = add_block_report(t->result, part, err);
+    tz_read_report_free(part);
+    if (result != TZ_OK || t->dry)
+        return result;
+    return t->sink->put(t->sink->user, where, &made.pixels, &made.mask, err);
 }
 
 tz_result transfer_run(const request *r, const transfer_sink *sink, bool dry, transfer_result *out,
@@ -246,6 +225,7 @@ tz_result transfer_run(const request *r, const transfer_sink *sink, bool dry, tr
     blocks b;
     block where;
     *out = (transfer_result){0};
+    t.how.salvage = r->settings->salvage;
     tz_result result = divide_window(&t, &b, err);
     if (result == TZ_OK)
         result = allocate_block(&t, &b, err);
@@ -256,6 +236,11 @@ tz_result transfer_run(const request *r, const transfer_sink *sink, bool dry, tr
     progress_end(&t.progress);
     free(t.pixels);
     free(t.mask);
-    free(t.statuses);
     return result;
+}
+
+void transfer_result_free(transfer_result *result)
+{
+    tz_read_report_free(result->report);
+    *result = (transfer_result){0};
 }

@@ -19,16 +19,18 @@ typedef struct transfer_sink {
 #define TRANSFER_DAMAGED 16
 
 typedef struct transfer_result {
-    tz_read_report report; /* of all blocks together */
-    tz_outcome outcome;    /* of the last block: level, and whether it was resampled */
+    tz_read_report *report; /* of all blocks together */
+    tz_item_report item;    /* of the last block: level, and whether it was resampled */
     uint64_t block_count;
     uint64_t buffer_bytes; /* memory of the largest block */
     tz_tile_status damaged[TRANSFER_DAMAGED];
-    uint32_t damaged_count; /* of these; report.tiles_failed counts all */
+    uint32_t damaged_count; /* of these; report->tiles_failed counts all */
 } transfer_result;
 
-/* dry: only plans; nothing is read and the sink gets nothing. */
+/* dry: only plans; nothing is read and the sink gets nothing. The result is freed by the caller,
+ * also after a failure. */
 tz_result transfer_run(const request *r, const transfer_sink *sink, bool dry, transfer_result *out,
                        tz_error *err);
+void transfer_result_free(transfer_result *result); /* zeroed state is fine */
 
 #endif

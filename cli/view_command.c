@@ -107,8 +107,8 @@ static tz_result show_picture(void *user, const block *where, const tz_buffer *p
 static void report_view(const viewing *v, const transfer_result *result, double seconds)
 {
     const request *r = v->r;
-    const tz_read_report *t = &result->report;
-    uint32_t level = result->outcome.level < r->info->level_count ? result->outcome.level : 0;
+    const tz_read_report *t = result->report;
+    uint32_t level = result->item.level < r->info->level_count ? result->item.level : 0;
     const tz_level *shape = tz_file_get_level(r->file, level);
     char a[TEXT_NUMBER];
     char b[TEXT_NUMBER];
@@ -127,7 +127,7 @@ static void report_view(const viewing *v, const transfer_result *result, double 
 
 static tz_result view_image(const view_settings *settings, const char *path, tz_error *err)
 {
-    static transfer_result outcome; /* too large for a small stack */
+    transfer_result outcome = {0};
     request r = {0};
     viewing v = {.r = &r, .stretch = settings->stretch};
     const transfer_sink sink = {.put = show_picture, .user = &v, .in_order = true, .whole = true};
@@ -141,6 +141,7 @@ static tz_result view_image(const view_settings *settings, const char *path, tz_
     }
     if (result == TZ_OK)
         report_view(&v, &outcome, progress_clock() - started);
+    transfer_result_free(&outcome);
     half_blocks_end(&v.blocks);
     request_close(&r);
     return result;

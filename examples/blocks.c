@@ -31,7 +31,8 @@ static void make_hill(float *pixels)
 static tz_buffer window_buffer(const job *j, uint32_t level, const tz_window *window)
 {
     const int64_t width = tz_cog_plan_get_level(j->plan, level)->width;
-    return (tz_buffer){.data = j->pixels[level] + window->row * width + window->column,
+    return (tz_buffer){.struct_size = sizeof(tz_buffer),
+                       .data = j->pixels[level] + window->row * width + window->column,
                        .dtype = TZ_DTYPE_FLOAT32,
                        .bands = 1,
                        .height = window->height,

@@ -6,22 +6,31 @@
 #include <terrazzo/terrazzo.h>
 
 static tz_result read_band(const tz_file *file, tz_device *device, tz_buffer *into,
-                           tz_read_report *report, tz_error *err)
+                           tz_read_report **report, tz_error *err)
 {
     static const uint32_t first = 0;
     const tz_info *info = tz_file_get_info(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    *into = (tz_buffer){
-        .dtype = TZ_DTYPE_FLOAT32, .bands = 1, .height = info->height, .width = info->width};
+    tz_device_memory *memory = NULL;
     tz_result result = tz_device_memory_alloc(
-        &into->memory, device, (uint64_t)info->width * info->height * sizeof(float), err);
+        &memory, device, (uint64_t)info->width * info->height * sizeof(float), err);
     if (result != TZ_OK)
         return result;
-    const tz_item item = {.file = file, .bands = &first, .band_count = 1, .into = *into};
+    into->data = memory;
+    into->memory = TZ_MEMORY_DEVICE;
+    into->dtype = TZ_DTYPE_FLOAT32;
+    into->bands = 1;
+    into->height = info->height;
+    into->width = info->width;
+    tz_item item = TZ_ITEM_INIT;
+    item.file = file;
+    item.bands = &first;
+    item.band_count = 1;
+    item.into = into;
     how.device = device;
     result = tz_read(&item, &how, report, err);
     if (result != TZ_OK)
-        tz_device_memory_free(into->memory);
+        tz_device_memory_free(memory);
     return result;
 }
 
@@ -36,8 +45,8 @@ static void use_tensor(tz_dl_managed *tensor)
 
 static tz_result show(const tz_file *file, tz_device *device, tz_error *err)
 {
-    static tz_read_report report;
-    tz_buffer pixels;
+    tz_read_report *report = NULL;
+    tz_buffer pixels = TZ_BUFFER_INIT;
     tz_dl_managed *tensor = NULL;
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
     how.axes = TZ_DL_ONE_BAND;
@@ -45,15 +54,17 @@ static tz_result show(const tz_file *file, tz_device *device, tz_error *err)
     if (result != TZ_OK)
         return result;
     result = tz_dlpack_from_buffer(&tensor, &pixels, &how, err);
-    if (result != TZ_OK) {
-        tz_device_memory_free(pixels.memory);
-        return result;
+    if (result == TZ_OK) {
+        const tz_device_use *use = report->device;
+        printf("%llu tiles, %llu of them decoded by the device; %llu uploads, %llu launches\n",
+               (unsigned long long)report->tiles, (unsigned long long)use->tiles,
+               (unsigned long long)use->uploads, (unsigned long long)use->launches);
+        use_tensor(tensor);
+    } else {
+        tz_device_memory_free(pixels.data);
     }
-    printf("%llu tiles, %llu of them decoded by the device; %llu uploads, %llu launches\n",
-           (unsigned long long)report.tiles, (unsigned long long)report.device.tiles,
-           (unsigned long long)report.device.uploads, (unsigned long long)report.device.launches);
-    use_tensor(tensor);
-    return TZ_OK;
+    tz_read_report_free(report);
+    return result;
 }
 
 int main(int argc, char **argv)

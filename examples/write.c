@@ -17,8 +17,12 @@ static void make_row(float *row, int y)
 static tz_result write_hill(tz_writer *writer, tz_write_report **report, tz_error *err)
 {
     static float row[WIDTH];
-    const tz_buffer rows = {
-        .data = row, .dtype = TZ_DTYPE_FLOAT32, .bands = 1, .height = 1, .width = WIDTH};
+    const tz_buffer rows = {.struct_size = sizeof(tz_buffer),
+                            .data = row,
+                            .dtype = TZ_DTYPE_FLOAT32,
+                            .bands = 1,
+                            .height = 1,
+                            .width = WIDTH};
     for (int y = 0; y < HEIGHT; y++) {
         make_row(row, y);
         const tz_result result = tz_write_rows(writer, &rows, NULL, err);

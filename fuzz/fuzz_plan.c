@@ -38,6 +38,7 @@ static bool is_small(const tz_cog_plan *plan)
 static tz_buffer zeros(tz_dtype dtype, uint32_t bands, const tz_window *window)
 {
     const tz_buffer buffer = {
+        .struct_size = sizeof(tz_buffer),
         .data = calloc((size_t)window->width * window->height * bands, tz_dtype_size(dtype)),
         .dtype = dtype,
         .bands = bands,

@@ -756,11 +756,24 @@ typedef struct tz_window {
 typedef struct tz_device tz_device;               /* see "Devices" */
 typedef struct tz_device_memory tz_device_memory; /* the same */
 
-/* Memory for pixels, described so that any array can be: a sample of band b, row r, column c is at
- * data + b*band_stride + r*row_stride + c*column_stride. All three 0: packed, band after band.
- * Pixels in a device's memory: data is NULL, and offset bytes into memory stand for it. */
+/* Where the memory of a buffer is, and what tz_buffer.data means. */
+typedef enum tz_memory_kind {
+    TZ_MEMORY_HOST = 0,   /* data is a pointer */
+    TZ_MEMORY_CUDA = 1,   /* data is a CUdeviceptr */
+    TZ_MEMORY_OPENCL = 2, /* data is a cl_mem, a buffer */
+    TZ_MEMORY_DEVICE = 3  /* data is a tz_device_memory *, of tz_device_memory_alloc or _wrap */
+} tz_memory_kind;
+
+/* Memory for pixels, described so that any array can be: a sample of band b, row r, column c is
+ * offset + b*band_stride + r*row_stride + c*column_stride bytes after data. All three strides 0:
+ * packed, band after band. Memory of a device is for calls whose options name that device; that of
+ * CUDA and OpenCL is used as tz_device_wrap says, and for the duration of the call. Set struct_size
+ * with TZ_BUFFER_INIT. */
 typedef struct tz_buffer {
+    size_t struct_size;
     void *data;
+    uint64_t offset; /* bytes */
+    tz_memory_kind memory;
     tz_dtype dtype;
     uint32_t bands;
     uint32_t height;
@@ -768,9 +781,9 @@ typedef struct tz_buffer {
     int64_t band_stride; /* bytes, also negative */
     int64_t row_stride;
     int64_t column_stride;
-    tz_device_memory *memory; /* NULL: memory of the host */
-    uint64_t offset;
 } tz_buffer;
+#define TZ_BUFFER_INIT TZ_INIT(tz_buffer)
+TZ_API void tz_buffer_init(tz_buffer *buffer, size_t size);
 
 /* Instead of a level: the coarsest one that is as fine as the buffer asks for. The window is then
  * in pixels of level 0. */
@@ -793,68 +806,52 @@ typedef enum tz_resampling {
 } tz_resampling;
 TZ_API const char *tz_resampling_name(tz_resampling method); /* "none", "nearest", ... */
 
-/* What became of one tile. */
-typedef struct tz_tile_status {
-    uint64_t tile;  /* its number in the level */
-    uint32_t level; /* with TZ_MASK_OF for a tile of the mask */
-    tz_result result;
-    tz_cause cause;
-} tz_tile_status;
-
-/* What became of an item. The caller may give a list for its tiles: then a tile that cannot be read
- * or decoded is noted there and is no error; its pixels are nodata (or 0) and masked. */
-typedef struct tz_outcome {
-    tz_tile_status *tiles; /* the caller's; NULL: any bad tile is an error of the whole read */
-    uint64_t tile_room;    /* its length; too short is TZ_ERR_ARG, and tile_count is set */
-    uint64_t tile_count;   /* tiles under the window, those of the mask included */
-    uint64_t tiles_failed;
-    uint32_t level;     /* that was read */
-    bool resampled;     /* the buffer has another resolution than that level */
-    tz_window window;   /* the pixels of that level that were needed */
-    uint32_t reduction; /* how often its tiles were halved in decoding; 0: they were not */
-} tz_outcome;
-
-/* Names the mask of a level in tz_item and tz_tile_status. To be removed with tz_item.mask. */
-#define TZ_MASK_OF(level) ((level) | 0x80000000u)
-
 /* One piece to read: a window of some bands of one level of one file, into one buffer. A buffer of
- * another size than the window gets it resampled, as tz_read_options.resampling says. mask.data may
- * be NULL; else mask is of dtype uint8 and of the buffer's shape, and gets 255 where a pixel is
- * valid and 0 where it is not: by the file's own mask, else by nodata, else by its alpha band; and
- * outside the image. */
+ * another size than the window gets it resampled, as tz_read_options.resampling says. into_mask is
+ * of dtype uint8 and of the other buffer's shape, and gets 255 where a pixel is valid and 0 where
+ * it is not: by the file's own mask, else by nodata, else by its alpha band; and outside the image.
+ * Set struct_size with TZ_ITEM_INIT. */
 typedef struct tz_item {
+    size_t struct_size;
     const tz_file *file;
-    uint32_t level;        /* or TZ_LEVEL_AUTO, or TZ_MASK_OF(level) to read a mask's own samples */
+    uint32_t level;        /* or TZ_LEVEL_AUTO */
+    bool mask;             /* read the samples of the level's mask itself */
     tz_window window;      /* width and height 0: the whole level */
     const uint32_t *bands; /* counted from 0, in any order; NULL: all */
     uint32_t band_count;   /* 0 with bands NULL */
-    tz_buffer into;
-    tz_buffer mask;
-    tz_outcome *outcome; /* may be NULL */
+    const tz_buffer *into;
+    const tz_buffer *into_mask; /* NULL: none */
 } tz_item;
+#define TZ_ITEM_INIT TZ_INIT(tz_item)
+TZ_API void tz_item_init(tz_item *item, size_t size);
 
 /* How to read. Zero in any member means the default. */
 typedef struct tz_read_options {
     size_t struct_size;
-    bool scaled;         /* apply each band's scale and offset */
-    bool nodata_to_nan;  /* buffers of a floating-point type get NaN for nodata */
-    bool boundless;      /* windows may reach beyond the level: see has_fill */
-    bool oriented;       /* turn the image as tz_info.orientation says; windows and buffers are then
-                            those of the upright image */
-    double fill;         /* of boundless reads, with has_fill */
-    uint32_t threads;    /* 0: as many as there are cores for this process */
-    uint64_t max_memory; /* beyond the buffers; 0: 1 GiB */
+    bool scaled;        /* apply each band's scale and offset */
+    bool nodata_to_nan; /* buffers of a floating-point type get NaN for nodata */
+    bool boundless;     /* windows may reach beyond the level: see has_fill */
+    bool oriented;      /* turn the image as tz_info.orientation says; windows and buffers are then
+                           those of the upright image */
+    /* Tiles that cannot be read or decoded are not an error: their pixels are nodata (or 0) and
+       masked, and the report has their statuses. */
+    bool salvage;
+    double fill;             /* of boundless reads, with has_fill */
+    uint32_t threads;        /* 0: as many as there are cores for this process */
+    uint64_t max_host_bytes; /* beyond the buffers; 0: 1 GiB */
     tz_progress progress;
     tz_resampling resampling;
-    tz_device *device;     /* that decodes and places; NULL: the CPU. Buffers are then of the host
-                              or of this device */
-    bool strict_device;    /* what the device cannot do is an error, and not done by the CPU */
-    uint64_t device_bytes; /* most of its memory to take beyond the buffers; 0: what is free */
-    bool lossy_on_device;  /* tiles of lossy JPEG and JPEG 2000 may be decoded by the vendor's
-                              libraries: samples may differ from those of the CPU by rounding */
-    bool reduced_tiles;    /* tiles of JPEG 2000 may be decoded at a lower resolution of their own
-                              where the buffer asks for no more: samples are then what wavelets make
-                              of them, and only what is left to do is resampled */
+    tz_device *device;  /* that decodes and places; NULL: the CPU. Buffers are then of the host
+                           or of this device */
+    bool strict_device; /* what the device cannot do is an error, and not done by the CPU */
+    uint64_t max_device_bytes; /* of its memory, beyond the buffers; 0: what is free */
+    /* Tiles of lossy JPEG and JPEG 2000 may be decoded by the vendor's libraries of the device if
+       both are set. Libraries that give the samples of the CPU need neither. */
+    bool allow_vendor_codecs;
+    bool allow_inexact; /* samples may differ from those of the CPU by rounding */
+    bool reduced_tiles; /* tiles of JPEG 2000 may be decoded at a lower resolution of their own
+                           where the buffer asks for no more: samples are then what wavelets make
+                           of them, and only what is left to do is resampled */
     /* Pixels of boundless reads that lie outside of the level are fill, cast to the buffer's type.
        false: they are what nodata pixels become in the same read (scaled, or NaN), or 0 where the
        file declares no nodata. Their mask is 0. */
@@ -904,14 +901,15 @@ typedef struct tz_device_use {
     char direct_reason[160]; /* why none, or not all, went straight; empty: all did */
 } tz_device_use;
 
-/* What a read costs, or cost, stage by stage. */
+/* Costs of a read, or of a plan, stage by stage. The library allocates it, and later versions
+ * append members. */
 typedef struct tz_read_report {
     /* plan */
-    uint64_t tiles;        /* that the windows touch, each once */
-    uint64_t tiles_sparse; /* of these: not in the file */
-    uint64_t tiles_shared; /* tiles saved because several items want the same one */
-    uint64_t largest_tile; /* decoded bytes */
-    uint64_t peak_memory;  /* beyond the buffers */
+    uint64_t tiles;           /* that the windows touch, each once */
+    uint64_t tiles_sparse;    /* of these: not in the file */
+    uint64_t tiles_shared;    /* tiles saved because several items want the same one */
+    uint64_t largest_tile;    /* decoded bytes */
+    uint64_t peak_host_bytes; /* beyond the buffers */
     uint32_t threads;
     uint32_t waves;
     /* fetch */
@@ -922,33 +920,67 @@ typedef struct tz_read_report {
     uint64_t tiles_copied;  /* uncompressed */
     uint64_t tiles_direct;  /* decoded straight into the buffer */
     uint64_t tiles_decoded; /* decoded, then placed row by row */
-    uint64_t tiles_failed;  /* noted in an outcome; 0 in a plan */
+    uint64_t tiles_failed;  /* with tz_read_options.salvage; 0 in a plan */
     uint64_t tiles_reduced; /* of all these: at a lower resolution of their own (reduced_tiles) */
     uint64_t bytes_decoded; /* pixels of all these tiles */
-    tz_device_use device;
-    /* what is wrong with tiles but could be read, each kind once, with counts; of a read only */
-    uint32_t warning_count;
-    uint64_t warnings_dropped; /* distinct ones that found no room */
-    tz_error warnings[TZ_REPORT_WARNINGS];
+    const tz_device_use *device; /* never NULL */
+    uint64_t item_count;         /* for tz_read_report_get_item; 0 in a sum */
+    uint32_t warning_count;      /* for tz_read_report_get_warning; 0 in a plan */
+    uint64_t warnings_dropped;   /* distinct ones that found no room */
 } tz_read_report;
 
-/* Add what a further read cost: sums, but the larger of largest_tile, peak_memory and threads. */
-TZ_API void tz_report_add(tz_read_report *sum, const tz_read_report *more);
+/* Result of one item: what was read of its file. */
+typedef struct tz_item_report {
+    uint32_t level;
+    bool mask;             /* the mask's own samples */
+    bool resampled;        /* the buffer has another resolution than that level */
+    tz_window window;      /* the pixels of that level that were needed */
+    uint32_t reduction;    /* how often its tiles were halved in decoding; 0: they were not */
+    uint64_t tile_count;   /* tiles under the window, those of the mask included */
+    uint64_t tiles_failed; /* of these, with tz_read_options.salvage */
+} tz_item_report;
 
-/* Read items: each tile that any of them touches is read and decoded once. All or nothing, unless
- * an item's outcome has a list for tiles: after an error the buffers hold undefined pixels. Values
- * are as stored, cast to the buffer's type by the rules of doc/numerics.md; YCbCr in JPEG becomes
- * RGB. Rows are as stored unless how->oriented is set. how, report and err may be NULL. */
+/* Result of one tile. */
+typedef struct tz_tile_status {
+    uint64_t tile; /* its number in the level */
+    uint32_t level;
+    bool mask; /* a tile of the level's mask */
+    tz_result result;
+    tz_cause cause;
+} tz_tile_status;
+
+TZ_API void tz_read_report_free(tz_read_report *report); /* NULL is fine */
+
+/* Defects of tiles that could be read, each kind once, with counts. NULL past the end; this and
+ * what follows live as long as the report. */
+TZ_API const tz_error *tz_read_report_get_warning(const tz_read_report *report, uint32_t index);
+TZ_API const tz_item_report *tz_read_report_get_item(const tz_read_report *report, uint64_t index);
+/* All tile_count tiles of an item, after a read with tz_read_options.salvage; else NULL. */
+TZ_API const tz_tile_status *tz_read_report_get_tile(const tz_read_report *report, uint64_t item,
+                                                     uint64_t index);
+
+/* Adds what a further read cost to *sum, which is NULL at first and is freed by the caller: sums of
+ * the numbers, but the larger of largest_tile, peak_host_bytes and threads. Equal warnings become
+ * one. A sum has no items. */
+TZ_API TZ_NODISCARD tz_result tz_read_report_add(tz_read_report **sum, const tz_read_report *more,
+                                                 tz_error *err);
+
+/* Reads items: each tile that any of them touches is read and decoded once. All or nothing, unless
+ * how->salvage is set: after an error the buffers hold undefined pixels. Values are as stored, cast
+ * to the buffer's type by the rules of doc/numerics.md; YCbCr in JPEG becomes RGB. Rows are as
+ * stored unless how->oriented is set. how, report and err may be NULL. *report is written only on
+ * success; release it with tz_read_report_free. */
 TZ_API TZ_NODISCARD tz_result tz_read_batch(const tz_item *items, size_t count,
-                                            const tz_read_options *how, tz_read_report *report,
+                                            const tz_read_options *how, tz_read_report **report,
                                             tz_error *err);
 
-/* One item. */
+/* Reads one item. */
 TZ_API TZ_NODISCARD tz_result tz_read(const tz_item *item, const tz_read_options *how,
-                                      tz_read_report *report, tz_error *err);
+                                      tz_read_report **report, tz_error *err);
 
-/* The same checks and the same tile tables, but no pixels: what it would cost. */
-TZ_API TZ_NODISCARD tz_result tz_plan_read(tz_read_report *report, const tz_item *items,
+/* Makes the same checks and reads the same tile tables, but no pixels: the report says what a read
+ * would cost. */
+TZ_API TZ_NODISCARD tz_result tz_plan_read(tz_read_report **report, const tz_item *items,
                                            size_t count, const tz_read_options *how, tz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
@@ -1179,7 +1211,7 @@ typedef struct tz_write_options {
                                   tz_device_use.memory */
     bool allow_vendor_codecs;  /* the device's tiles may be encoded by the vendor's libraries: the
                                   bytes are then others than those of the CPU */
-    bool allow_inexact; /* and those of lossy codecs too: the pixels are then others as well */
+    bool allow_inexact;      /* and those of lossy codecs too: the pixels are then others as well */
     const tz_limits *limits; /* NULL: the defaults */
     /* commit */
     bool exclusive; /* a destination that exists is an error */
@@ -1846,7 +1878,8 @@ TZ_API void *tz_device_get_context(const tz_device *device);
  * tz_write_rows_on_stream. */
 TZ_API void *tz_device_native_stream(tz_device *device);
 
-/* Memory of a device, for tz_buffer.memory; size is not 0. *out is written only on success. */
+/* Memory of a device, for buffers of TZ_MEMORY_DEVICE; size is not 0. *out is written only on
+ * success. */
 TZ_API TZ_NODISCARD tz_result tz_device_memory_alloc(tz_device_memory **out, tz_device *device,
                                                      uint64_t size, tz_error *err);
 /* The same for memory that exists: handle is OpenCL's cl_mem, a buffer of the context that the

@@ -61,7 +61,7 @@ tz_result tz_check_array(const tz_device_memory *memory, uint64_t offset, uint64
                           err);
 }
 
-bool tz_buffer_is_within(const tz_buffer *buffer)
+bool tz_buffer_is_within(const tz_pixel_buffer *buffer)
 {
     const tz_strided words = {
         .first = (int64_t)buffer->offset,

@@ -167,28 +167,36 @@ static tz_result export_buffer(exported_tensor **out, bool is_legacy, const tz_b
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_dlpack_options how;
+    tz_buffer whole = TZ_BUFFER_INIT;
     if (!out || !buffer)
         return fail_dlpack(&ctx, TZ_ERR_ARG, "out or buffer is NULL");
     TZ_TRY(copy_options(&how, options, &ctx));
+    TZ_TRY(tz_copy_struct(&whole, sizeof whole, buffer, "buffer", "TZ_BUFFER_INIT", &ctx));
     if (is_legacy && how.read_only)
         return fail_dlpack(&ctx, TZ_ERR_UNSUPPORTED, "a legacy tensor cannot be read only");
-    if (!buffer->data && !buffer->memory)
+    if (!whole.data)
         return fail_dlpack(&ctx, TZ_ERR_ARG, "the buffer has no memory");
-    exported_tensor made = {.memory = buffer->memory, .release = how.release, .user = how.user};
-    tz_dl_tensor tensor = {.data = buffer->data, .device = {TZ_DL_CPU, 0}};
-    TZ_TRY(set_tensor_dtype(&tensor.dtype, buffer->dtype, &ctx));
-    TZ_TRY(set_tensor_shape(&tensor, &made, buffer, how.axes, &ctx));
-    if (buffer->memory) {
-        const tz_device *device = tz_device_memory_get_device(buffer->memory);
+    if (whole.memory != TZ_MEMORY_HOST && whole.memory != TZ_MEMORY_DEVICE)
+        return fail_dlpack(&ctx, TZ_ERR_UNSUPPORTED,
+                           "the buffer is of the host or of TZ_MEMORY_DEVICE");
+    tz_device_memory *memory = whole.memory == TZ_MEMORY_DEVICE ? whole.data : NULL;
+    exported_tensor made = {.memory = memory, .release = how.release, .user = how.user};
+    tz_dl_tensor tensor = {.device = {TZ_DL_CPU, 0}};
+    TZ_TRY(set_tensor_dtype(&tensor.dtype, whole.dtype, &ctx));
+    TZ_TRY(set_tensor_shape(&tensor, &made, &whole, how.axes, &ctx));
+    if (!memory) {
+        tensor.data = (char *)whole.data + whole.offset;
+    } else {
+        const tz_device *device = tz_device_memory_get_device(memory);
         const char *number = strchr(tz_device_get_info(device)->id, ':'); /* "cuda:3" */
         tensor.device = (tz_dl_device){device_type_of(device),
                                        number ? (int32_t)strtol(number + 1, NULL, 10) : 0};
-        tensor.data = tz_device_memory_get_handle(buffer->memory);
+        tensor.data = tz_device_memory_get_handle(memory);
         /* Not every consumer of addresses looks at byte_offset, so that it stays 0 with CUDA. */
         if (tensor.device.type == TZ_DL_CUDA)
-            tensor.data = (char *)tensor.data + buffer->offset;
+            tensor.data = (char *)tensor.data + whole.offset;
         else
-            tensor.byte_offset = buffer->offset;
+            tensor.byte_offset = whole.offset;
     }
     exported_tensor *copy = tz_alloc(sizeof *copy);
     if (!copy)
@@ -279,6 +287,7 @@ static tz_result find_layout(const tz_dl_tensor *tensor, tz_dl_axes axes, size_t
 static tz_result wrap_tensor(tz_buffer *buffer, const tz_dl_tensor *tensor, const tz_strided *l,
                              tz_device *device, const tz_context *ctx)
 {
+    tz_device_memory *memory = NULL;
     const bool is_opencl = tensor->device.type == TZ_DL_OPENCL;
     const char *name = is_opencl ? "OpenCL" : "CUDA";
     if (!device)
@@ -296,16 +305,19 @@ static tz_result wrap_tensor(tz_buffer *buffer, const tz_dl_tensor *tensor, cons
         if (!tz_add((uint64_t)(uintptr_t)tensor->data, tensor->byte_offset, &first) ||
             first <= before || !tz_add(before, after, &size))
             return fail_dlpack(ctx, TZ_ERR_ARG, "the tensor is larger than memory");
+        TZ_TRY(
+            tz_device_wrap(&memory, device, (void *)(uintptr_t)(first - before), size, ctx->err));
+        buffer->data = memory;
         buffer->offset = before;
-        return tz_device_wrap(&buffer->memory, device, (void *)(uintptr_t)(first - before), size,
-                              ctx->err);
+        return TZ_OK;
     }
-    TZ_TRY(tz_device_wrap(&buffer->memory, device, tensor->data, 0, ctx->err));
-    const uint64_t size = tz_device_memory_get_size(buffer->memory);
+    TZ_TRY(tz_device_wrap(&memory, device, tensor->data, 0, ctx->err));
+    const uint64_t size = tz_device_memory_get_size(memory);
+    buffer->data = memory;
     buffer->offset = tensor->byte_offset;
     if (before <= tensor->byte_offset && tz_add_capped(tensor->byte_offset, after) <= size)
         return TZ_OK;
-    tz_device_memory_free(buffer->memory);
+    tz_device_memory_free(memory);
     return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                    "the tensor reaches beyond the %llu bytes of its cl_mem",
                    (unsigned long long)size);
@@ -316,8 +328,10 @@ static tz_result wrap_tensor(tz_buffer *buffer, const tz_dl_tensor *tensor, cons
 static tz_result to_buffer(tz_buffer *out, const tz_dl_tensor *tensor, const tz_dlpack_options *how,
                            const tz_context *ctx)
 {
-    tz_buffer made = {0};
+    tz_buffer made = TZ_BUFFER_INIT;
     tz_strided l;
+    TZ_TRY(tz_copy_struct(&made, sizeof made, out, "out", "TZ_BUFFER_INIT", ctx));
+    made = (tz_buffer)TZ_BUFFER_INIT;
     if (tensor->dtype.lanes != 1)
         return tz_fail(ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
                        tz_expecting(tz_no_location(), 1, tensor->dtype.lanes),
@@ -358,6 +372,7 @@ static tz_result to_buffer(tz_buffer *out, const tz_dl_tensor *tensor, const tz_
     case TZ_DL_CUDA_MANAGED:
     case TZ_DL_OPENCL:
         TZ_TRY(wrap_tensor(&made, tensor, &l, how->device, ctx));
+        made.memory = TZ_MEMORY_DEVICE;
         break;
     default:
         return tz_fail(
@@ -366,7 +381,8 @@ static tz_result to_buffer(tz_buffer *out, const tz_dl_tensor *tensor, const tz_
             "13) and of OpenCL (4) can be used",
             (int)tensor->device.type);
     }
-    *out = made;
+    made.struct_size = out->struct_size; /* the caller's may be shorter */
+    memcpy(out, &made, tz_min_size(made.struct_size, sizeof made));
     return TZ_OK;
 }
 

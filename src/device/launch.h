@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "device/device.h"
 #include "device/kernel_list.h"
+#include "pixel/pixel.h"
 
 #define TZ_MEMORY(m) ((tz_argument){.kind = TZ_ARGUMENT_MEMORY, .value.memory = (m)})
 #define TZ_U32(v)    ((tz_argument){.kind = TZ_ARGUMENT_U32, .value.u32 = (v)})
@@ -82,6 +83,6 @@ bool tz_memory_holds_words(const tz_device_memory *memory, const tz_strided *wor
 
 /* True if all samples of a buffer lie within its device memory. The strides are resolved; a buffer
  * without samples is within. */
-bool tz_buffer_is_within(const tz_buffer *buffer);
+bool tz_buffer_is_within(const tz_pixel_buffer *buffer);
 
 #endif

@@ -431,7 +431,7 @@ static void make_axis_tables(overview_run *r, const tz_window *window, uint32_t 
 
 /* Makes one row of the window, of one band and one component. */
 static void make_band_row(overview_run *r, const tz_window *window, uint32_t row,
-                          const tz_buffer *into)
+                          const tz_pixel_buffer *into)
 {
     uint8_t *to = tz_buffer_at(into, r->band, row, 0) + r->component * tz_dtype_size(r->to.dtype);
     make_axis_tables(r, window, row);
@@ -450,7 +450,7 @@ static void make_band_row(overview_run *r, const tz_window *window, uint32_t row
 /* ---- rows of two by two ---- */
 
 /* True if the samples of all bands of a pixel lie together, and so do pixels. */
-static bool is_contiguous(const tz_buffer *buffer, uint32_t bands, size_t size)
+static bool is_contiguous(const tz_pixel_buffer *buffer, uint32_t bands, size_t size)
 {
     return buffer->column_stride == (int64_t)(bands * size) &&
            (bands == 1 || buffer->band_stride == (int64_t)size);
@@ -470,7 +470,7 @@ static const uint8_t *pixel_flags(const overview_run *r, int64_t row, uint8_t *o
 /* Averages a row of all bands. Returns false, and does nothing, if mask or alpha exclude a pixel,
  * or if neither the bands of a pixel nor the pixels of a band lie together. */
 static bool average_row(overview_run *r, const tz_window *window, uint32_t row,
-                        const tz_buffer *into)
+                        const tz_pixel_buffer *into)
 {
     const int64_t first = 2 * (window->row + row);
     const int64_t column = r->rows.column - r->from->column;
@@ -498,7 +498,7 @@ static bool average_row(overview_run *r, const tz_window *window, uint32_t row,
 }
 
 /* A row that takes the general way has no rows in memory from the one before. */
-static void average_window(overview_run *r, const tz_window *window, const tz_buffer *into)
+static void average_window(overview_run *r, const tz_window *window, const tz_pixel_buffer *into)
 {
     r->average = tz_overview_average_2x2(r->how);
     tz_resample_begin(&r->mask_memory);
@@ -516,7 +516,7 @@ static void average_window(overview_run *r, const tz_window *window, const tz_bu
 
 /* A new pixel of an average is valid if any of its old ones is: for two by two, the disjunction of
  * four flags. */
-static void make_mask_rows(overview_run *r, const tz_window *window, const tz_buffer *into)
+static void make_mask_rows(overview_run *r, const tz_window *window, const tz_pixel_buffer *into)
 {
     tz_resample_begin(&r->mask_memory);
     for (uint32_t row = 0; row < window->height; row++) {
@@ -537,8 +537,8 @@ static void make_mask_rows(overview_run *r, const tz_window *window, const tz_bu
 }
 
 void tz_overview_make(const tz_overview_params *how, const tz_overview_source *from,
-                      const tz_window *window, const tz_buffer *pixels, const tz_buffer *mask,
-                      void *scratch)
+                      const tz_window *window, const tz_pixel_buffer *pixels,
+                      const tz_pixel_buffer *mask, void *scratch)
 {
     const uint32_t first = (uint32_t)window->column;
     const tz_interval columns =

@@ -33,8 +33,8 @@ const char *tz_resampling_unsupported(tz_resampling method, tz_dtype dtype, bool
 /* Consecutive rows of the larger level; pixels.height of them. */
 typedef struct tz_row_range {
     uint32_t row; /* number of the first one in the level */
-    tz_buffer pixels;
-    tz_buffer mask; /* data NULL: none */
+    tz_pixel_buffer pixels;
+    tz_pixel_buffer mask; /* data NULL: none */
 } tz_row_range;
 
 /* Rows of the larger level: those of the first range, then those of the second one. A writer keeps
@@ -91,7 +91,7 @@ size_t tz_overview_scratch_bytes(const tz_overview_params *how, uint32_t width);
  * mask). The source holds the rows and columns of tz_overview_source_rows and _columns. A new mask
  * pixel is 255 or 0. */
 void tz_overview_make(const tz_overview_params *how, const tz_overview_source *from,
-                      const tz_window *window, const tz_buffer *pixels, const tz_buffer *mask,
-                      void *scratch);
+                      const tz_window *window, const tz_pixel_buffer *pixels,
+                      const tz_pixel_buffer *mask, void *scratch);
 
 #endif

@@ -10,8 +10,28 @@
 
 #include "base/tiff_values.h"
 
+/* A buffer of the caller as the library uses it: see tz_caller_buffer_enter. It is in host memory,
+ * where data is its first sample, or in device memory; with neither it does not exist. */
+typedef struct tz_pixel_buffer {
+    void *data;
+    tz_dtype dtype;
+    uint32_t bands;
+    uint32_t height;
+    uint32_t width;
+    int64_t band_stride; /* bytes, also negative; all 0: not resolved yet, packed */
+    int64_t row_stride;
+    int64_t column_stride;
+    tz_device_memory *memory; /* NULL: memory of the host */
+    uint64_t offset;          /* of the first sample in memory, in bytes */
+} tz_pixel_buffer;
+
+static inline bool tz_pixel_buffer_exists(const tz_pixel_buffer *buffer)
+{
+    return buffer->data || buffer->memory;
+}
+
 /* Returns the address of a sample in a buffer with resolved strides. */
-static inline uint8_t *tz_buffer_at(const tz_buffer *buffer, uint32_t band, int64_t row,
+static inline uint8_t *tz_buffer_at(const tz_pixel_buffer *buffer, uint32_t band, int64_t row,
                                     int64_t column)
 {
     return (uint8_t *)buffer->data + (int64_t)band * buffer->band_stride +

@@ -62,8 +62,8 @@ typedef struct cpu_run {
     ahead_queue ahead;         /* capacity 0: workers fetch */
 } cpu_run;
 
-/* Ends a tile with its result. One that failed is an error of the read, unless the outcomes of all
- * its requests have a list; its pixels are nodata then. */
+/* Ends a tile with its result. One that failed is an error of the read, unless tiles may fail; its
+ * pixels are nodata then. */
 static tz_result end_tile(cpu_run *r, tz_worker *w, const tz_tile_read *tile_read, tz_result result,
                           const tz_error *err)
 {
@@ -170,7 +170,7 @@ static tz_result read_and_store(cpu_run *r, tz_worker *w, uint64_t index, tz_err
     if (now_nanoseconds() - start > 50000 + fetch->size && r->ahead.capacity == 0)
         read_ahead(r, index);
     if (result != TZ_OK)
-        return tz_fetch_may_fail(wave, fetch) ? read_tiles_alone(r, w, fetch, err) : result;
+        return wave->salvage ? read_tiles_alone(r, w, fetch, err) : result;
     return destination ? TZ_OK : store_input(r, w, fetch, err);
 }
 
@@ -286,7 +286,7 @@ static bool submit_task(cpu_run *r, uint64_t number)
     task->request = (tz_request){&task->range, 1, NULL};
     const tz_result result = tz_source_submit(task->source, &task->request, &ctx);
     task->has_failed = result != TZ_OK;
-    if (result == TZ_OK || tz_fetch_may_fail(wave, fetch))
+    if (result == TZ_OK || wave->salvage)
         return true;
     fail_task(&r->ahead, number, result, &err);
     return false;
@@ -310,7 +310,7 @@ static void make_oldest_ready(cpu_run *r)
         tz_result result = TZ_OK;
         if (!task->has_failed)
             result = tz_source_wait(task->source, &task->request, &ctx);
-        if ((task->has_failed || result != TZ_OK) && is_wanted && tz_fetch_may_fail(wave, fetch)) {
+        if ((task->has_failed || result != TZ_OK) && is_wanted && wave->salvage) {
             result = read_tiles_alone(r, &r->workers.list[0], fetch, &err);
             task->is_stored = true;
         }

@@ -70,6 +70,16 @@ static tz_result add_planned_request(tz_plan *plan, const layer_table *table,
     return TZ_OK;
 }
 
+/* Adds the bytes of statuses that a request needs, unless it is a block of an item that has them.
+ */
+static void count_statuses(tz_plan *plan, const tz_planned_request *planned, bool is_block)
+{
+    if (plan->options.salvage && !is_block)
+        plan->status_bytes = tz_add_capped(
+            plan->status_bytes,
+            tz_mul_capped(tz_planned_request_status_count(planned), sizeof(tz_tile_status)));
+}
+
 /* The mask's request directly follows that of the pixels, and its tiles follow theirs in the
  * outcome's list. */
 static tz_result add_requests(tz_plan *plan, const tz_read_request *requests, size_t count)
@@ -89,13 +99,15 @@ static tz_result add_requests(tz_plan *plan, const tz_read_request *requests, si
         const tz_read_request *request = &requests[i];
         const tz_planned_request *pixels = &plan->requests[plan->request_count];
         const tz_request_kind mask =
-            tz_buffer_exists(&request->mask) ? tz_mask_source(request) : TZ_REQUEST_PIXELS;
+            tz_pixel_buffer_exists(&request->mask) ? tz_mask_source(request) : TZ_REQUEST_PIXELS;
         TZ_TRY(add_planned_request(plan, &table, request, TZ_REQUEST_PIXELS));
+        count_statuses(plan, pixels, request->is_block);
         if (mask == TZ_REQUEST_PIXELS)
             continue;
+        tz_planned_request *of_mask = &plan->requests[plan->request_count];
         TZ_TRY(add_planned_request(plan, &table, request, mask));
-        plan->requests[plan->request_count - 1].status_first =
-            tz_planned_request_status_count(pixels);
+        of_mask->status_first = tz_planned_request_status_count(pixels);
+        count_statuses(plan, of_mask, request->is_block);
     }
     return TZ_OK;
 }
@@ -116,7 +128,7 @@ static void set_sizes(tz_plan *plan)
         bytes = tz_add_capped(bytes, tz_mul_capped(tiles, tile));
         if (planned->tile_read_count == 0)
             continue;
-        plan->report.largest_tile = tz_max(plan->report.largest_tile, tile);
+        plan->report.numbers.largest_tile = tz_max(plan->report.numbers.largest_tile, tile);
         if (!tz_planned_request_is_raw(planned))
             plan->output_size = tz_max_size(plan->output_size, tz_tile_bytes(&planned->stored));
         plan->row_size = tz_max_size(plan->row_size, tz_row_prepared_bytes(&planned->row));
@@ -139,8 +151,8 @@ static void set_sizes(tz_plan *plan)
     }
     const uint64_t share = bytes / (plan->threads * FETCHES_PER_THREAD);
     plan->fetch_size = (size_t)tz_max(tz_min(share, FETCH_MAX), FETCH_MIN);
-    plan->wave.max_hinted =
-        tz_max(plan->options.max_memory / (plan->threads * HINTED_FETCH_SHARE), plan->fetch_size);
+    plan->wave.max_hinted = tz_max(
+        plan->options.max_host_bytes / (plan->threads * HINTED_FETCH_SHARE), plan->fetch_size);
 }
 
 /* ---- waves ---- */
@@ -150,7 +162,7 @@ static void set_sizes(tz_plan *plan)
 static void count_wave(tz_plan *plan, tz_wanted_tile *last)
 {
     const tz_wave *wave = &plan->wave;
-    tz_read_report *report = &plan->report;
+    tz_read_report *report = &plan->report.numbers;
     report->waves++;
     for (size_t i = 0; i < wave->tile_read_count; i++) {
         const tz_tile_read *tile_read = &wave->tile_reads[i];
@@ -191,7 +203,8 @@ tz_result tz_plan_measure(tz_plan *plan)
     for (;;) {
         tz_wanted_tile last = {.layer_id = UINT32_MAX};
         tz_gpu_fit fit = TZ_GPU_FITS;
-        plan->report = plan->unmeasured;
+        plan->report.numbers = plan->unmeasured;
+        plan->report.device = plan->unmeasured_device;
         plan->input_size = 0;
         tz_warnings_deinit(&plan->table_warnings);
         wave->end = 0;
@@ -212,7 +225,7 @@ tz_result tz_plan_measure(tz_plan *plan)
         case TZ_GPU_FIT_BOUNCE:
             return TZ_OK;
         case TZ_GPU_FIT_CPU:
-            plan->unmeasured.device = plan->report.device; /* why the GPU was dropped */
+            plan->unmeasured_device = plan->report.device; /* why the GPU was dropped */
             break;
         case TZ_GPU_FIT_AGAIN:
             break;
@@ -249,9 +262,9 @@ unsigned tz_plan_fetches_ahead(const tz_plan *plan, unsigned threads)
     return plan->fetches_in_caller && !plan->gpu && threads > 1 ? threads * FETCHES_AHEAD : 0;
 }
 
-/* Bytes of a read with that number of threads: the arena, the lists of a wave, the buffers and
- * codecs of each worker, fetches ahead of them, and the slots of a GPU. The caller's buffers are
- * not counted. */
+/* Bytes of a read with that number of threads: the arena, the lists of a wave and of outcomes, the
+ * buffers and codecs of each worker, fetches ahead of them, and the slots of a GPU. The caller's
+ * buffers are not counted. */
 static uint64_t needed_memory(const tz_plan *plan, uint64_t threads)
 {
     const uint64_t worker = (uint64_t)tz_plan_input_bytes(plan) + plan->output_size +
@@ -260,35 +273,52 @@ static uint64_t needed_memory(const tz_plan *plan, uint64_t threads)
     const uint64_t batches = plan->gpu ? tz_gpu_plan_host_bytes(plan->gpu) : 0;
     const uint64_t ahead = (uint64_t)tz_plan_fetches_ahead(plan, (unsigned)threads) *
                            (tz_plan_input_bytes(plan) + TZ_CODEC_SLACK + 64);
-    return tz_add_capped(batches, plan->arena.held +
-                                      plan->wave.capacity * tz_wave_tile_read_bytes() +
-                                      threads * worker + ahead);
+    return tz_add_capped(tz_add_capped(batches, plan->status_bytes),
+                         plan->arena.held + plan->wave.capacity * tz_wave_tile_read_bytes() +
+                             threads * worker + ahead);
 }
 
 tz_result tz_plan_check_memory(tz_plan *plan)
 {
     uint64_t threads = plan->threads;
-    while (threads > 1 && needed_memory(plan, threads) > plan->options.max_memory)
+    const uint64_t allowed = plan->options.max_host_bytes;
+    tz_read_report *report = &plan->report.numbers;
+    while (threads > 1 && needed_memory(plan, threads) > allowed)
         threads--;
     plan->threads = (unsigned)threads;
-    plan->report.threads = plan->threads;
-    plan->report.peak_memory = needed_memory(plan, threads);
-    if (plan->report.peak_memory <= plan->options.max_memory)
+    report->threads = plan->threads;
+    report->peak_host_bytes = needed_memory(plan, threads);
+    if (report->peak_host_bytes <= allowed)
         return TZ_OK;
-    return tz_fail_memory_limit(&plan->ctx, "the read", "max_memory", plan->options.max_memory,
-                                plan->report.peak_memory);
+    return tz_fail_memory_limit(&plan->ctx, "the read", "max_host_bytes", allowed,
+                                report->peak_host_bytes);
 }
 
 /* ---- */
 
+/* A list has the tiles of an item's pixels, then those of its mask, whose request is the next. */
+tz_result tz_plan_alloc_outcomes(const tz_plan *plan, tz_arena *arena)
+{
+    for (size_t i = 0; plan->options.salvage && i < plan->request_count; i++) {
+        const tz_planned_request *planned = &plan->requests[i];
+        const bool has_mask = i + 1 < plan->request_count && planned[1].to_mask;
+        uint64_t count = tz_planned_request_status_count(planned);
+        if (planned->to_mask)
+            continue;
+        if (has_mask)
+            count += tz_planned_request_status_count(&planned[1]);
+        TZ_TRY(tz_outcome_alloc_tiles(planned->outcome, count, arena, &plan->ctx));
+    }
+    return TZ_OK;
+}
+
 /* Runs before any tile is read, and again if the CPU repeats a read that a device could not end. */
-tz_result tz_plan_reset_outcomes(const tz_plan *plan)
+void tz_plan_reset_outcomes(const tz_plan *plan)
 {
     for (size_t i = 0; i < plan->request_count; i++) {
         if (plan->requests[i].outcome)
-            TZ_TRY(tz_planned_request_set_outcome(&plan->requests[i], &plan->ctx));
+            tz_planned_request_reset_outcome(&plan->requests[i]);
     }
-    return TZ_OK;
 }
 
 tz_result tz_plan_check_unchanged(const tz_plan *plan)
@@ -318,6 +348,7 @@ tz_result tz_plan_make(tz_plan *plan, const tz_read_request *requests, size_t co
     plan->wave.requests = plan->requests;
     plan->wave.request_count = plan->request_count;
     plan->wave.capacity = (size_t)tz_min(plan->wave.total, TZ_WAVE_TILE_READS);
+    plan->wave.salvage = how->salvage;
     if (tz_device_is_gpu(plan->options.device))
         TZ_TRY(tz_gpu_plan_make(plan));
     if (plan->runner == TZ_RUN_BOUNCED)
@@ -325,7 +356,8 @@ tz_result tz_plan_make(tz_plan *plan, const tz_read_request *requests, size_t co
     /* The read takes at least this much: a file that lies about its tiles ends here. */
     TZ_TRY(tz_plan_check_memory(plan));
     TZ_TRY(tz_wave_init(&plan->wave, &plan->ctx));
-    plan->unmeasured = plan->report;
+    plan->unmeasured = plan->report.numbers;
+    plan->unmeasured_device = plan->report.device;
     TZ_TRY(tz_plan_measure(plan));
     return plan->runner == TZ_RUN_BOUNCED ? TZ_OK : tz_plan_check_memory(plan);
 }
@@ -344,47 +376,19 @@ void tz_plan_deinit(tz_plan *plan)
 
 /* ---- reports ---- */
 
-/* Warnings of one kind become one, which counts them and names the first tile of all: the report is
- * the same whichever thread was first. The kind is the format of the message, compared by address;
- * formats has those of the report's warnings. */
-static void merge_warnings(tz_read_report *report, const tz_warnings *warnings,
-                           const char **formats)
-{
-    report->warnings_dropped += warnings->dropped;
-    for (uint32_t i = 0; i < warnings->count; i++) {
-        const tz_error *warning = &warnings->list[i];
-        uint32_t k = 0;
-        while (k < report->warning_count &&
-               (formats[k] != warnings->formats[i] || report->warnings[k].cause != warning->cause))
-            k++;
-        if (k < report->warning_count) {
-            tz_error *known = &report->warnings[k];
-            const uint64_t count = known->count + warning->count;
-            if (tz_warning_is_before(warning, known))
-                *known = *warning;
-            known->count = count;
-        } else if (k < TZ_REPORT_WARNINGS) {
-            formats[k] = warnings->formats[i];
-            report->warnings[report->warning_count++] = *warning;
-        } else {
-            report->warnings_dropped++;
-        }
-    }
-}
-
 void tz_report_finish(tz_plan *plan, const tz_workers *workers, uint64_t by_device)
 {
-    tz_read_report *report = &plan->report;
-    const char *formats[TZ_REPORT_WARNINGS];
+    tz_read_report *report = &plan->report.numbers;
+    tz_report_warnings *found = &plan->report.warnings;
     report->tiles_direct = 0; /* so far planned; from here on counted */
     report->tiles_decoded = by_device;
-    merge_warnings(report, &plan->warnings, formats);
-    merge_warnings(report, &plan->table_warnings, formats);
+    tz_report_warnings_merge(found, &plan->warnings);
+    tz_report_warnings_merge(found, &plan->table_warnings);
     for (unsigned i = 0; i < workers->count; i++) {
         const tz_worker *w = &workers->list[i];
         report->tiles_direct += w->tiles_direct;
         report->tiles_decoded += w->tiles_decoded;
-        merge_warnings(report, &w->warnings, formats);
+        tz_report_warnings_merge(found, &w->warnings);
     }
     report->tiles_copied = report->tiles - report->tiles_sparse - report->tiles_direct -
                            report->tiles_decoded - report->tiles_failed;
@@ -398,76 +402,11 @@ void tz_plan_visit_failed_tiles(const tz_plan *plan, tz_failed_tile_fn visit, vo
         if (request->to_mask || !plan->requests[i + 1].to_mask || !outcome || !outcome->tiles)
             continue;
         const uint64_t count =
-            outcome->tiles_failed > 0 ? tz_planned_request_status_count(request) : 0;
+            outcome->report.tiles_failed > 0 ? tz_planned_request_status_count(request) : 0;
         for (uint64_t k = 0; k < count; k++) {
             const tz_tile_status *status = &outcome->tiles[request->status_first + k];
             if (status->result != TZ_OK)
                 visit(user, request, &plan->requests[i + 1], status->tile);
         }
-    }
-}
-
-void tz_device_use_add(tz_device_use *sum, const tz_device_use *more)
-{
-    if (!sum->id[0])
-        memcpy(sum->id, more->id, sizeof sum->id);
-    if (!sum->reason[0])
-        memcpy(sum->reason, more->reason, sizeof sum->reason);
-    sum->memory = tz_max(sum->memory, more->memory);
-    sum->peak = tz_max(sum->peak, more->peak);
-    sum->waves += more->waves;
-    sum->tiles += more->tiles;
-    sum->tiles_on_cpu += more->tiles_on_cpu;
-    sum->tiles_redone += more->tiles_redone;
-    sum->uploads += more->uploads;
-    sum->upload_bytes += more->upload_bytes;
-    sum->downloads += more->downloads;
-    sum->download_bytes += more->download_bytes;
-    sum->launches += more->launches;
-    sum->syncs += more->syncs;
-    sum->library_calls += more->library_calls;
-    if (!sum->library[0])
-        memcpy(sum->library, more->library, sizeof sum->library);
-    if (!sum->library_reason[0])
-        memcpy(sum->library_reason, more->library_reason, sizeof sum->library_reason);
-    sum->direct_reads += more->direct_reads;
-    sum->direct_bytes += more->direct_bytes;
-    sum->bounced_bytes += more->bounced_bytes;
-    if (!sum->direct_reason[0])
-        memcpy(sum->direct_reason, more->direct_reason, sizeof sum->direct_reason);
-}
-
-/* The formats of warnings are not known any more: equal messages are one. */
-void tz_report_add(tz_read_report *sum, const tz_read_report *more)
-{
-    sum->tiles += more->tiles;
-    sum->tiles_sparse += more->tiles_sparse;
-    sum->tiles_shared += more->tiles_shared;
-    sum->largest_tile = tz_max(sum->largest_tile, more->largest_tile);
-    sum->peak_memory = tz_max(sum->peak_memory, more->peak_memory);
-    sum->threads = tz_max_u32(sum->threads, more->threads);
-    sum->waves += more->waves;
-    sum->requests += more->requests;
-    sum->bytes_read += more->bytes_read;
-    sum->bytes_compressed += more->bytes_compressed;
-    sum->tiles_copied += more->tiles_copied;
-    sum->tiles_direct += more->tiles_direct;
-    sum->tiles_decoded += more->tiles_decoded;
-    sum->tiles_failed += more->tiles_failed;
-    sum->tiles_reduced += more->tiles_reduced;
-    sum->bytes_decoded += more->bytes_decoded;
-    tz_device_use_add(&sum->device, &more->device);
-    sum->warnings_dropped += more->warnings_dropped;
-    for (uint32_t i = 0; i < more->warning_count; i++) {
-        const tz_error *warning = &more->warnings[i];
-        uint32_t k = 0;
-        while (k < sum->warning_count && strcmp(sum->warnings[k].message, warning->message) != 0)
-            k++;
-        if (k < sum->warning_count)
-            sum->warnings[k].count += warning->count;
-        else if (k < TZ_REPORT_WARNINGS)
-            sum->warnings[sum->warning_count++] = *warning;
-        else
-            sum->warnings_dropped++;
     }
 }

@@ -42,9 +42,11 @@ typedef struct tz_plan {
     unsigned threads;
     bool fetches_in_caller; /* a source has caller_thread */
     tz_runner runner;
-    tz_gpu_plan *gpu; /* NULL unless runner is TZ_RUN_GPU */
-    tz_read_report report;
-    tz_read_report unmeasured; /* the report before waves were counted */
+    tz_gpu_plan *gpu;      /* NULL unless runner is TZ_RUN_GPU */
+    uint64_t status_bytes; /* of the lists of outcomes that are made for this plan */
+    tz_read_summary report;
+    tz_read_report unmeasured; /* numbers and device before waves were counted */
+    tz_device_use unmeasured_device;
     tz_warnings warnings;
     tz_warnings table_warnings; /* of the tile tables; found while waves are counted */
 } tz_plan;
@@ -80,8 +82,11 @@ tz_tile_route tz_tile_read_route(const tz_plan *plan, const tz_tile_read *tile_r
 /* Fails if a file is not the one that was opened any more. */
 tz_result tz_plan_check_unchanged(const tz_plan *plan);
 
+/* Allocates the lists of the items' outcomes, with options.salvage. */
+tz_result tz_plan_alloc_outcomes(const tz_plan *plan, tz_arena *arena);
+
 /* Sets the number of tiles in the items' outcomes, and resets their lists. */
-tz_result tz_plan_reset_outcomes(const tz_plan *plan);
+void tz_plan_reset_outcomes(const tz_plan *plan);
 
 /* ---- running a plan, once for each runner ---- */
 
@@ -93,19 +98,17 @@ tz_result tz_cpu_read(tz_plan *plan);
 tz_result tz_gpu_read(tz_plan *plan);
 
 /* Requests whose buffers have other pixels than the level: blocks of the level are read into memory
- * and resampled from there. dry: plan only. The report gets the sum of all reads. */
+ * and resampled from there. dry: plan only. The report gets the sum of all reads. The lists of
+ * outcomes are allocated in the arena. */
 tz_result tz_resampled_read(const tz_read_request *requests, size_t count,
-                            const tz_read_options *how, bool dry, tz_read_report *report,
-                            tz_error *err);
+                            const tz_read_options *how, bool dry, tz_read_summary *report,
+                            tz_arena *arena, tz_error *err);
 
 /* ---- reports ---- */
 
 /* Counts how tiles were decoded and merges the warnings of all workers. by_device: tiles that no
  * worker decoded. */
 void tz_report_finish(tz_plan *plan, const tz_workers *workers, uint64_t by_device);
-
-/* Adds the counts of a device; its texts are kept if the sum has none yet. */
-void tz_device_use_add(tz_device_use *sum, const tz_device_use *more);
 
 /* Visits all tiles of pixels that failed and whose mask another request fills. Pixels that failed
  * are masked even if mask or alpha says that they are valid. */

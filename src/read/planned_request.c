@@ -318,7 +318,7 @@ static bool has_same_rows(const tz_planned_request *planned)
 {
     const tz_conversion *how = &planned->conversion;
     const int64_t size = (int64_t)tz_dtype_size(how->to);
-    if (planned->to_mask || tz_buffer_exists(&planned->mask) || how->from != how->to ||
+    if (planned->to_mask || tz_pixel_buffer_exists(&planned->mask) || how->from != how->to ||
         how->nodata_to_nan || planned->scales)
         return false;
     if (planned->row.samples == 1)
@@ -361,19 +361,14 @@ tz_request_kind tz_mask_source(const tz_read_request *request)
 
 /* The list has planes in ascending order, and the tiles of each row by row; see also
  * tz_tile_read_mark_failed, which finds a tile in it. */
-tz_result tz_planned_request_set_outcome(const tz_planned_request *planned, const tz_context *ctx)
+void tz_planned_request_reset_outcome(const tz_planned_request *planned)
 {
     tz_outcome *outcome = planned->outcome;
     const tz_level *level = &planned->layer.shape;
     const uint64_t count = tz_planned_request_status_count(planned);
-    outcome->tile_count = planned->status_first + count;
-    if (!outcome->tiles)
-        return TZ_OK;
-    if (outcome->tile_room < outcome->tile_count)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), outcome->tile_count, outcome->tile_room),
-                       "the outcome's list is too short for the item's tiles");
-    for (uint64_t i = 0; i < count; i++) {
+    outcome->report.tile_count = planned->status_first + count;
+    outcome->report.tiles_failed = 0;
+    for (uint64_t i = 0; outcome->tiles && i < count; i++) {
         const uint64_t plane =
             planned->planes ? planned->planes[i / planned->status_across / planned->status_down]
                             : 0;
@@ -381,9 +376,19 @@ tz_result tz_planned_request_set_outcome(const tz_planned_request *planned, cons
         const uint64_t x = planned->status_x0 + i % planned->status_across;
         outcome->tiles[planned->status_first + i] =
             (tz_tile_status){.tile = (plane * level->tiles_down + y) * level->tiles_across + x,
-                             .level = planned->level};
+                             .level = tz_level_index(planned->level),
+                             .mask = planned->layer.is_mask};
     }
-    return TZ_OK;
+}
+
+tz_result tz_outcome_alloc_tiles(tz_outcome *outcome, uint64_t count, tz_arena *arena,
+                                 const tz_context *ctx)
+{
+    const uint64_t bytes = tz_mul_capped(count, sizeof *outcome->tiles);
+    if (outcome->tiles || count == 0)
+        return TZ_OK;
+    outcome->tiles = bytes <= SIZE_MAX ? tz_arena_alloc(arena, (size_t)bytes) : NULL;
+    return outcome->tiles ? TZ_OK : tz_fail_nomem(ctx, bytes);
 }
 
 /* A request that shares its layer with an earlier one takes over the codec and all formats; only
@@ -426,7 +431,7 @@ tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request
         out->conversion.nodata.kind = TZ_NODATA_UINT; /* 0 */
     } else {
         if (tz_mask_source(request) != TZ_REQUEST_PIXELS)
-            out->mask = (tz_buffer){0}; /* another request fills it */
+            out->mask = (tz_pixel_buffer){0}; /* another request fills it */
         TZ_TRY(tz_read_request_conversion(request, how, &out->conversion, &out->scales, arena,
                                           &at_level));
     }

@@ -35,14 +35,11 @@ tz_result tz_fail_memory_limit(const tz_context *ctx, const char *subject, const
 
 /* ---- buffers ---- */
 
-/* Checks a buffer before its strides are known. It is in host or in device memory, never both. */
-static tz_result check_buffer(const tz_buffer *buffer, uint32_t bands, const tz_context *ctx)
+/* Checks a buffer before its strides are known. */
+static tz_result check_buffer(const tz_pixel_buffer *buffer, uint32_t bands, const tz_context *ctx)
 {
-    if (!tz_buffer_exists(buffer))
+    if (!tz_pixel_buffer_exists(buffer))
         return fail_arg(ctx, "the buffer has no memory", TZ_NO_VALUE, TZ_NO_VALUE);
-    if (buffer->data && buffer->memory)
-        return fail_arg(ctx, "the buffer has host memory and device memory", TZ_NO_VALUE,
-                        TZ_NO_VALUE);
     if (buffer->bands != bands)
         return fail_arg(ctx, "the buffer has another number of bands than are read", bands,
                         buffer->bands);
@@ -61,7 +58,7 @@ static void extend_by_stride(tz_byte_extent *extent, int64_t stride, uint32_t co
         extent->after = tz_add_capped(extent->after, bytes);
 }
 
-tz_byte_extent tz_buffer_extent(const tz_buffer *buffer)
+tz_byte_extent tz_buffer_extent(const tz_pixel_buffer *buffer)
 {
     tz_byte_extent extent = {.after = tz_dtype_size(buffer->dtype)};
     extend_by_stride(&extent, buffer->band_stride, buffer->bands);
@@ -72,22 +69,13 @@ tz_byte_extent tz_buffer_extent(const tz_buffer *buffer)
 
 /* Sets the strides of a packed buffer if the caller gave none. Device memory must belong to the
  * device that reads, and the buffer must lie within it; host memory cannot be checked. */
-static tz_result resolve_buffer(tz_buffer *buffer, const tz_read_options *how,
+static tz_result resolve_buffer(tz_pixel_buffer *buffer, const tz_read_options *how,
                                 const tz_context *ctx)
 {
-    const size_t size = tz_dtype_size(buffer->dtype);
-    if (size == 0)
+    if (tz_dtype_size(buffer->dtype) == 0)
         return fail_arg(ctx, "the buffer has no dtype", TZ_NO_VALUE, (uint64_t)buffer->dtype);
-    if (!buffer->band_stride && !buffer->row_stride && !buffer->column_stride) {
-        uint64_t row = 0;
-        uint64_t band = 0;
-        if (!tz_mul(buffer->width, size, &row) || !tz_mul(row, buffer->height, &band) ||
-            band > INT64_MAX)
-            return fail_arg(ctx, "the buffer is larger than memory", INT64_MAX, TZ_NO_VALUE);
-        buffer->column_stride = (int64_t)size;
-        buffer->row_stride = (int64_t)row;
-        buffer->band_stride = (int64_t)band;
-    }
+    if (!tz_pixel_buffer_set_strides(buffer))
+        return fail_arg(ctx, "the buffer is larger than memory", INT64_MAX, TZ_NO_VALUE);
     if (!buffer->memory)
         return TZ_OK;
     if (!how->device)
@@ -108,14 +96,16 @@ static tz_result resolve_buffer(tz_buffer *buffer, const tz_read_options *how,
 
 /* Sets the caller's buffers, with strides but not yet turned. */
 static tz_result set_buffers(tz_read_request *request, const tz_item *item,
-                             const tz_read_options *how, const tz_context *ctx)
+                             const tz_read_options *how, tz_wrapped_list *wrapped,
+                             const tz_context *ctx)
 {
-    request->into = item->into;
-    request->mask = item->mask;
+    TZ_TRY(tz_caller_buffer_enter(&request->into, item->into, "into", how->device, wrapped, ctx));
     TZ_TRY(check_buffer(&request->into, request->band_count, ctx));
     TZ_TRY(resolve_buffer(&request->into, how, ctx));
-    if (!tz_buffer_exists(&request->mask))
+    if (!item->into_mask)
         return TZ_OK;
+    TZ_TRY(tz_caller_buffer_enter(&request->mask, item->into_mask, "into_mask", how->device,
+                                  wrapped, ctx));
     TZ_TRY(check_buffer(&request->mask, request->band_count, ctx));
     if (request->mask.width != request->into.width || request->mask.height != request->into.height)
         return fail_arg(ctx, "the mask's buffer has another size than the one for pixels",
@@ -142,10 +132,10 @@ static const turn turns[9] = {
 };
 
 /* Swaps or negates strides, and moves the first sample to the corner of the file's first pixel. */
-static void turn_buffer(tz_buffer *buffer, turn how)
+static void turn_buffer(tz_pixel_buffer *buffer, turn how)
 {
     int64_t moved = 0;
-    if (!tz_buffer_exists(buffer))
+    if (!tz_pixel_buffer_exists(buffer))
         return;
     if (how.swaps) {
         const uint32_t width = buffer->width;
@@ -172,7 +162,8 @@ static void turn_buffer(tz_buffer *buffer, turn how)
 /* ---- levels ---- */
 
 /* The smallest level that has at least the pixels that the buffer asks for. */
-static uint32_t choose_level(const tz_file *file, const tz_window *window, const tz_buffer *into)
+static uint32_t choose_level(const tz_file *file, const tz_window *window,
+                             const tz_pixel_buffer *into)
 {
     const tz_info *info = &file->info;
     const tz_level *full = &file->levels[0];
@@ -319,7 +310,7 @@ static void reduce_request(tz_read_request *request, tz_resampling method)
 {
     const tz_read_request whole = *request;
     const tz_level *level = &whole.layer.shape;
-    const tz_buffer *into = &whole.into;
+    const tz_pixel_buffer *into = &whole.into;
     unsigned times = TZ_MAX_DECODE_REDUCTION;
     for (; times > 0; times--) {
         const uint32_t rest = (1u << times) - 1;
@@ -349,17 +340,19 @@ static void reduce_request(tz_read_request *request, tz_resampling method)
 /* Windows pass through three systems: the upright image (the item's), the stored image at the level
  * that was given, and the level that is read. In the last one they are not whole pixels. */
 tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
-                               const tz_read_options *how, const tz_context *ctx)
+                               const tz_read_options *how, tz_wrapped_list *wrapped,
+                               const tz_context *ctx)
 {
     const uint16_t orientation = item->file->info.orientation;
     const turn turned =
         turns[how->oriented && orientation >= 1 && orientation <= 8 ? orientation : 1];
-    const bool is_auto = item->level == TZ_LEVEL_AUTO;
-    const uint32_t asked = is_auto ? 0 : item->level;
+    const bool is_auto = item->level == TZ_LEVEL_AUTO && !item->mask;
+    const uint32_t asked = is_auto ? 0 : item->mask ? TZ_MASK_LEVEL(item->level) : item->level;
     tz_context at_level = *ctx;
     tz_window window = item->window;
-    *out = (tz_read_request){
-        .file = item->file, .level = asked, .bands = item->bands, .outcome = item->outcome};
+    *out = (tz_read_request){.file = item->file, .level = asked, .bands = item->bands};
+    if (item->level > TZ_LEVEL_AUTO)
+        return fail_arg(ctx, "there is no such level", item->file->info.level_count, item->level);
     TZ_TRY(tz_file_layer(item->file, tz_level_index(asked), tz_level_is_mask(asked), ctx,
                          &out->layer));
     const tz_level given = out->layer.shape;
@@ -383,7 +376,7 @@ tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
             return fail_arg(&at_level, "there is no such band; bands are counted from 0",
                             given.samples, item->bands[i]);
     }
-    TZ_TRY(set_buffers(out, item, how, &at_level));
+    TZ_TRY(set_buffers(out, item, how, wrapped, &at_level));
     turn_buffer(&out->into, turned);
     turn_buffer(&out->mask, turned);
     if (is_auto) {

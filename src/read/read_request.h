@@ -10,7 +10,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "codec/codec.h"
+#include "device/caller_buffer.h"
 #include "pixel/pixel.h"
+#include "read/read_report.h"
 #include "tiff/file.h"
 
 /* ---- read requests ---- */
@@ -23,30 +25,28 @@ typedef struct tz_read_request {
     uint8_t decode_reduction;
     double x0, y0, x1, y1; /* area of the buffer, in pixels of the level */
     tz_window window;      /* the same in whole pixels, and those that resampling needs around it */
-    tz_window item_window; /* window of the whole item, of which this may be a block */
+    tz_window item_window; /* window of the whole item */
+    bool is_block;         /* this is a part of the item, whose outcome is ready */
     bool resampled;        /* the buffer has other pixels than the level */
     const uint32_t *bands; /* NULL: 0, 1, 2, ... */
     uint32_t band_count;
-    tz_buffer into;      /* strides resolved, turned to the file's orientation */
-    tz_buffer mask;      /* may not exist */
-    tz_outcome *outcome; /* may be NULL */
+    tz_pixel_buffer into; /* strides resolved, turned to the file's orientation */
+    tz_pixel_buffer mask; /* may not exist */
+    tz_outcome *outcome;  /* NULL: nobody asks for it, and no tile may fail */
 } tz_read_request;
 
+/* The item is complete: of this version of the struct. Memory of CUDA and OpenCL is wrapped into
+ * the list. */
 tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
-                               const tz_read_options *how, const tz_context *ctx);
-
-/* True if there is a buffer at all, in host or in device memory. */
-static inline bool tz_buffer_exists(const tz_buffer *buffer)
-{
-    return buffer->data || buffer->memory;
-}
+                               const tz_read_options *how, tz_wrapped_list *wrapped,
+                               const tz_context *ctx);
 
 /* Bytes before and from the first sample of a buffer with resolved strides; UINT64_MAX: more than
  * memory has. */
 typedef struct tz_byte_extent {
     uint64_t before, after;
 } tz_byte_extent;
-tz_byte_extent tz_buffer_extent(const tz_buffer *buffer);
+tz_byte_extent tz_buffer_extent(const tz_pixel_buffer *buffer);
 
 static inline bool tz_dtype_is_float(tz_dtype dtype)
 {
@@ -85,8 +85,8 @@ typedef struct tz_planned_request {
     uint64_t tile_read_count;  /* row ranges of all tiles under the window */
     int64_t column_shift, row_shift; /* buffer position = level position - shift */
 
-    tz_buffer into;        /* strides resolved */
-    tz_buffer mask;        /* may not exist */
+    tz_pixel_buffer into;  /* strides resolved */
+    tz_pixel_buffer mask;  /* may not exist */
     bool to_mask;          /* samples become 0 or 255 in every band of mask; into is not used */
     uint32_t mask_sample;  /* to_mask: the sample of a pixel that decides */
     const uint32_t *bands; /* NULL: 0, 1, 2, ... */
@@ -97,7 +97,7 @@ typedef struct tz_planned_request {
     bool straight;  /* and so are decoded ones */
     bool stream;    /* the buffer is too large to stay in the cache */
 
-    tz_outcome *outcome;   /* NULL, or without a list: a bad tile is an error */
+    tz_outcome *outcome;   /* NULL: nobody asks for it */
     uint64_t status_first; /* of this request's tiles in the outcome's list */
     uint32_t status_x0, status_y0, status_across, status_down; /* grid of tiles in that list */
 } tz_planned_request;
@@ -133,8 +133,12 @@ tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request
  * list. */
 uint64_t tz_planned_request_status_count(const tz_planned_request *planned);
 
+/* Allocates the list of an outcome for count tiles, unless it has one. */
+tz_result tz_outcome_alloc_tiles(tz_outcome *outcome, uint64_t count, tz_arena *arena,
+                                 const tz_context *ctx);
+
 /* Sets the outcome's number of tiles, and resets its list. */
-tz_result tz_planned_request_set_outcome(const tz_planned_request *planned, const tz_context *ctx);
+void tz_planned_request_reset_outcome(const tz_planned_request *planned);
 
 static inline tz_source *tz_planned_request_source(const tz_planned_request *planned)
 {

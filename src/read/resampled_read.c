@@ -32,8 +32,8 @@ typedef struct block {
     const tz_read_request *request;
     uint32_t column, row, width, height; /* of the buffer */
     tz_window source_window;             /* of the level; width 0: nothing there */
-    tz_buffer samples;                   /* of source_window, all wanted bands */
-    tz_buffer valid;                     /* data NULL: all samples are */
+    tz_pixel_buffer samples;             /* of source_window, all wanted bands */
+    tz_pixel_buffer valid;               /* data NULL: all samples are */
     tz_axis across;
     void *across_memory;
     tz_conversion conversion;
@@ -57,12 +57,13 @@ typedef struct row_needs {
 
 typedef struct block_batch {
     const tz_read_options *how;
-    bool dry;               /* plan only */
-    tz_read_report *report; /* sum of all batches */
+    bool dry;                /* plan only */
+    tz_read_summary *report; /* sum of all batches */
     tz_context ctx;
     tz_arena arena;
     block *blocks;
     size_t count;
+    uint64_t status_bytes;  /* of the outcomes' lists */
     uint64_t budget;        /* for all blocks */
     uint64_t bytes;         /* that they take */
     uint64_t cost;          /* bytes, and those of planning them */
@@ -98,10 +99,10 @@ static tz_axis_map map_down(const tz_read_request *request, tz_resampling method
  * it is, and only the caller's mask has to know. */
 static bool needs_valid(const tz_read_request *request, const tz_read_options *how)
 {
-    return tz_buffer_exists(&request->mask) ||
+    return tz_pixel_buffer_exists(&request->mask) ||
            (how->resampling != TZ_RESAMPLING_NEAREST &&
             (request->file->info.nodata.kind != TZ_NODATA_NONE ||
-             tz_mask_source(request) != TZ_REQUEST_PIXELS || request->outcome));
+             tz_mask_source(request) != TZ_REQUEST_PIXELS || how->salvage));
 }
 
 static size_t sample_size(const tz_read_request *request)
@@ -141,8 +142,8 @@ static void fill_outside_pixels(const block *b, const tz_axis *down, const tz_re
                                 uint32_t band, uint32_t row)
 {
     const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
-    const tz_buffer *into = &b->request->into;
-    const tz_buffer *mask = &b->request->mask;
+    const tz_pixel_buffer *into = &b->request->into;
+    const tz_pixel_buffer *mask = &b->request->mask;
     const tz_conversion how = tz_conversion_of_band(&b->conversion, b->scales, band);
     const size_t size = tz_dtype_size(into->dtype);
     uint8_t sample[16];
@@ -164,8 +165,8 @@ static void resample_row(const block_batch *ba, const tz_resampler *r, const tz_
                          const band_rows *from, uint32_t row, row_memory *m)
 {
     const block *b = from->block;
-    const tz_buffer *into = &b->request->into;
-    const tz_buffer *mask = &b->request->mask;
+    const tz_pixel_buffer *into = &b->request->into;
+    const tz_pixel_buffer *mask = &b->request->mask;
     const bool by_nearest = r->method == TZ_RESAMPLING_NEAREST;
     const uint8_t *samples = by_nearest ? m->picked : (const uint8_t *)m->values.values;
     const tz_conversion as_is = {.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_UINT8};
@@ -250,15 +251,15 @@ static void *carve(uint8_t **at, size_t size)
 }
 
 /* Blocks are packed, band by band. */
-static void set_block_buffer(tz_buffer *out, const block *b, tz_dtype dtype, uint8_t *data)
+static void set_block_buffer(tz_pixel_buffer *out, const block *b, tz_dtype dtype, uint8_t *data)
 {
     const int64_t size = (int64_t)tz_dtype_size(dtype);
-    *out = (tz_buffer){.data = data,
-                       .dtype = dtype,
-                       .bands = b->request->band_count,
-                       .height = b->source_window.height,
-                       .width = b->source_window.width,
-                       .column_stride = size};
+    *out = (tz_pixel_buffer){.data = data,
+                             .dtype = dtype,
+                             .bands = b->request->band_count,
+                             .height = b->source_window.height,
+                             .width = b->source_window.width,
+                             .column_stride = size};
     out->row_stride = size * b->source_window.width;
     out->band_stride = out->row_stride * b->source_window.height;
 }
@@ -319,7 +320,7 @@ static tz_result read_blocks(block_batch *ba)
     how.scaled = false;
     how.nodata_to_nan = false;
     how.boundless = false;
-    how.max_memory -= ba->bytes; /* the batch is within half of it */
+    how.max_host_bytes -= ba->bytes; /* the batch is within half of it */
     how.device = NULL;
     how.progress = (tz_progress){0};
     if (ba->how->progress.call)
@@ -334,14 +335,16 @@ static tz_result read_blocks(block_batch *ba)
         request->into = b->samples;
         request->mask = b->valid;
         request->resampled = false;
+        request->is_block = true;
     }
     tz_result result = tz_plan_make(&plan, requests, count, &how, ba->ctx.err);
     if (result == TZ_OK)
         result = ba->dry ? tz_plan_check_unchanged(&plan) : tz_cpu_read(&plan);
-    plan.report.peak_memory +=
-        ba->bytes + plan.threads * row_memory_bytes(&ba->max_needs, ba->how->resampling);
+    plan.report.numbers.peak_host_bytes +=
+        ba->status_bytes + ba->bytes +
+        plan.threads * row_memory_bytes(&ba->max_needs, ba->how->resampling);
     if (result == TZ_OK)
-        tz_report_add(ba->report, &plan.report);
+        tz_read_summary_add(ba->report, &plan.report);
     tz_plan_deinit(&plan);
     return result;
 }
@@ -369,7 +372,8 @@ static tz_result run_block_batch(block_batch *ba)
     if (ba->dry)
         return TZ_OK;
     threads = (unsigned)tz_min(threads, ba->strips);
-    threads = (unsigned)tz_min(threads, tz_max(ba->how->max_memory / 4 / (memory_bytes + 1), 1));
+    threads =
+        (unsigned)tz_min(threads, tz_max(ba->how->max_host_bytes / 4 / (memory_bytes + 1), 1));
     ba->memories = tz_arena_array(&ba->arena, threads, sizeof *ba->memories);
     if (!ba->memories)
         return tz_fail_nomem(&ba->ctx, threads * sizeof *ba->memories);
@@ -405,26 +409,40 @@ static tz_result flush_blocks(block_batch *ba)
 
 /* ---- requests ---- */
 
-/* The outcome's list has the tiles of the whole item; plans of blocks only mark theirs in it. */
-static tz_result reset_outcome(block_batch *ba, const tz_read_request *request)
+/* Makes the outcome of an item ready: its list has the tiles of the whole item, and plans of blocks
+ * only mark theirs in it. A dry run counts the bytes of the list. */
+static tz_result prepare_outcome(block_batch *ba, const tz_read_request *request,
+                                 uint64_t max_host_bytes, tz_arena *lists)
 {
     const tz_request_kind mask =
         needs_valid(request, ba->how) ? tz_mask_source(request) : TZ_REQUEST_PIXELS;
+    const uint32_t count = mask == TZ_REQUEST_PIXELS ? 1 : 2;
     tz_planned_request requests[2];
     tz_read_request whole = *request;
     tz_arena arena = {0};
+    tz_result result = TZ_OK;
+    uint64_t tiles = 0;
     whole.into.dtype = request->layer.tables.dtype;
-    tz_result result = tz_planned_request_make(&requests[0], &whole, TZ_REQUEST_PIXELS, NULL,
-                                               ba->how, &arena, &ba->ctx);
-    if (result == TZ_OK)
-        result = tz_planned_request_set_outcome(&requests[0], &ba->ctx);
-    if (result == TZ_OK && mask != TZ_REQUEST_PIXELS) {
-        result =
-            tz_planned_request_make(&requests[1], &whole, mask, NULL, ba->how, &arena, &ba->ctx);
-        requests[1].status_first = tz_planned_request_status_count(&requests[0]);
+    ba->ctx.name = request->file->info.name;
+    ba->ctx.limits = &request->file->limits;
+    for (uint32_t i = 0; result == TZ_OK && i < count; i++) {
+        result = tz_planned_request_make(&requests[i], &whole, i == 0 ? TZ_REQUEST_PIXELS : mask,
+                                         NULL, ba->how, &arena, &ba->ctx);
+        requests[i].status_first = tiles;
         if (result == TZ_OK)
-            result = tz_planned_request_set_outcome(&requests[1], &ba->ctx);
+            tiles = tz_add_capped(tiles, tz_planned_request_status_count(&requests[i]));
     }
+    if (result == TZ_OK && ba->how->salvage) {
+        ba->status_bytes =
+            tz_add_capped(ba->status_bytes, tz_mul_capped(tiles, sizeof(tz_tile_status)));
+        if (ba->status_bytes >= max_host_bytes)
+            result = tz_fail_memory_limit(&ba->ctx, "the list of tiles", "max_host_bytes",
+                                          max_host_bytes, ba->status_bytes);
+        else if (!ba->dry)
+            result = tz_outcome_alloc_tiles(request->outcome, tiles, lists, &ba->ctx);
+    }
+    for (uint32_t i = 0; result == TZ_OK && i < count; i++)
+        tz_planned_request_reset_outcome(&requests[i]);
     tz_arena_deinit(&arena);
     return result;
 }
@@ -438,7 +456,7 @@ static tz_result add_block(block_batch *ba, const tz_read_request *request, uint
 {
     const tz_level *level = &request->layer.shape;
     const tz_resampling method = ba->how->resampling;
-    const uint64_t memory = ba->how->max_memory;
+    const uint64_t memory = ba->how->max_host_bytes;
     const tz_axis_map across = map_across(request, method);
     const tz_axis_map down = map_down(request, method);
     const bool by_row = method == TZ_RESAMPLING_NEAREST && down.scale >= 2;
@@ -474,9 +492,10 @@ static tz_result add_block(block_batch *ba, const tz_read_request *request, uint
         else if (b->width > 1)
             b->width = (b->width + 1) / 2;
         else if (bytes > memory / 2)
-            return tz_fail_memory_limit(&ba->ctx, "resampling", "max_memory", memory / 2, bytes);
+            return tz_fail_memory_limit(&ba->ctx, "resampling", "max_host_bytes", memory / 2,
+                                        bytes);
         else
-            return tz_fail_memory_limit(&ba->ctx, "resampling", "max_memory", memory / 4,
+            return tz_fail_memory_limit(&ba->ctx, "resampling", "max_host_bytes", memory / 4,
                                         thread_bytes);
     }
     /* a plan takes requests of pixels and mask for the block, and entries for their tiles */
@@ -499,8 +518,6 @@ static tz_result add_resampled_request(block_batch *ba, const tz_read_request *r
 {
     ba->ctx.name = request->file->info.name;
     ba->ctx.limits = &request->file->limits;
-    if (request->outcome)
-        TZ_TRY(reset_outcome(ba, request));
     for (uint32_t row = 0; row < request->into.height;) {
         block b = {0};
         for (uint32_t column = 0; column < request->into.width; column += b.width)
@@ -510,18 +527,21 @@ static tz_result add_resampled_request(block_batch *ba, const tz_read_request *r
     return TZ_OK;
 }
 
+/* The lists of outcomes come out of the memory first; blocks share the rest. */
 tz_result tz_resampled_read(const tz_read_request *requests, size_t count,
-                            const tz_read_options *how, bool dry, tz_read_report *report,
-                            tz_error *err)
+                            const tz_read_options *how, bool dry, tz_read_summary *report,
+                            tz_arena *arena, tz_error *err)
 {
-    block_batch ba = {.how = how,
-                      .dry = dry,
-                      .report = report,
-                      .ctx = {.err = err, .ifd = -1},
-                      .budget = tz_min(how->max_memory / 2, BATCH_BYTES)};
+    tz_read_options rest = *how;
+    block_batch ba = {.how = &rest, .dry = dry, .report = report, .ctx = {.err = err, .ifd = -1}};
     tz_result result = TZ_OK;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         ba.total += requests[i].into.height;
+        if (requests[i].outcome)
+            TZ_TRY(prepare_outcome(&ba, &requests[i], how->max_host_bytes, arena));
+    }
+    rest.max_host_bytes -= ba.status_bytes;
+    ba.budget = tz_min(rest.max_host_bytes / 2, BATCH_BYTES);
     ba.blocks = tz_alloc_array(MAX_BLOCKS, sizeof *ba.blocks);
     if (!ba.blocks)
         return tz_fail_nomem(&ba.ctx, MAX_BLOCKS * sizeof *ba.blocks);

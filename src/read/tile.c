@@ -173,8 +173,8 @@ static void store_tile_row(const tile_job *job, const tz_planned_request *reques
     const size_t pixel = repeat ? 0 : size * request->row.samples;
     const uint8_t *from = samples + (at.x0 - job->x - first) * pixel;
     const bool by_sample = !request->planes && !repeat;
-    const tz_buffer *into = &request->into;
-    const tz_buffer *mask = &request->mask;
+    const tz_pixel_buffer *into = &request->into;
+    const tz_pixel_buffer *mask = &request->mask;
     for (uint32_t i = 0; i < request->band_count; i++) {
         if (request->to_mask) {
             tz_row_convert(&request->conversion,
@@ -303,7 +303,7 @@ tz_result tz_tile_read_record_failure(tz_plan *plan, pthread_mutex_t *lock,
     pthread_mutex_lock(lock);
     const bool noted =
         tz_tile_read_mark_failed(&plan->wave, tile_read, result, err->cause, &is_new);
-    plan->report.tiles_failed += is_new;
+    plan->report.numbers.tiles_failed += is_new;
     pthread_mutex_unlock(lock);
     return noted ? TZ_OK : result;
 }

@@ -82,8 +82,7 @@ tz_result tz_tile_store_empty(const tz_plan *plan, tz_worker *worker, const tz_t
 /* The sample that pixels of missing tiles have, of the file's type; 16 bytes. */
 void tz_planned_request_missing_sample(const tz_planned_request *request, uint8_t *sample);
 
-/* Records a tile that failed: TZ_OK if all outcomes that want it have a list, else result. lock
- * guards the outcomes. */
+/* Records a tile that failed: TZ_OK if it may fail, else result. lock guards the outcomes. */
 tz_result tz_tile_read_record_failure(tz_plan *plan, pthread_mutex_t *lock,
                                       const tz_tile_read *tile_read, tz_result result,
                                       const tz_error *err);

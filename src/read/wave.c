@@ -67,10 +67,11 @@ static bool touches_row_range(const tz_planned_request *request, uint64_t tile, 
     return first < request->y1 && first + request->row_range_height > request->y0;
 }
 
-/* A bad entry of the tile table is the tile's error: fatal, unless the outcome has a list for it.
+/* A bad entry of the tile table is the tile's error: fatal, unless tiles may fail.
  * The first row range of a tile within the window reports the warnings of the entry. */
 static tz_result check_table_entry(const tz_planned_request *request, tz_wanted_tile *wanted,
-                                   tz_warnings *table_warnings, const tz_context *given)
+                                   bool salvage, tz_warnings *table_warnings,
+                                   const tz_context *given)
 {
     tz_error error;
     tz_context ctx = *given;
@@ -94,8 +95,7 @@ static tz_result check_table_entry(const tz_planned_request *request, tz_wanted_
         return TZ_OK;
     wanted->result = (uint16_t)result;
     wanted->cause = (uint16_t)error.cause;
-    if (request->outcome && request->outcome->tiles &&
-        (result == TZ_ERR_FORMAT || result == TZ_ERR_LIMIT))
+    if (salvage && (result == TZ_ERR_FORMAT || result == TZ_ERR_LIMIT))
         return TZ_OK;
     if (given->err)
         *given->err = error;
@@ -144,7 +144,8 @@ static tz_result list_wanted(tz_wave *wave, uint64_t *at, tz_warnings *table_war
                                   ctx->err));
             for (; next < run_end; next++) {
                 wave->wanted[next].span = spans[wanted[next].tile - first];
-                TZ_TRY(check_table_entry(request, &wave->wanted[next], table_warnings, ctx));
+                TZ_TRY(check_table_entry(request, &wave->wanted[next], wave->salvage,
+                                         table_warnings, ctx));
             }
         }
         before = end;
@@ -220,33 +221,13 @@ tz_result tz_tile_read_from_file(const tz_wave *wave, const tz_tile_read *tile_r
     return tz_source_read(tz_planned_request_source(request), offset, (size_t)size, dst, &ctx);
 }
 
-bool tz_tile_read_may_fail(const tz_wave *wave, const tz_tile_read *tile_read)
-{
-    for (uint32_t i = 0; i < tile_read->count; i++) {
-        const tz_outcome *outcome = tz_tile_read_request(wave, tile_read, i)->outcome;
-        if (!outcome || !outcome->tiles)
-            return false;
-    }
-    return true;
-}
-
-/* If no tile may fail, the error of the whole fetch is the error of the read. */
-bool tz_fetch_may_fail(const tz_wave *wave, const tz_span *fetch)
-{
-    for (size_t i = 0; i < fetch->count; i++) {
-        if (tz_tile_read_may_fail(wave, tz_fetch_tile_read(wave, fetch, i)))
-            return true;
-    }
-    return false;
-}
-
 bool tz_tile_read_mark_failed(const tz_wave *wave, const tz_tile_read *tile_read, tz_result result,
                               tz_cause cause, bool *is_new)
 {
     *is_new = false;
     const bool is_the_tiles = result == TZ_ERR_FORMAT || result == TZ_ERR_LIMIT ||
                               result == TZ_ERR_UNSUPPORTED || result == TZ_ERR_IO;
-    if (!is_the_tiles || !tz_tile_read_may_fail(wave, tile_read))
+    if (!is_the_tiles || !wave->salvage)
         return false;
     for (uint32_t i = 0; i < tile_read->count; i++) {
         const tz_planned_request *request = tz_tile_read_request(wave, tile_read, i);
@@ -259,9 +240,10 @@ bool tz_tile_read_mark_failed(const tz_wave *wave, const tz_tile_read *tile_read
             index++;
         index = index * request->status_down + row % level->tiles_down - request->status_y0;
         index = index * request->status_across + tile % level->tiles_across - request->status_x0;
-        tz_tile_status *status = &request->outcome->tiles[request->status_first + index];
+        tz_outcome *outcome = request->outcome;
+        tz_tile_status *status = &outcome->tiles[request->status_first + index];
         *is_new = *is_new || status->result == TZ_OK;
-        request->outcome->tiles_failed += status->result == TZ_OK;
+        outcome->report.tiles_failed += status->result == TZ_OK;
         status->result = result;
         status->cause = cause;
     }

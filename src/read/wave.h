@@ -19,7 +19,7 @@ typedef struct tz_wanted_tile {
     uint32_t row_range;
     uint32_t layer_id;
     uint32_t request;
-    uint16_t result; /* of its entry in the tile table; an outcome's list accepts bad ones */
+    uint16_t result; /* of its entry in the tile table; with salvage bad ones are accepted */
     uint16_t cause;
 } tz_wanted_tile;
 
@@ -37,6 +37,7 @@ typedef struct tz_wave {
     uint64_t total;      /* positions in the plan: tile reads, shared ones once for each request */
     uint64_t max_hinted; /* bytes of a fetch at most, whatever merge_span its source suggests */
     size_t capacity;     /* positions that the lists below hold */
+    bool salvage;        /* tiles may fail; without, the error of a tile is that of the read */
     uint64_t begin, end; /* positions that are listed */
     tz_wanted_tile *wanted;
     size_t wanted_count;
@@ -103,13 +104,8 @@ tz_context tz_tile_read_context(const tz_wave *wave, const tz_tile_read *tile_re
 tz_result tz_tile_read_from_file(const tz_wave *wave, const tz_tile_read *tile_read,
                                  uint64_t offset, uint64_t size, uint8_t *dst, tz_error *err);
 
-/* True if every request that wants the tile has a list of failed tiles; for a fetch: if that holds
- * for any of its tile reads. */
-bool tz_tile_read_may_fail(const tz_wave *wave, const tz_tile_read *tile_read);
-bool tz_fetch_may_fail(const tz_wave *wave, const tz_span *fetch);
-
-/* Records in the outcomes' lists that a tile failed. False if a request has no such list, or the
- * failure is not the tile's. *is_new: no other row range of the tile has failed before. */
+/* Records in the outcomes' lists that a tile failed. False if tiles may not fail, or the failure is
+ * not the tile's. *is_new: no other row range of the tile has failed before. */
 bool tz_tile_read_mark_failed(const tz_wave *wave, const tz_tile_read *tile_read, tz_result result,
                               tz_cause cause, bool *is_new);
 

@@ -24,9 +24,8 @@ typedef struct checked_tile_batch {
     uint64_t used;     /* bytes, each tile from a multiple of 16 on */
     size_t count;
     tz_item items[TILES_AT_ONCE];
+    tz_buffer buffers[TILES_AT_ONCE];
     uint32_t bands[TILES_AT_ONCE];
-    tz_outcome outcomes[TILES_AT_ONCE];
-    tz_tile_status status[TILES_AT_ONCE];
     uint64_t input; /* bytes of all tiles so far */
 } checked_tile_batch;
 
@@ -35,25 +34,28 @@ typedef struct checked_tile_batch {
 static tz_result decode_tile_batch(tz_checker *checker, checked_tile_batch *batch)
 {
     tz_read_options options = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    tz_read_report *report = NULL;
     tz_error err;
     if (batch->count == 0)
         return TZ_OK;
     options.threads = checker->options->threads;
-    memset(batch->status, 0, sizeof batch->status);
-    const tz_result result = tz_read_batch(batch->items, batch->count, &options, &report, &err);
-    if (result != TZ_OK && !tz_is_file_defect(result))
-        return tz_checker_add_result(checker, result, &err);
-    for (size_t i = 0; i < batch->count; i++) {
-        if (result == TZ_OK && (report.tiles_failed == 0 || batch->status[i].result == TZ_OK))
+    options.salvage = true;
+    const tz_result read = tz_read_batch(batch->items, batch->count, &options, &report, &err);
+    if (read != TZ_OK && !tz_is_file_defect(read))
+        return tz_checker_add_result(checker, read, &err);
+    tz_result result = TZ_OK;
+    options.salvage = false;
+    for (size_t i = 0; result == TZ_OK && i < batch->count; i++) {
+        if (read == TZ_OK && tz_read_report_get_item(report, i)->tiles_failed == 0)
             continue;
-        tz_item alone = batch->items[i];
-        alone.outcome = NULL;
-        const tz_result again = tz_read(&alone, &options, NULL, &err);
-        TZ_TRY(tz_checker_add_result(checker, again, &err));
+        const tz_result again = tz_read(&batch->items[i], &options, NULL, &err);
+        result = tz_checker_add_result(checker, again, &err);
     }
-    for (uint32_t i = 0; result == TZ_OK && i < report.warning_count; i++)
-        tz_checker_add_finding(checker, TZ_CHECK_OUTCOME_WARNING, &report.warnings[i]);
+    for (uint32_t i = 0; result == TZ_OK && read == TZ_OK && i < report->warning_count; i++)
+        tz_checker_add_finding(checker, TZ_CHECK_OUTCOME_WARNING,
+                               tz_read_report_get_warning(report, i));
+    tz_read_report_free(report);
+    TZ_TRY(result);
     checker->tiles_decoded += batch->count;
     batch->count = 0;
     batch->used = 0;
@@ -84,19 +86,20 @@ static void add_tile_to_batch(tz_checker *checker, checked_tile_batch *batch, ui
     const uint64_t tiles_per_band = (uint64_t)layer->shape.tiles_across * layer->shape.tiles_down;
     const bool separate = layer->tables.planar == TZ_PLANAR_SEPARATE;
     batch->bands[i] = separate ? (uint32_t)(tile / tiles_per_band) : 0;
-    batch->outcomes[i] = (tz_outcome){.tiles = &batch->status[i], .tile_room = 1};
-    batch->items[i] =
-        (tz_item){.file = checker->file,
-                  .level = layer->is_mask ? TZ_MASK_LEVEL(batch->at->level) : batch->at->level,
-                  .window = *window,
-                  .bands = separate ? &batch->bands[i] : NULL,
-                  .band_count = separate ? 1 : 0,
-                  .into = {.data = batch->memory + batch->used,
-                           .dtype = layer->tables.dtype,
-                           .bands = separate ? 1 : layer->shape.samples,
-                           .height = window->height,
-                           .width = window->width},
-                  .outcome = &batch->outcomes[i]};
+    batch->buffers[i] = (tz_buffer){.struct_size = sizeof batch->buffers[i],
+                                    .data = batch->memory + batch->used,
+                                    .dtype = layer->tables.dtype,
+                                    .bands = separate ? 1 : layer->shape.samples,
+                                    .height = window->height,
+                                    .width = window->width};
+    batch->items[i] = (tz_item){.struct_size = sizeof batch->items[i],
+                                .file = checker->file,
+                                .level = batch->at->level,
+                                .mask = layer->is_mask,
+                                .window = *window,
+                                .bands = separate ? &batch->bands[i] : NULL,
+                                .band_count = separate ? 1 : 0,
+                                .into = &batch->buffers[i]};
     batch->used += bytes + (16 - bytes % 16) % 16;
 }
 

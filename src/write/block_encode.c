@@ -34,21 +34,26 @@ static tz_result copy_options(tz_block_options *out, const tz_block_options *giv
 
 /* ---- the caller's pixels ---- */
 
-static tz_result check_buffer(tz_buffer *out, const tz_buffer *given, const tz_window *window,
+/* Blocks are encoded by the CPU: their pixels are in host memory. */
+static tz_result check_buffer(tz_pixel_buffer *out, const tz_buffer *given, const tz_window *window,
                               tz_dtype dtype, uint32_t bands, const char *what,
                               const tz_context *ctx)
 {
-    if (!given || !given->data)
+    tz_wrapped_list none = {0};
+    TZ_TRY(tz_caller_buffer_enter(out, given, what, NULL, &none, ctx));
+    if (out->memory)
+        return TZ_FAIL_ARG(ctx, "%s is in device memory", what);
+    if (!out->data)
         return TZ_FAIL_ARG(ctx, "%s has no data", what);
-    if (given->dtype != dtype || given->bands != bands)
-        return TZ_FAIL_ARG(ctx, "%s is %u bands of %s, and must be %u of %s", what, given->bands,
-                           tz_dtype_name(given->dtype), bands, tz_dtype_name(dtype));
-    if (given->width != window->width || given->height != window->height)
-        return TZ_FAIL_ARG(ctx, "%s is %u x %u pixels, and must be %u x %u", what, given->width,
-                           given->height, window->width, window->height);
-    *out = *given;
-    return tz_buffer_set_strides(out) ? TZ_OK
-                                      : TZ_FAIL_ARG(ctx, "%s is larger than any memory", what);
+    if (out->dtype != dtype || out->bands != bands)
+        return TZ_FAIL_ARG(ctx, "%s is %u bands of %s, and must be %u of %s", what, out->bands,
+                           tz_dtype_name(out->dtype), bands, tz_dtype_name(dtype));
+    if (out->width != window->width || out->height != window->height)
+        return TZ_FAIL_ARG(ctx, "%s is %u x %u pixels, and must be %u x %u", what, out->width,
+                           out->height, window->width, window->height);
+    return tz_pixel_buffer_set_strides(out)
+               ? TZ_OK
+               : TZ_FAIL_ARG(ctx, "%s is larger than any memory", what);
 }
 
 /* Sets the buffers of *out, with strides; the mask has no data if the plan has none. what: the name
@@ -58,7 +63,7 @@ static tz_result check_pixels(tz_tile_row *out, const tz_cog_plan *plan, const t
                               const tz_context *ctx)
 {
     const tz_cog_plan_info *info = &plan->info;
-    out->mask = (tz_buffer){.data = NULL};
+    out->mask = (tz_pixel_buffer){.data = NULL};
     TZ_TRY(check_buffer(&out->pixels, pixels, window, info->dtype, info->bands, what, ctx));
     if (!info->mask && !mask)
         return TZ_OK;
@@ -133,8 +138,8 @@ static tz_result make_overview_group(void *user, uint64_t index, unsigned worker
     (void)err;
     part.row += first;
     part.height = tz_min_u32(ROWS_AT_A_TIME, part.height - first);
-    const tz_buffer pixels = tz_buffer_rows(&job->into.pixels, first, part.height);
-    tz_buffer mask = job->into.mask;
+    const tz_pixel_buffer pixels = tz_buffer_rows(&job->into.pixels, first, part.height);
+    tz_pixel_buffer mask = job->into.mask;
     if (mask.data)
         mask = tz_buffer_rows(&mask, first, part.height);
     tz_overview_make(job->how, &job->source, &part, &pixels, &mask,

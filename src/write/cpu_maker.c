@@ -39,10 +39,10 @@ static tz_result add_halo_task(tz_writer *w, const tz_task_batch *batch)
 }
 
 /* A window of a buffer, which may be a mask that does not exist. */
-static tz_buffer sub_buffer(const tz_buffer *buffer, uint32_t row, uint32_t column, uint32_t rows,
-                            uint32_t columns)
+static tz_pixel_buffer sub_buffer(const tz_pixel_buffer *buffer, uint32_t row, uint32_t column,
+                                  uint32_t rows, uint32_t columns)
 {
-    tz_buffer part = *buffer;
+    tz_pixel_buffer part = *buffer;
     if (!buffer->data)
         return part;
     part.data = tz_pixel_at(buffer, 0, row, column);
@@ -65,9 +65,10 @@ static tz_result run_overview_task(tz_writer *w, const tz_task_batch *batch, uin
                               .row = (int64_t)tile_row->row + row,
                               .width = tz_min_u32(tile_width, level->image.spec.width - column),
                               .height = tz_min_u32(TASK_ROWS, tile_row->rows - row)};
-    const tz_buffer pixels =
+    const tz_pixel_buffer pixels =
         sub_buffer(&tile_row->pixels, row, column, window.height, window.width);
-    const tz_buffer mask = sub_buffer(&tile_row->mask, row, column, window.height, window.width);
+    const tz_pixel_buffer mask =
+        sub_buffer(&tile_row->mask, row, column, window.height, window.width);
     (void)err;
     slot->tile = false;
     tz_overview_make(&level->overview, &batch->source, &window, &pixels, &mask,

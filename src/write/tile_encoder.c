@@ -200,7 +200,7 @@ typedef struct tile_job {
 } tile_job;
 
 /* Returns whether the samples of a row lie side by side as in the tile. */
-static bool is_packed(const tile_job *job, const tz_buffer *from)
+static bool is_packed(const tile_job *job, const tz_pixel_buffer *from)
 {
     const int64_t size = (int64_t)tz_dtype_size(from->dtype);
     return from->column_stride == size * job->row.samples &&
@@ -208,7 +208,7 @@ static bool is_packed(const tile_job *job, const tz_buffer *from)
 }
 
 /* The tile's first pixel in a row of the tile row. */
-static const uint8_t *first_pixel(const tile_job *job, const tz_buffer *from, uint64_t row)
+static const uint8_t *first_pixel(const tile_job *job, const tz_pixel_buffer *from, uint64_t row)
 {
     return tz_pixel_at(from, job->position.plane, row, job->position.buffer_column);
 }
@@ -241,7 +241,7 @@ static tz_result process_pixels(tile_job *job, uint8_t *row, uint32_t y, uint64_
         tz_store_discard_bits(job->row.dtype, row, job->position.width, samples,
                               image->options.discard_bits + job->position.plane, nodata);
     if (job->slot->bands > 0) {
-        const tz_buffer *mask = &job->tile_row.mask;
+        const tz_pixel_buffer *mask = &job->tile_row.mask;
         const uint8_t *valid =
             mask->data ? tz_pixel_at(mask, 0, buffer_row, job->position.buffer_column) : NULL;
         if (valid && mask->column_stride != 1) {
@@ -274,13 +274,13 @@ static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
     const uint32_t width = job->position.width;
     const size_t size = tz_dtype_size(job->row.dtype), pixel = size * job->row.samples;
     const uint64_t buffer_row = (uint64_t)job->position.buffer_row + y;
-    const tz_buffer *pixels = &job->tile_row.pixels;
+    const tz_pixel_buffer *pixels = &job->tile_row.pixels;
     uint8_t *row = job->encoding->bytes.row > 0 ? job->worker->row : out;
     if (job->plain_copy && buffer_row + 1 < job->tile_row.rows) { /* another row follows */
         tz_store_row(&job->row, first_pixel(job, pixels, buffer_row), out, job->worker->scratch);
         return TZ_OK;
     }
-    const tz_buffer *from = job->position.is_mask ? &job->tile_row.mask : pixels;
+    const tz_pixel_buffer *from = job->position.is_mask ? &job->tile_row.mask : pixels;
     const uint8_t *first = first_pixel(job, from, buffer_row);
     if (is_packed(job, from))
         memcpy(row, first, pixel * width);
@@ -308,7 +308,8 @@ static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
 static tz_result make_rows(tile_job *job, uint8_t *tile)
 {
     enum { ROWS_AHEAD = 3, CACHE_LINE = 64, MAX_PREFETCH = 4096 };
-    const tz_buffer *from = job->position.is_mask ? &job->tile_row.mask : &job->tile_row.pixels;
+    const tz_pixel_buffer *from =
+        job->position.is_mask ? &job->tile_row.mask : &job->tile_row.pixels;
     const size_t row_bytes = tz_tile_row_bytes(&job->format);
     const uint64_t size = job->position.width * tz_dtype_size(from->dtype) * job->row.samples;
     for (uint32_t y = 0; y < job->position.height; y++) {

@@ -22,20 +22,6 @@ enum { MIN_DIRECT_TILE_ROWS = 4 };
 
 /* ---- checks of the caller's rows ---- */
 
-bool tz_buffer_set_strides(tz_buffer *buffer)
-{
-    if (buffer->band_stride != 0 || buffer->row_stride != 0 || buffer->column_stride != 0)
-        return true;
-    const uint64_t row = tz_mul_capped(tz_dtype_size(buffer->dtype), buffer->width);
-    const uint64_t band = tz_mul_capped(row, buffer->height);
-    if (tz_mul_capped(band, buffer->bands) > INT64_MAX)
-        return false;
-    buffer->column_stride = (int64_t)tz_dtype_size(buffer->dtype);
-    buffer->row_stride = (int64_t)row;
-    buffer->band_stride = (int64_t)band;
-    return true;
-}
-
 static tz_result fail_expected(const tz_writer *w, const char *what, uint64_t expected,
                                uint64_t found)
 {
@@ -44,12 +30,10 @@ static tz_result fail_expected(const tz_writer *w, const char *what, uint64_t ex
 }
 
 /* A NULL device_rows means that options.device is not set, so no device memory is accepted. */
-static tz_result check_memory(const tz_writer *w, const tz_buffer *rows)
+static tz_result check_memory(const tz_writer *w, const tz_pixel_buffer *rows)
 {
     if (!rows->memory || rows->height == 0)
         return TZ_OK;
-    if (rows->data)
-        return TZ_FAIL_ARG(&w->ctx, "rows have both data and device memory");
     if (!w->device_rows ||
         tz_device_memory_get_device(rows->memory) != tz_writer_image(w)->options.device)
         return TZ_FAIL_ARG(&w->ctx, "rows are in memory of another device than options->device");
@@ -60,12 +44,11 @@ static tz_result check_memory(const tz_writer *w, const tz_buffer *rows)
 }
 
 /* The mask must be given if and only if the specification has one. */
-tz_result tz_check_rows(const tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
-                        tz_buffer *pixels, tz_buffer *valid)
+tz_result tz_check_rows(const tz_writer *w, tz_pixel_buffer *rows, tz_pixel_buffer *mask)
 {
     const tz_image_spec *spec = &tz_writer_image(w)->spec;
     const uint32_t rows_left = spec->height - w->levels[0].next_row;
-    if (!rows || (!tz_buffer_has_memory(rows) && rows->height > 0))
+    if (!tz_pixel_buffer_exists(rows) && rows->height > 0)
         return TZ_FAIL_ARG(&w->ctx, "rows has no data");
     if (rows->dtype != spec->dtype)
         return TZ_FAIL_ARG(&w->ctx, "rows are of type %s, but the image is of type %s",
@@ -79,7 +62,7 @@ tz_result tz_check_rows(const tz_writer *w, const tz_buffer *rows, const tz_buff
         return fail_expected(w, "more rows than the image has", rows_left, rows->height);
     if (mask && !spec->mask)
         return TZ_FAIL_ARG(&w->ctx, "a mask is given, but the specification has none");
-    if (spec->mask && (!mask || (!tz_buffer_has_memory(mask) && mask->height > 0)))
+    if (spec->mask && (!mask || (!tz_pixel_buffer_exists(mask) && mask->height > 0)))
         return TZ_FAIL_ARG(&w->ctx, "the mask of the rows is missing");
     if (mask && (mask->dtype != TZ_DTYPE_UINT8 || mask->bands != 1))
         return TZ_FAIL_ARG(&w->ctx, "a mask is one band of uint8, not %u of %s", mask->bands,
@@ -90,17 +73,14 @@ tz_result tz_check_rows(const tz_writer *w, const tz_buffer *rows, const tz_buff
     if (mask && mask->height != rows->height)
         return fail_expected(w, "the mask has another height than the rows", rows->height,
                              mask->height);
-    *pixels = *rows;
-    if (mask)
-        *valid = *mask;
-    if (!tz_buffer_set_strides(pixels) || (mask && !tz_buffer_set_strides(valid)))
+    if (!tz_pixel_buffer_set_strides(rows) || (mask && !tz_pixel_buffer_set_strides(mask)))
         return TZ_FAIL_ARG(&w->ctx,
                            "the rows are larger than any memory; give the strides of the buffer");
-    TZ_TRY(check_memory(w, pixels));
+    TZ_TRY(check_memory(w, rows));
     if (!mask)
         return TZ_OK;
-    TZ_TRY(check_memory(w, valid));
-    if ((pixels->memory != NULL) != (valid->memory != NULL))
+    TZ_TRY(check_memory(w, mask));
+    if ((rows->memory != NULL) != (mask->memory != NULL))
         return TZ_FAIL_ARG(
             &w->ctx, "rows and their mask must both be in device memory, or both on the host");
     return TZ_OK;
@@ -116,30 +96,30 @@ void tz_slab_buffers(const tz_image *image, const tz_slab *slab, uint32_t rows, 
     const tz_image_spec *spec = &image->spec;
     const int64_t size = (int64_t)tz_dtype_size(spec->dtype);
     const bool planar = image->planes > 1;
-    tz_buffer *pixels = &tile_row->pixels;
-    *pixels = (tz_buffer){.data = slab->memory,
-                          .memory = slab->device,
-                          .offset = slab->offset,
-                          .dtype = spec->dtype,
-                          .bands = spec->bands,
-                          .height = rows,
-                          .width = width};
+    tz_pixel_buffer *pixels = &tile_row->pixels;
+    *pixels = (tz_pixel_buffer){.data = slab->memory,
+                                .memory = slab->device,
+                                .offset = slab->offset,
+                                .dtype = spec->dtype,
+                                .bands = spec->bands,
+                                .height = rows,
+                                .width = width};
     pixels->column_stride = planar ? size : size * spec->bands;
     pixels->band_stride = planar ? size * width : size;
     pixels->row_stride = size * width * spec->bands;
-    tile_row->mask = (tz_buffer){0};
+    tile_row->mask = (tz_pixel_buffer){0};
     const uint64_t mask_offset = (uint64_t)pixels->row_stride * rows;
     if (spec->mask)
-        tile_row->mask = (tz_buffer){.data = slab->memory ? slab->memory + mask_offset : NULL,
-                                     .memory = slab->device,
-                                     .offset = slab->offset + mask_offset,
-                                     .dtype = TZ_DTYPE_UINT8,
-                                     .bands = 1,
-                                     .height = rows,
-                                     .width = width,
-                                     .band_stride = (int64_t)width * rows,
-                                     .row_stride = width,
-                                     .column_stride = 1};
+        tile_row->mask = (tz_pixel_buffer){.data = slab->memory ? slab->memory + mask_offset : NULL,
+                                           .memory = slab->device,
+                                           .offset = slab->offset + mask_offset,
+                                           .dtype = TZ_DTYPE_UINT8,
+                                           .bands = 1,
+                                           .height = rows,
+                                           .width = width,
+                                           .band_stride = (int64_t)width * rows,
+                                           .row_stride = width,
+                                           .column_stride = 1};
 }
 
 tz_tile_row tz_slab_tile_row(const tz_image *image, const tz_slab *slab, uint32_t row,
@@ -152,7 +132,8 @@ tz_tile_row tz_slab_tile_row(const tz_image *image, const tz_slab *slab, uint32_
 
 /* A row of the slab's own layout is one copy; otherwise each band is gathered with its
  * strides. */
-void tz_copy_row(const tz_buffer *from, uint64_t from_row, const tz_buffer *to, uint64_t to_row)
+void tz_copy_row(const tz_pixel_buffer *from, uint64_t from_row, const tz_pixel_buffer *to,
+                 uint64_t to_row)
 {
     const size_t size = tz_dtype_size(to->dtype);
     uint8_t *out = tz_pixel_at(to, 0, to_row, 0);
@@ -213,7 +194,7 @@ static void end_fill(tz_writer *w, bool on_device, uint32_t done)
 /* ---- rows that are pushed ---- */
 
 /* Copies rows from *used on to the slab, up to its end. */
-static tz_result fill_slab(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
+static tz_result fill_slab(tz_writer *w, const tz_pixel_buffer *rows, const tz_pixel_buffer *mask,
                            uint32_t *used)
 {
     tz_writer_level *first = &w->levels[0];
@@ -229,7 +210,7 @@ static tz_result fill_slab(tz_writer *w, const tz_buffer *rows, const tz_buffer 
     const uint32_t done = first->next_row - first->slab_row;
     TZ_TRY(begin_fill(w, &slab, on_device, done, &to));
     if (on_device) {
-        const tz_tile_row from = {.pixels = *rows, .mask = mask ? *mask : (tz_buffer){0}};
+        const tz_tile_row from = {.pixels = *rows, .mask = mask ? *mask : (tz_pixel_buffer){0}};
         TZ_TRY(w->device_rows->copy(w, &from, *used, &to, done, count));
     }
     for (uint32_t i = 0; !on_device && i < count; i++) {
@@ -248,7 +229,7 @@ static tz_result fill_slab(tz_writer *w, const tz_buffer *rows, const tz_buffer 
 
 /* Rows of the caller's buffer from used on that are submitted without a copy: whole rows of tiles;
  * 0: copy. */
-static uint32_t count_direct_rows(const tz_writer *w, const tz_buffer *rows, uint32_t used)
+static uint32_t count_direct_rows(const tz_writer *w, const tz_pixel_buffer *rows, uint32_t used)
 {
     const tz_writer_level *first = &w->levels[0];
     const uint32_t tile_height = first->image->tile_height;
@@ -264,8 +245,8 @@ static uint32_t count_direct_rows(const tz_writer *w, const tz_buffer *rows, uin
 }
 
 /* The caller's rows become tile rows without a copy. */
-static tz_result submit_directly(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
-                                 uint32_t *used, uint32_t count)
+static tz_result submit_directly(tz_writer *w, const tz_pixel_buffer *rows,
+                                 const tz_pixel_buffer *mask, uint32_t *used, uint32_t count)
 {
     tz_writer_level *first = &w->levels[0];
     for (const uint32_t end = *used + count; *used < end;) {
@@ -287,7 +268,7 @@ static tz_result submit_directly(tz_writer *w, const tz_buffer *rows, const tz_b
     return w->maker->on_device ? TZ_OK : tz_pipeline_wait(w->pipeline, w->tasks_added, w->ctx.err);
 }
 
-tz_result tz_writer_push(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask)
+tz_result tz_writer_push(tz_writer *w, const tz_pixel_buffer *rows, const tz_pixel_buffer *mask)
 {
     uint32_t used = 0;
     while (used < rows->height) {
@@ -313,8 +294,10 @@ static tz_result read_from_source(tz_writer *w, const tz_row_source *source,
     TZ_TRY(begin_fill(w, slab, source->on_device, done, &to));
     if (source->on_device) /* earlier tiles may still be read from the slab */
         TZ_TRY(tz_device_sync(device, 0, w->ctx.err));
-    const tz_buffer pixels = tz_buffer_rows(&to.pixels, done, slab->rows - done);
-    const tz_buffer mask = tz_buffer_rows(&to.mask, done, slab->rows - done);
+    const tz_pixel_buffer rows = tz_buffer_rows(&to.pixels, done, slab->rows - done);
+    const tz_pixel_buffer valid = tz_buffer_rows(&to.mask, done, slab->rows - done);
+    const tz_buffer pixels = tz_caller_buffer_show(&rows);
+    const tz_buffer mask = tz_caller_buffer_show(&valid);
     const tz_window window = {.column = (int64_t)slab->column * tz_writer_image(w)->tile_width,
                               .row = row,
                               .width = pixels.width,

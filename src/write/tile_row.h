@@ -3,13 +3,14 @@
 #ifndef TZ_WRITE_TILE_ROW_H
 #define TZ_WRITE_TILE_ROW_H
 
+#include "device/caller_buffer.h"
 #include "tiff/image/image.h"
 
 /* One or more rows of tiles of a level, all columns or some, whose pixels are in memory until the
  * tiles are made. */
 typedef struct tz_tile_row {
-    tz_buffer pixels;
-    tz_buffer mask;
+    tz_pixel_buffer pixels;
+    tz_pixel_buffer mask;
     uint32_t row; /* first row of pixels */
     uint32_t rows;
     uint32_t column; /* first column of tiles */
@@ -37,14 +38,8 @@ typedef struct tz_slab {
     uint64_t busy_until; /* all tasks below are delivered before it is filled again */
 } tz_slab;
 
-/* Returns whether the buffer is in host or device memory; false: it does not exist. */
-static inline bool tz_buffer_has_memory(const tz_buffer *buffer)
-{
-    return buffer->data || buffer->memory;
-}
-
 /* Bytes from a buffer's first sample to another one. */
-static inline int64_t tz_pixel_offset(const tz_buffer *buffer, uint32_t band, uint64_t row,
+static inline int64_t tz_pixel_offset(const tz_pixel_buffer *buffer, uint32_t band, uint64_t row,
                                       uint64_t column)
 {
     return (int64_t)band * buffer->band_stride + (int64_t)row * buffer->row_stride +
@@ -52,17 +47,18 @@ static inline int64_t tz_pixel_offset(const tz_buffer *buffer, uint32_t band, ui
 }
 
 /* A sample of a buffer in host memory. */
-static inline uint8_t *tz_pixel_at(const tz_buffer *buffer, uint32_t band, uint64_t row,
+static inline uint8_t *tz_pixel_at(const tz_pixel_buffer *buffer, uint32_t band, uint64_t row,
                                    uint64_t column)
 {
     return (uint8_t *)buffer->data + tz_pixel_offset(buffer, band, row, column);
 }
 
 /* All columns of some rows of a buffer. */
-static inline tz_buffer tz_buffer_rows(const tz_buffer *buffer, uint32_t row, uint32_t rows)
+static inline tz_pixel_buffer tz_buffer_rows(const tz_pixel_buffer *buffer, uint32_t row,
+                                             uint32_t rows)
 {
-    tz_buffer part = *buffer;
-    if (!tz_buffer_has_memory(buffer))
+    tz_pixel_buffer part = *buffer;
+    if (!tz_pixel_buffer_exists(buffer))
         return part;
     if (buffer->memory)
         part.offset += (uint64_t)tz_pixel_offset(buffer, 0, row, 0); /* modulo 2^64: also back */
@@ -71,10 +67,6 @@ static inline tz_buffer tz_buffer_rows(const tz_buffer *buffer, uint32_t row, ui
     part.height = rows;
     return part;
 }
-
-/* Sets the strides of a buffer in which all are 0: packed, band after band. Returns false if they
- * do not fit their type. */
-bool tz_buffer_set_strides(tz_buffer *buffer);
 
 /* Sets the buffers of *tile_row to rows of a slab. Samples lie in it as in the tiles, and the mask
  * after the pixels. */
@@ -86,6 +78,7 @@ tz_tile_row tz_slab_tile_row(const tz_image *image, const tz_slab *slab, uint32_
                              uint32_t rows);
 
 /* Copies one row in host memory. */
-void tz_copy_row(const tz_buffer *from, uint64_t from_row, const tz_buffer *to, uint64_t to_row);
+void tz_copy_row(const tz_pixel_buffer *from, uint64_t from_row, const tz_pixel_buffer *to,
+                 uint64_t to_row);
 
 #endif

@@ -120,6 +120,7 @@ static tz_result compare_info(const tz_output_file *out, const tz_file *file)
 /* Verified tiles of a level that are read together. */
 typedef struct tile_sample {
     tz_item items[MAX_SAMPLES];
+    tz_buffer buffers[MAX_SAMPLES]; /* of the items */
     uint32_t bands[MAX_SAMPLES];
     uint32_t level;
     uint64_t first; /* of the verified tiles */
@@ -146,19 +147,22 @@ static void add_tile(const tz_output_file *out, const tz_file *file, tile_sample
         .width = (uint32_t)tz_min(image->tile_width, image->spec.width - column),
         .height = (uint32_t)tz_min(image->tile_height, image->spec.height - row)};
     s->bands[i] = (uint32_t)(tile / in_plane);
-    s->items[i] = (tz_item){.file = file,
+    s->buffers[i] = (tz_buffer){.struct_size = sizeof s->buffers[i],
+                                .data = s->memory + i * s->tile_bytes,
+                                .dtype = image->spec.dtype,
+                                .bands = samples,
+                                .height = window.height,
+                                .width = window.width,
+                                .band_stride = size,
+                                .row_stride = size * samples * window.width,
+                                .column_stride = size * samples};
+    s->items[i] = (tz_item){.struct_size = sizeof s->items[i],
+                            .file = file,
                             .level = s->level,
                             .window = window,
                             .bands = image->planes > 1 ? &s->bands[i] : NULL,
                             .band_count = image->planes > 1 ? 1 : 0,
-                            .into = {.data = s->memory + i * s->tile_bytes,
-                                     .dtype = image->spec.dtype,
-                                     .bands = samples,
-                                     .height = window.height,
-                                     .width = window.width,
-                                     .band_stride = size,
-                                     .row_stride = size * samples * window.width,
-                                     .column_stride = size * samples}};
+                            .into = &s->buffers[i]};
 }
 
 /* Reads the tiles of a sample in one call and compares their hashes. */
@@ -177,10 +181,11 @@ static tz_result compare_sample(const tz_output_file *out, const tile_sample *s)
         const uint64_t tile = verified_tile(image, s->first + i);
         const bool sparse =
             tables->sizes[tile] == 0; /* read as nodata: a NaN may have other bits */
-        const tz_buffer *pixels = &s->items[i].into;
+        const tz_buffer *pixels = &s->buffers[i];
+        const size_t row = (size_t)pixels->row_stride;
         uint64_t hash = 0;
         for (uint32_t y = 0; y < pixels->height; y++)
-            hash = tz_hash_row(hash, tz_pixel_at(pixels, 0, y, 0), (size_t)pixels->row_stride);
+            hash = tz_hash_row(hash, (const uint8_t *)pixels->data + y * row, row);
         out->report->tiles_verified++;
         if (exact && !sparse && hash != tables->hashes[s->first + i])
             return tz_fail(out->ctx, TZ_ERR_IO, TZ_CAUSE_IO,

@@ -270,19 +270,24 @@ static tz_result start_writing(tz_writer *w, const tz_row_source *source)
 /* Rows in device memory belong to the caller's streams until tz_device_wait_for_stream, and again
  * after the call. stream: NULL: only that of tz_device_native_stream. */
 static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
-                            void *const *stream)
+                            void *const *stream, tz_wrapped_list *wrapped)
 {
-    tz_buffer pixels, valid;
     tz_device *device = tz_writer_image(w)->options.device;
-    TZ_TRY(tz_check_rows(w, rows, mask, &pixels, &valid));
+    tz_pixel_buffer pixels, valid;
+    if (!rows)
+        return TZ_FAIL_ARG(&w->ctx, "rows is NULL");
+    TZ_TRY(tz_caller_buffer_enter(&pixels, rows, "rows", device, wrapped, &w->ctx));
+    if (mask)
+        TZ_TRY(tz_caller_buffer_enter(&valid, mask, "mask", device, wrapped, &w->ctx));
+    TZ_TRY(tz_check_rows(w, &pixels, mask ? &valid : NULL));
     if (stream && !device)
         return TZ_FAIL_ARG(&w->ctx, "a stream needs options->device, and not the CPU");
-    if (rows->height == 0)
+    if (pixels.height == 0)
         return TZ_OK;
     TZ_TRY(start_writing(w, NULL));
     if (stream)
         TZ_TRY(tz_device_wait_for_stream(device, *stream, w->ctx.err));
-    if (!rows->memory)
+    if (!pixels.memory)
         return tz_writer_push(w, &pixels, mask ? &valid : NULL);
     TZ_TRY(tz_device_wait_for_native_stream(device, w->ctx.err));
     const tz_result result = tz_writer_push(w, &pixels, mask ? &valid : NULL);
@@ -291,18 +296,26 @@ static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer
     return result == TZ_OK ? waited : result;
 }
 
+static tz_result call_write_rows(tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask,
+                                 void *const *stream, tz_error *err)
+{
+    tz_wrapped_list wrapped = {0};
+    TZ_TRY(enter_call(writer, err));
+    const tz_result result = write_rows(writer, rows, mask, stream, &wrapped);
+    tz_wrapped_list_deinit(&wrapped);
+    return leave_call(writer, result);
+}
+
 tz_result tz_write_rows(tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask,
                         tz_error *err)
 {
-    TZ_TRY(enter_call(writer, err));
-    return leave_call(writer, write_rows(writer, rows, mask, NULL));
+    return call_write_rows(writer, rows, mask, NULL, err);
 }
 
 tz_result tz_write_rows_on_stream(tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask,
                                   void *stream, tz_error *err)
 {
-    TZ_TRY(enter_call(writer, err));
-    return leave_call(writer, write_rows(writer, rows, mask, &stream));
+    return call_write_rows(writer, rows, mask, &stream, err);
 }
 
 /* *out is complete: what an older version of the struct does not have is 0. */

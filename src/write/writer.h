@@ -115,11 +115,10 @@ tz_result tz_level_accept_rows(tz_writer *writer, uint32_t level, const tz_tile_
 /* deliver.c: a function of tz_pipeline_ops. */
 tz_result tz_tiles_deliver(void *writer, uint64_t first, size_t count, tz_error *err);
 
-/* tile_row.c. tz_check_rows checks the caller's rows and sets their strides; *valid is written only
- * if mask is not NULL. */
-tz_result tz_check_rows(const tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask,
-                        tz_buffer *pixels, tz_buffer *valid);
-tz_result tz_writer_push(tz_writer *writer, const tz_buffer *rows, const tz_buffer *mask);
+/* tile_row.c. tz_check_rows checks the caller's rows and sets their strides; mask may be NULL. */
+tz_result tz_check_rows(const tz_writer *writer, tz_pixel_buffer *rows, tz_pixel_buffer *mask);
+tz_result tz_writer_push(tz_writer *writer, const tz_pixel_buffer *rows,
+                         const tz_pixel_buffer *mask);
 tz_result tz_writer_pull(tz_writer *writer, const tz_row_source *source);
 
 #endif

@@ -26,8 +26,12 @@ static uint8_t pixels[SIDE * SIDE];
 
 static tz_buffer make_rows(void)
 {
-    return (tz_buffer){
-        .data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = SIDE, .width = SIDE};
+    return (tz_buffer){.struct_size = sizeof(tz_buffer),
+                       .data = pixels,
+                       .dtype = TZ_DTYPE_UINT8,
+                       .bands = 1,
+                       .height = SIDE,
+                       .width = SIDE};
 }
 
 static tz_image_spec describe_image(void)
@@ -77,7 +81,8 @@ static tz_result pass_open_options(const void *given, tz_error *err)
 
 static tz_result read_pixels(const tz_file *file, const void *given, tz_error *err)
 {
-    const tz_item item = {.file = file, .into = make_rows()};
+    const tz_buffer into = make_rows();
+    const tz_item item = {.struct_size = sizeof item, .file = file, .into = &into};
     return tz_read(&item, given, NULL, err);
 }
 

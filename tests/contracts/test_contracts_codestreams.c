@@ -8,6 +8,7 @@
 #include "support/device/codestream_case.h"
 #include "support/device/contract.h"
 #include "support/device/library_text.h"
+#include "support/plain_read.h"
 
 enum { STATES = 8, JPEG2000 = 34712 };
 #define STEP_DECODE "nvjpeg2kDecodeImage"
@@ -67,7 +68,7 @@ static uint64_t bytes_of_library(tz_device *device)
 }
 
 /* The guard knows of the slab and of what the library takes; then all tiles are in one slab. */
-static void check_slab(tz_device *device, const contract_size *size, const tz_read_report *report)
+static void check_slab(tz_device *device, const contract_size *size, const plain_report *report)
 {
     const size_t at = steps_first_allocation(contract_cuda);
     contract_expect(size, "allocations", steps_allocating(contract_cuda), 1);
@@ -127,7 +128,7 @@ static size_t other_calls(void)
 static void check_batch(tz_device *device, const contract_size *size, size_t *of_one)
 {
     contract_file f = contract_file_of(size, TZ_COMPRESSION_JPEG2000);
-    const tz_read_report report = contract_read(&f, device, 0);
+    const plain_report report = contract_read(&f, device, 0);
     assert_int_equal(report.device.tiles, size->tiles);
     contract_expect(size, "pictures", steps_of(contract_cuda, STEP_DECODE), size->tiles);
     if (size->tiles == 0) {
@@ -189,15 +190,15 @@ static void the_guard_is_before_the_slab(void **state)
     tz_device *device = open_device();
     for (size_t k = 1; k < CONTRACT_SIZES; k++) {
         contract_file f = contract_file_of(&contract_sizes[k], TZ_COMPRESSION_JPEG2000);
-        const tz_item item = {.file = f.file, .into = f.raster.pixels};
+        const plain_item item = {.file = f.file, .into = f.raster.pixels};
         tz_read_options how = TZ_READ_OPTIONS_INIT;
-        tz_read_report report;
+        plain_report report;
         tz_error err;
         how.device = device;
         how.strict_device = true;
-        how.device_bytes = 2 * bytes_of_library(device) - 1;
+        how.max_device_bytes = 2 * bytes_of_library(device) - 1;
         steps_keep(contract_cuda);
-        assert_int_equal(tz_read(&item, &how, &report, &err), TZ_ERR_LIMIT);
+        assert_int_equal(plain_read(&item, &how, &report, &err), TZ_ERR_LIMIT);
         assert_int_equal(steps_allocating(contract_cuda), 0);
         assert_int_equal(steps_of(contract_cuda, "cuMemHostAlloc"), 0);
         assert_int_equal(steps_of(contract_cuda, STEP_DECODE), 0);

@@ -8,6 +8,7 @@
 #include "support/device/bad_tiles.h"
 #include "support/device/contract.h"
 #include "support/device/library_text.h"
+#include "support/plain_read.h"
 
 /* ---- files with bad tiles ---- */
 
@@ -22,7 +23,7 @@ static const decoder decoders[] = {
 enum { DECODERS = sizeof decoders / sizeof decoders[0] };
 
 typedef struct bad_read {
-    tz_read_report report;
+    plain_report report;
     size_t calls, launches, downloads, waits;
 } bad_read;
 
@@ -51,7 +52,7 @@ static void check_tiles(const bad_tiles *f, const tile_stream *stream, const uin
 static bad_read read_file(const bad_tiles *f, const tile_stream *stream, direct_read how)
 {
     static tz_tile_status statuses[BAD_TILES_MOST];
-    tz_outcome outcome = {.tiles = statuses, .tile_room = BAD_TILES_MOST};
+    plain_outcome outcome = {.tiles = statuses, .tile_room = BAD_TILES_MOST};
     bad_read done;
     uint8_t *pixels;
     tz_error err;
@@ -222,7 +223,7 @@ static void check_submits(const contract_size *size)
     direct_image image = spaced_image(size);
     uint64_t reads = 0;
     steps_keep(direct_cuda);
-    const tz_read_report report = direct_check(&image, &(direct_read){.strict = true});
+    const plain_report report = direct_check(&image, &(direct_read){.strict = true});
     direct_cuda->keep_steps = false;
     for (size_t i = 0; i < direct_cuda->step_count; i++) {
         if (strcmp(direct_cuda->steps[i].call, "cuFileBatchIOSubmit") == 0)
@@ -254,7 +255,7 @@ static void cufile_without_tiles(void **state)
     tz_error err;
     how.device = direct_device;
     steps_keep(direct_cuda);
-    assert_int_equal(tz_read_batch(NULL, 0, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(NULL, 0, &how, NULL, &err), TZ_OK);
     contract_expect(&contract_sizes[0], "calls", steps_asked(direct_cuda), 0);
 }
 
@@ -265,7 +266,7 @@ static void cufile_reads_that_come_short(void **state)
     for (size_t k = 1; k < CONTRACT_SIZES; k++) {
         direct_image image = spaced_image(&contract_sizes[k]);
         direct_control->short_read = 4000;
-        const tz_read_report report = direct_check(&image, &(direct_read){0});
+        const plain_report report = direct_check(&image, &(direct_read){0});
         contract_expect(&contract_sizes[k], "bytes by the host", report.device.bounced_bytes,
                         image.tiles * 64 * 64);
         contract_expect(&contract_sizes[k], "uploads", report.device.uploads, 2);
@@ -300,7 +301,7 @@ static void the_second_read_registers_no_memory(void **state)
     direct_image image = spaced_image(&size);
     for (size_t made = 1; made < 2; made--) {
         steps_keep(direct_cuda);
-        const tz_read_report report = direct_check(&image, &(direct_read){0});
+        const plain_report report = direct_check(&image, &(direct_read){0});
         direct_cuda->keep_steps = false;
         assert_true(report.device.direct_reads > 0);
         contract_expect(&size, "registrations", steps_of(direct_cuda, "cuFileBufRegister"), made);
@@ -321,7 +322,7 @@ static void kept_memory_is_given_up_for_the_cap(void **state)
     tz_device *device = NULL;
     tz_device_memory *all = NULL;
     uint8_t *pixels;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     uint64_t before, after;
     library_set(&how, "cuda", CUDA_FAKE);

@@ -2,6 +2,7 @@
  * Contracts of how bytes come from files: all reads are submitted before the first is waited for,
  * and eight of a file on disk are under way at once. */
 #include "support/device/contract.h"
+#include "support/plain_read.h"
 
 /* ---- submit before wait: every read submitted before the first wait ---- */
 
@@ -13,7 +14,7 @@ static void reads_are_submitted_before_the_first_wait(void **state)
         const contract_size *size = &contract_sizes[k];
         contract_file f = contract_spaced_file(size, TZ_COMPRESSION_NONE);
         deferred_source *source = contract_deferred(&f, size->tiles);
-        const tz_read_report report = contract_read(&f, device, 0);
+        const plain_report report = contract_read(&f, device, 0);
         contract_expect(size, "reads", source->reads, size->tiles);
         contract_expect(size, "reads after a wait", source->late, 0);
         contract_expect(size, "waits", source->waits, 1);
@@ -69,7 +70,7 @@ static void reads_of_several_files_at_once(void **state)
     const contract_size one = {1, 1, 1}, all = {READERS, READERS, 1};
     tz_device *device = contract_open((tz_device_options){0});
     contract_file files[READERS];
-    tz_item items[READERS] = {{0}};
+    plain_item items[READERS] = {{0}};
     uint8_t pixels[READERS][CONTRACT_TILE * CONTRACT_TILE];
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_error err;
@@ -78,11 +79,11 @@ static void reads_of_several_files_at_once(void **state)
     for (unsigned i = 0; i < READERS; i++) {
         files[i] = contract_spaced_file(&one, TZ_COMPRESSION_NONE);
         contract_gated(&files[i], 1, READERS);
-        items[i] = (tz_item){.file = files[i].file, .into = files[i].raster.pixels};
+        items[i] = (plain_item){.file = files[i].file, .into = files[i].raster.pixels};
         items[i].into.data = pixels[i];
     }
     gate_restart(READERS, READERS); /* all have the same bytes */
-    assert_int_equal(tz_read_batch(items, READERS, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(items, READERS, &how, NULL, &err), TZ_OK);
     const gate_result gate = gate_end();
     expect_rounds(&all, &gate);
     for (unsigned i = 0; i < READERS; i++) {

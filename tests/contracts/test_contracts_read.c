@@ -2,6 +2,7 @@
  * Contracts of reads: tiles go up to the device together, and libraries decode them there. */
 #include "support/device/contract.h"
 #include "support/device/library_text.h"
+#include "support/plain_read.h"
 
 /* Who decodes what. */
 typedef struct decoding {
@@ -40,7 +41,7 @@ static void check_one_upload(const decoding *d, tz_device *device, const contrac
                              size_t *of_one)
 {
     contract_file f = contract_file_of(size, d->compression);
-    const tz_read_report report = contract_read(&f, device, 0);
+    const plain_report report = contract_read(&f, device, 0);
     const size_t some = size->tiles > 0;
     if (size->tiles == 1)
         *of_one = steps_asked(contract_cuda);
@@ -76,8 +77,8 @@ static void one_upload_a_wave(void **state)
     tz_device *device = open_for(by_library);
     const contract_size *size = &contract_sizes[3];
     contract_file f = contract_file_of(size, by_library->compression);
-    const tz_read_report whole = contract_read(&f, device, 0);
-    const tz_read_report report = contract_read(&f, device, whole.device.memory / 2);
+    const plain_report whole = contract_read(&f, device, 0);
+    const plain_report report = contract_read(&f, device, whole.device.memory / 2);
     assert_true(report.device.waves >= 3);
     contract_expect(size, "uploads", steps_of(contract_cuda, STEP_UPLOAD), report.device.waves);
     contract_expect(size, "waits", steps_of(contract_cuda, STEP_SYNC), report.device.waves);
@@ -93,7 +94,7 @@ static void check_one_buffer(const decoding *d, tz_device *device, const contrac
 {
     contract_file f = contract_file_of(size, d->compression);
     const size_t some = size->tiles > 0;
-    const tz_read_report report = contract_read(&f, device, 0);
+    const plain_report report = contract_read(&f, device, 0);
     assert_int_equal(report.device.tiles, size->tiles);
     contract_expect(size, "calls of the library", steps_of(contract_cuda, d->decode), some);
     contract_expect(size, "allocations", steps_allocating(contract_cuda), some);
@@ -146,13 +147,13 @@ static void one_output_buffer_with_other_codecs(void **state)
     for (size_t k = 0; k < CONTRACT_SIZES; k++) {
         const contract_size *size = &contract_sizes[k];
         contract_file f = contract_file_of(size, TZ_COMPRESSION_LZMA);
-        tz_item item = {.file = f.file, .into = f.raster.pixels};
+        plain_item item = {.file = f.file, .into = f.raster.pixels};
         tz_read_options how = TZ_READ_OPTIONS_INIT;
-        tz_read_report report;
+        plain_report report;
         tz_error err;
         how.device = device;
         steps_keep(contract_cuda);
-        assert_int_equal(tz_read_batch(&item, size->tiles > 0, &how, &report, &err), TZ_OK);
+        assert_int_equal(plain_read_batch(&item, size->tiles > 0, &how, &report, &err), TZ_OK);
         contract_expect(size, "calls", steps_asked(contract_cuda), 0);
         assert_string_equal(report.device.id, "");
         contract_file_free(&f);
@@ -165,14 +166,14 @@ static void one_output_buffer_with_other_codecs(void **state)
 static void check_guard(const decoding *d, tz_device *device, const contract_size *size)
 {
     contract_file f = contract_file_of(size, d->compression);
-    const tz_read_report whole = contract_read(&f, device, 0);
+    const plain_report whole = contract_read(&f, device, 0);
     assert_true(steps_find(contract_cuda, STEP_FREE_MEMORY, 0) <
                 steps_first_allocation(contract_cuda));
     const uint64_t sum = whole.device.memory;
     assert_true(sum > whole.bytes_compressed + whole.bytes_decoded);
     assert_int_equal(contract_read(&f, device, 2 * sum).device.waves, 1);
     if (size->tiles > 1) {
-        const tz_read_report less = contract_read(&f, device, 2 * sum - 1);
+        const plain_report less = contract_read(&f, device, 2 * sum - 1);
         assert_true(less.device.waves > 1);
         assert_true(less.device.memory < 2 * sum);
     }
@@ -184,20 +185,20 @@ static void check_guard(const decoding *d, tz_device *device, const contract_siz
 static void check_refused(const contract_file *f, tz_device *device, uint64_t device_bytes,
                           uint64_t needed)
 {
-    const tz_item item = {.file = f->file, .into = f->raster.pixels};
+    const plain_item item = {.file = f->file, .into = f->raster.pixels};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     how.device = device;
-    how.device_bytes = device_bytes;
+    how.max_device_bytes = device_bytes;
     steps_keep(contract_cuda);
     if (device_bytes == 0) {
-        assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+        assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
         assert_string_equal(report.device.id, "");
         assert_true(report.device.reason[0] != '\0');
         how.strict_device = true;
     }
-    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_ERR_LIMIT);
+    assert_int_equal(plain_read(&item, &how, &report, &err), TZ_ERR_LIMIT);
     assert_int_equal(err.found, needed);
     contract_expect(&contract_sizes[1], "allocations", steps_allocating(contract_cuda), 0);
     contract_expect(&contract_sizes[1], "allocations of the host",
@@ -247,14 +248,14 @@ static void the_second_read_pins_nothing(void **state)
     for (size_t k = 1; k < CONTRACT_SIZES; k++) {
         const contract_size *size = &contract_sizes[k];
         contract_file f = contract_file_of(size, by_library->compression);
-        const tz_read_report first = contract_read(&f, device, 0);
+        const plain_report first = contract_read(&f, device, 0);
         contract_expect(size, "pieces of the host", steps_of(contract_cuda, "cuMemHostAlloc"), 1);
         const double before = allocations().microseconds;
-        const tz_read_report second = contract_read(&f, device, 0);
+        const plain_report second = contract_read(&f, device, 0);
         contract_expect(size, "pieces of the host", steps_of(contract_cuda, "cuMemHostAlloc"), 0);
         contract_expect(size, "releases", steps_of(contract_cuda, "cuMemFreeHost"), 0);
         assert_true(allocations().microseconds < before);
-        assert_int_equal(second.peak_memory, first.peak_memory);
+        assert_int_equal(second.peak_host_bytes, first.peak_host_bytes);
         assert_int_equal(second.device.peak, first.device.peak);
         contract_file_free(&f);
     }

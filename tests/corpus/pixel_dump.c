@@ -24,7 +24,8 @@ static tz_result read_into(const tz_file *file, tz_window window, tz_buffer into
     how.threads = threads;
     into.width = window.width;
     into.height = window.height;
-    const tz_item item = {.file = file, .window = window, .into = into};
+    const tz_item item = {
+        .struct_size = sizeof item, .file = file, .window = window, .into = &into};
     return tz_read(&item, &how, NULL, err);
 }
 
@@ -34,7 +35,10 @@ static tz_result read_in_parts(const tz_file *file, tz_dtype dtype, uint8_t *pix
 {
     const tz_info *info = tz_file_get_info(file);
     const int64_t size = (int64_t)tz_dtype_size(dtype);
-    tz_buffer into = {.dtype = dtype, .bands = info->bands, .band_stride = size};
+    tz_buffer into = {.struct_size = sizeof(tz_buffer),
+                      .dtype = dtype,
+                      .bands = info->bands,
+                      .band_stride = size};
     into.column_stride = size * info->bands;
     into.row_stride = into.column_stride * info->width;
     const uint32_t columns[] = {0, info->width / 2, info->width};
@@ -92,7 +96,8 @@ static bool dump_pixels(const tz_file *file, bool native, tz_error *err)
         abort();
     memset(pixels, 0xA5, size);
     const tz_window all = {.width = info->width, .height = info->height};
-    const tz_buffer into = {.data = pixels, .dtype = dtype, .bands = info->bands};
+    const tz_buffer into = {
+        .struct_size = sizeof(tz_buffer), .data = pixels, .dtype = dtype, .bands = info->bands};
     const bool good = read_into(file, all, into, 0, err) == TZ_OK &&
                       (!native || ways_agree(file, dtype, pixels, err));
     if (good) {

@@ -9,6 +9,7 @@
 #include "fakes/cuda/cuda_fake.h"
 #include "support/device/cuda_steps.h"
 #include "support/device/test_device.h"
+#include "support/plain_read.h"
 #include "support/raster_variants.h"
 #include "support/tile_file.h"
 
@@ -39,7 +40,7 @@ static size_t wait_after(size_t step)
 /* ---- reads ---- */
 
 static void read_tiles(const tile_stream *stream, uint32_t across, uint32_t down, bool reversed,
-                       uint64_t device_bytes, tz_read_report *report)
+                       uint64_t device_bytes, plain_report *report)
 {
     tb *b = tf_new(TB_CLASSIC, stream, across, down, NULL);
     tz_file *file = tf_open(b);
@@ -47,20 +48,20 @@ static void read_tiles(const tile_stream *stream, uint32_t across, uint32_t down
     uint8_t *expected = malloc(size), *found = malloc(size);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_error err = {0};
-    tz_item item = {.file = file,
-                    .into = {.data = expected,
-                             .dtype = TZ_DTYPE_UINT8,
-                             .bands = 1,
-                             .height = down * TILE,
-                             .width = across * TILE}};
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+    plain_item item = {.file = file,
+                       .into = {.data = expected,
+                                .dtype = TZ_DTYPE_UINT8,
+                                .bands = 1,
+                                .height = down * TILE,
+                                .width = across * TILE}};
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
     item.into.data = found;
     how.device = test_device;
-    how.device_bytes = device_bytes;
+    how.max_device_bytes = device_bytes;
     how.strict_device = true;
     control->reversed = reversed;
     steps_keep(control);
-    if (tz_read(&item, &how, report, &err) != TZ_OK)
+    if (plain_read(&item, &how, report, &err) != TZ_OK)
         fail_msg("%s; %s", err.message, control->fault);
     control->keep_steps = false;
     assert_memory_equal(found, expected, size);
@@ -79,7 +80,7 @@ static void calls_of_reads_do_not_grow(void **state)
     for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
         const tile_stream *stream = &tile_streams[streams[i]];
         size_t first = 0;
-        tz_read_report report;
+        plain_report report;
         if (!tf_available(stream))
             continue;
         read_tiles(stream, 1, 1, false, 0, &report); /* modules are loaded once */
@@ -101,7 +102,7 @@ static void waves_of_reads_overlap(void **state)
 {
     (void)state;
     for (unsigned reversed = 0; reversed < 2; reversed++) {
-        tz_read_report report;
+        plain_report report;
         read_tiles(&tile_streams[STREAM_LZW], 40, 20, reversed, 1 << 17, &report);
         const size_t waves = (size_t)report.device.waves;
         assert_true(waves >= 3);

@@ -8,6 +8,7 @@
 #include "fakes/cuda/cuda_calls.h"
 #include "support/check.h"
 #include "support/device/library_text.h"
+#include "support/plain_read.h"
 #include "support/scoped_report.h"
 
 enum { WIDE = 70, HIGH = 50, SAMPLES = WIDE * HIGH * 3, FRONT = 6 };
@@ -75,27 +76,27 @@ static tz_dl_tensor tensor_at(CUdeviceptr address, int64_t *shape, int64_t *stri
 static void check_view(const tz_dl_tensor *t, CUdeviceptr first, int64_t row_stride)
 {
     tz_error err;
-    tz_buffer b;
+    tz_buffer b = TZ_BUFFER_INIT;
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
     how.device = device;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, t, &how, &err), TZ_OK);
-    assert_null(b.data);
-    assert_int_equal((uint64_t)(uintptr_t)tz_device_memory_get_handle(b.memory) + b.offset, first);
+    assert_int_equal(b.memory, TZ_MEMORY_DEVICE);
+    assert_int_equal((uint64_t)(uintptr_t)tz_device_memory_get_handle(b.data) + b.offset, first);
     assert_int_equal(b.row_stride, row_stride);
-    tz_device_memory_free(b.memory);
+    tz_device_memory_free(b.data);
 }
 
 static void refused(const tz_dl_tensor *t, tz_device *on, const char *text)
 {
     tz_error err;
-    tz_buffer b = {0};
+    tz_buffer b = TZ_BUFFER_INIT;
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
     how.device = on;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, t, &how, &err), TZ_ERR_ARG);
     if (!strstr(err.message, text))
         print_message("'%s' is not in '%s'\n", text, err.message);
     assert_non_null(strstr(err.message, text));
-    assert_null(b.memory);
+    assert_null(b.data);
 }
 
 static void test_tensors_as_buffers(void **state)
@@ -134,14 +135,14 @@ static void test_pinned_memory_is_the_hosts(void **state)
     int64_t shape[2] = {4, 7};
     void *host = NULL;
     tz_error err;
-    tz_buffer b;
+    tz_buffer b = TZ_BUFFER_INIT;
     assert_int_equal(cu.cuMemHostAlloc(&host, 100, 0), 0);
     tz_dl_tensor t = tensor_at((CUdeviceptr)(uintptr_t)host, shape, NULL);
     t.device.type = TZ_DL_CUDA_HOST;
     t.byte_offset = 10;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, &t, NULL, &err), TZ_OK);
     assert_ptr_equal(b.data, (char *)host + 10);
-    assert_null(b.memory);
+    assert_int_equal(b.memory, TZ_MEMORY_HOST);
     assert_int_equal(cu.cuMemFreeHost(host), 0);
 }
 
@@ -150,9 +151,16 @@ static void test_buffers_as_tensors(void **state)
     (void)state;
     tz_error err;
     tz_dl_managed *managed = NULL;
-    tz_buffer b = {.dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 2, .width = 5, .offset = 20};
-    assert_int_equal(tz_device_memory_alloc(&b.memory, device, 40, &err), TZ_OK);
-    const CUdeviceptr at = (CUdeviceptr)(uintptr_t)tz_device_memory_get_handle(b.memory);
+    tz_buffer b = {.struct_size = sizeof(tz_buffer),
+                   .dtype = TZ_DTYPE_UINT16,
+                   .bands = 1,
+                   .height = 2,
+                   .width = 5,
+                   .offset = 20};
+    tz_device_memory *memory = NULL;
+    assert_int_equal(tz_device_memory_alloc(&memory, device, 40, &err), TZ_OK);
+    const CUdeviceptr at = (CUdeviceptr)(uintptr_t)tz_device_memory_get_handle(memory);
+    plain_on_device(&b, memory);
     assert_int_equal(tz_dlpack_from_buffer(&managed, &b, NULL, &err), TZ_OK);
     assert_int_equal(managed->tensor.device.type, TZ_DL_CUDA);
     assert_int_equal(managed->tensor.device.id, 0);
@@ -177,7 +185,7 @@ static void fill_sent(void)
 static tz_buffer view_of(CUdeviceptr address)
 {
     tz_error err;
-    tz_buffer b;
+    tz_buffer b = TZ_BUFFER_INIT;
     int64_t shape[3] = {HIGH, WIDE, 3};
     tz_dl_tensor t = tensor_at(address, shape, NULL);
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
@@ -223,7 +231,7 @@ static tz_memory write_tensor(CUdeviceptr from)
     assert_int_equal(cu.cuMemcpyHtoDAsync(from + FRONT, sent, sizeof sent, stream), 0);
     assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
     commit(writer);
-    tz_device_memory_free(rows.memory);
+    tz_device_memory_free(rows.data);
     return file;
 }
 
@@ -232,16 +240,16 @@ static void read_tensor(const tz_memory *bytes, CUdeviceptr to, size_t size)
 {
     tz_error err = {0};
     tz_file *file = NULL;
-    tz_read_report report;
+    plain_report report;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.device = device;
     assert_int_equal(tz_open_memory(&file, bytes->data, bytes->size, NULL, &err), TZ_OK);
-    const tz_item item = {.file = file, .into = view_of(to)};
+    const plain_item item = {.file = file, .into = view_of(to)};
     assert_int_equal(cu.cuMemsetD8Async(to, 0xBB, size, stream), 0);
-    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
     assert_string_equal(report.device.id, "cuda:0");
     assert_true(report.device.download_bytes < SAMPLES);
-    tz_device_memory_free(item.into.memory);
+    tz_device_memory_free(item.into.data);
     tz_close(file);
 }
 
@@ -278,7 +286,7 @@ static tz_result give_rows(void *user, const tz_window *window, const tz_buffer 
 {
     (void)mask;
     (void)err;
-    const CUdeviceptr at = (CUdeviceptr)(uintptr_t)tz_device_memory_get_handle(pixels->memory);
+    const CUdeviceptr at = (CUdeviceptr)(uintptr_t)tz_device_memory_get_handle(pixels->data);
     const size_t row = WIDE * 3 * sizeof *sent;
     ++*(int *)user;
     assert_int_equal(pixels->row_stride, row);

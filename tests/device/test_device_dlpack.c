@@ -8,6 +8,7 @@
 #include "support/check.h"
 #include "support/device/caller_device.h"
 #include "support/device/test_device.h"
+#include "support/plain_read.h"
 #include "support/scoped_report.h"
 
 /* ---- the layout, as the standard has it ---- */
@@ -83,7 +84,7 @@ static uint8_t *element(const tz_dl_tensor *t, const int64_t at[3])
 
 static uint8_t *sample(const tz_buffer *b, int64_t band, int64_t row, int64_t column)
 {
-    return (uint8_t *)b->data + band * b->band_stride + row * b->row_stride +
+    return (uint8_t *)b->data + b->offset + band * b->band_stride + row * b->row_stride +
            column * b->column_stride;
 }
 
@@ -107,7 +108,7 @@ static void check_view(const tz_dl_tensor *t, tz_dl_axes axes, uint32_t bands, u
                        uint32_t width)
 {
     tz_error err = {0};
-    tz_buffer b;
+    tz_buffer b = TZ_BUFFER_INIT;
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
     how.axes = axes;
     const tz_result result = tz_dlpack_tensor_to_buffer(&b, t, &how, &err);
@@ -115,7 +116,7 @@ static void check_view(const tz_dl_tensor *t, tz_dl_axes axes, uint32_t bands, u
         print_message("%s\n", err.message);
     assert_int_equal(result, TZ_OK);
     assert_true(b.bands == bands && b.height == height && b.width == width);
-    assert_null(b.memory);
+    assert_int_equal(b.memory, TZ_MEMORY_HOST);
     assert_true(b.band_stride || b.row_stride || b.column_stride);
     check_same(t, &b, axes);
 }
@@ -181,7 +182,7 @@ static void test_all_types(void **state)
     int64_t shape[2] = {2, 3};
     for (unsigned code = 0; code < 256; code++) {
         for (unsigned bits = 0; bits < 256; bits++) {
-            tz_buffer b;
+            tz_buffer b = TZ_BUFFER_INIT;
             tz_dl_tensor t = tensor_of(2, shape, NULL);
             t.dtype = (tz_dl_dtype){(uint8_t)code, (uint8_t)bits, 1};
             const tz_result result = tz_dlpack_tensor_to_buffer(&b, &t, NULL, &err);
@@ -205,7 +206,7 @@ static void refused(const tz_dl_tensor *t, const tz_dlpack_options *how, tz_resu
                     const char *text)
 {
     tz_error err = {0};
-    tz_buffer b = {.width = 77};
+    tz_buffer b = {.struct_size = sizeof(tz_buffer), .width = 77};
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, t, how, &err), expected);
     if (!strstr(err.message, text))
         print_message("'%s' is not in '%s'\n", text, err.message);
@@ -275,7 +276,7 @@ static void test_versions_and_read_only(void **state)
 {
     (void)state;
     tz_error err;
-    tz_buffer b;
+    tz_buffer b = TZ_BUFFER_INIT;
     int64_t shape[2] = {2, 3};
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
     tz_dl_managed managed = {.version = {1, 99}, .flags = TZ_DL_READ_ONLY | TZ_DL_IS_COPY};
@@ -294,6 +295,10 @@ static void test_versions_and_read_only(void **state)
     }
     assert_int_equal(tz_dlpack_to_buffer(&b, NULL, &how, &err), TZ_ERR_ARG);
     assert_int_equal(tz_dlpack_to_buffer(NULL, &managed, &how, NULL), TZ_ERR_ARG);
+    b.struct_size = 0;
+    managed.version.major = 1;
+    assert_int_equal(tz_dlpack_to_buffer(&b, &managed, &how, &err), TZ_ERR_ARG);
+    assert_non_null(strstr(err.message, "TZ_BUFFER_INIT"));
 }
 
 /* ---- from a buffer ---- */
@@ -310,7 +315,7 @@ static void release(void *user)
 static void round_trip(const tz_buffer *b, tz_dl_axes axes)
 {
     tz_error err;
-    tz_buffer again;
+    tz_buffer again = TZ_BUFFER_INIT;
     tz_dl_managed *managed = NULL;
     tz_dl_managed_legacy *legacy = NULL;
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
@@ -335,7 +340,7 @@ static void round_trip(const tz_buffer *b, tz_dl_axes axes)
                         (size_t)managed->tensor.ndim * sizeof(int64_t));
     assert_memory_equal(legacy->tensor.strides, managed->tensor.strides,
                         (size_t)managed->tensor.ndim * sizeof(int64_t));
-    assert_ptr_equal(legacy->tensor.data, b->data);
+    assert_ptr_equal(legacy->tensor.data, (uint8_t *)b->data + b->offset);
     assert_int_equal(released, 0);
     managed->deleter(managed);
     assert_int_equal(released, 1);
@@ -350,8 +355,12 @@ static void test_round_trips(void **state)
         if (dtype == TZ_DTYPE_COMPLEX_INT16 || dtype == TZ_DTYPE_COMPLEX_INT32)
             continue;
         const int64_t size = (int64_t)tz_dtype_size((tz_dtype)dtype);
-        tz_buffer b = {
-            .data = memory + 2048, .dtype = (tz_dtype)dtype, .bands = 2, .height = 3, .width = 5};
+        tz_buffer b = {.struct_size = sizeof(tz_buffer),
+                       .data = memory + 2048,
+                       .dtype = (tz_dtype)dtype,
+                       .bands = 2,
+                       .height = 3,
+                       .width = 5};
         round_trip(&b, TZ_DL_BANDS_FIRST); /* packed */
         round_trip(&b, TZ_DL_BANDS_LAST);
         b.band_stride = size;
@@ -362,6 +371,8 @@ static void test_round_trips(void **state)
         b.bands = 1;
         round_trip(&b, TZ_DL_ONE_BAND);
         round_trip(&b, TZ_DL_BANDS_LAST);
+        b.offset = (uint64_t)(7 * size);
+        round_trip(&b, TZ_DL_ONE_BAND);
     }
 }
 
@@ -384,8 +395,12 @@ static void test_errors_that_cannot_be_reported(void **state)
     tz_dl_managed *managed = NULL;
     tz_dl_managed_legacy *legacy = NULL;
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
-    const tz_buffer good = {
-        .data = memory, .dtype = TZ_DTYPE_UINT16, .bands = 2, .height = 3, .width = 5};
+    const tz_buffer good = {.struct_size = sizeof(tz_buffer),
+                            .data = memory,
+                            .dtype = TZ_DTYPE_UINT16,
+                            .bands = 2,
+                            .height = 3,
+                            .width = 5};
     tz_buffer b = good;
     how.release = release;
     how.user = memory;
@@ -397,6 +412,12 @@ static void test_errors_that_cannot_be_reported(void **state)
     b = good;
     b.data = NULL;
     cannot(&b, &how, TZ_ERR_ARG, "no memory");
+    b = good;
+    b.memory = TZ_MEMORY_CUDA;
+    cannot(&b, &how, TZ_ERR_UNSUPPORTED, "TZ_MEMORY_DEVICE");
+    b = good;
+    b.struct_size = 0;
+    cannot(&b, &how, TZ_ERR_ARG, "struct_size");
     b = good;
     b.height = 0;
     cannot(&b, &how, TZ_ERR_ARG, "empty");
@@ -427,8 +448,12 @@ static void test_no_memory(void **state)
     tz_error err;
     tz_dl_managed *managed = NULL;
     tz_dl_managed_legacy *legacy = NULL;
-    const tz_buffer b = {
-        .data = memory, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 1, .width = 1};
+    const tz_buffer b = {.struct_size = sizeof(tz_buffer),
+                         .data = memory,
+                         .dtype = TZ_DTYPE_UINT8,
+                         .bands = 1,
+                         .height = 1,
+                         .width = 1};
     alloc_hook_install();
     alloc_hook_fail_at(1, true);
     assert_int_equal(tz_dlpack_from_buffer(&managed, &b, NULL, &err), TZ_ERR_NOMEM);
@@ -446,7 +471,7 @@ static void test_memory_of_the_callers_as_a_buffer(void **state)
 {
     (void)state;
     tz_error err;
-    tz_buffer b;
+    tz_buffer b = TZ_BUFFER_INIT;
     int64_t shape[2] = {4, 7}, strides[2] = {-8, 1};
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
     const char *beyond = test_device_is_cuda() ? "" : "beyond the 100 bytes";
@@ -457,19 +482,19 @@ static void test_memory_of_the_callers_as_a_buffer(void **state)
     how.device = own.opened;
     t.byte_offset = 44;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, &t, &how, &err), TZ_OK);
-    assert_null(b.data);
+    assert_int_equal(b.memory, TZ_MEMORY_DEVICE);
     assert_true(b.row_stride == 14 && b.column_stride == 2);
     /* an address is where the pixels are, a cl_mem what they are in */
     assert_int_equal(b.offset, test_device_is_cuda() ? 0 : 44);
-    assert_ptr_equal(tz_device_memory_get_handle(b.memory),
+    assert_ptr_equal(tz_device_memory_get_handle(b.data),
                      (char *)buffer + (test_device_is_cuda() ? 44 : 0));
-    tz_device_memory_free(b.memory);
+    tz_device_memory_free(b.data);
     t.byte_offset = 45; /* one byte too far */
     refused(&t, &how, TZ_ERR_ARG, beyond);
     t.strides = strides;
     t.byte_offset = 48;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, &t, &how, &err), TZ_OK);
-    tz_device_memory_free(b.memory);
+    tz_device_memory_free(b.data);
     t.byte_offset = 47; /* its last row begins before the first byte */
     refused(&t, &how, TZ_ERR_ARG, beyond);
     t.byte_offset = UINT64_MAX;
@@ -482,15 +507,21 @@ static void test_device_memory_as_a_tensor(void **state)
     (void)state;
     tz_error err;
     tz_dl_managed *managed = NULL;
-    tz_buffer again;
+    tz_buffer again = TZ_BUFFER_INIT;
     uint16_t sent[20], got[10] = {0};
-    tz_buffer b = {
-        .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 2, .width = 5, .offset = sizeof sent / 2};
+    tz_buffer b = {.struct_size = sizeof(tz_buffer),
+                   .dtype = TZ_DTYPE_UINT16,
+                   .bands = 1,
+                   .height = 2,
+                   .width = 5,
+                   .offset = sizeof sent / 2};
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
     for (uint16_t i = 0; i < 20; i++)
         sent[i] = (uint16_t)(i * 257);
-    assert_int_equal(tz_device_memory_alloc(&b.memory, own.opened, sizeof sent, &err), TZ_OK);
-    assert_int_equal(tz_device_copy_in(b.memory, 0, sent, sizeof sent, &err), TZ_OK);
+    tz_device_memory *device_memory = NULL;
+    assert_int_equal(tz_device_memory_alloc(&device_memory, own.opened, sizeof sent, &err), TZ_OK);
+    assert_int_equal(tz_device_copy_in(device_memory, 0, sent, sizeof sent, &err), TZ_OK);
+    plain_on_device(&b, device_memory);
     assert_int_equal(tz_dlpack_from_buffer(&managed, &b, NULL, &err), TZ_OK);
     assert_int_equal(managed->tensor.device.type, dl_device().type);
     assert_int_equal(managed->tensor.byte_offset, test_device_is_cuda() ? 0 : 20);
@@ -498,9 +529,9 @@ static void test_device_memory_as_a_tensor(void **state)
     assert_int_equal(tz_dlpack_to_buffer(&again, managed, &how, &err), TZ_OK);
     if (!test_device_is_cuda())
         managed->deleter(managed); /* frees the memory; the wrapper has its own hold */
-    assert_int_equal(tz_device_copy_out(got, again.memory, again.offset, sizeof got, &err), TZ_OK);
+    assert_int_equal(tz_device_copy_out(got, again.data, again.offset, sizeof got, &err), TZ_OK);
     assert_memory_equal(got, sent + 10, sizeof got);
-    tz_device_memory_free(again.memory);
+    tz_device_memory_free(again.data);
     if (test_device_is_cuda())
         managed->deleter(managed);
 }
@@ -521,7 +552,7 @@ static tz_dl_tensor tensor_in(void *buffer, int64_t shape[3])
 static tz_buffer view_of(void *buffer)
 {
     tz_error err;
-    tz_buffer b;
+    tz_buffer b = TZ_BUFFER_INIT;
     int64_t shape[3] = {HIGH, WIDE, 3};
     const tz_dl_tensor t = tensor_in(buffer, shape);
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
@@ -549,7 +580,7 @@ static tz_memory write_tensor(void *buffer)
     assert_int_equal(tz_commit(writer, &report, &err), TZ_OK);
     assert_true(report->device->id[0] != '\0' && report->device->upload_bytes < PIXELS);
     tz_writer_close(writer);
-    tz_device_memory_free(rows.memory);
+    tz_device_memory_free(rows.data);
     return file;
 }
 
@@ -557,14 +588,14 @@ static void read_tensor(const tz_memory *bytes, void *buffer)
 {
     tz_error err = {0};
     tz_file *file = NULL;
-    tz_read_report report;
+    plain_report report;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.device = own.opened;
     assert_int_equal(tz_open_memory(&file, bytes->data, bytes->size, NULL, &err), TZ_OK);
-    const tz_item item = {.file = file, .into = view_of(buffer)};
-    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+    const plain_item item = {.file = file, .into = view_of(buffer)};
+    assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
     assert_true(report.device.id[0] != '\0' && report.device.download_bytes < PIXELS);
-    tz_device_memory_free(item.into.memory);
+    tz_device_memory_free(item.into.data);
     tz_close(file);
 }
 

@@ -22,7 +22,7 @@ static uint32_t below(uint32_t count)
 
 /* Strides of one order of bands and pixels, with gaps or without, and either sign; the bytes that
  * they span. */
-static uint64_t choose_strides(tz_buffer *b)
+static uint64_t choose_strides(tz_pixel_buffer *b)
 {
     const int64_t size = (int64_t)tz_dtype_size(b->dtype);
     const bool by_band = below(2);
@@ -47,7 +47,7 @@ static uint64_t choose_strides(tz_buffer *b)
     return (uint64_t)all + 40;
 }
 
-static void copy_plainly(const tz_buffer *from, const tz_buffer *to)
+static void copy_plainly(const tz_pixel_buffer *from, const tz_pixel_buffer *to)
 {
     for (uint32_t s = 0; s < from->bands; s++)
         for (uint32_t y = 0; y < from->height; y++)
@@ -70,11 +70,11 @@ static void compare_random(void)
     static const tz_dtype types[] = {TZ_DTYPE_UINT8, TZ_DTYPE_INT16, TZ_DTYPE_FLOAT32,
                                      TZ_DTYPE_FLOAT64, TZ_DTYPE_COMPLEX_FLOAT64};
     tz_error err;
-    tz_buffer from = {.dtype = types[below(5)],
-                      .bands = 1 + below(5),
-                      .height = 1 + below(67),
-                      .width = 1 + below(67)};
-    tz_buffer to = from;
+    tz_pixel_buffer from = {.dtype = types[below(5)],
+                            .bands = 1 + below(5),
+                            .height = 1 + below(67),
+                            .width = 1 + below(67)};
+    tz_pixel_buffer to = from;
     const uint64_t half = choose_strides(&from);
     const uint64_t size = half + choose_strides(&to);
     uint8_t *expected = random_bytes(size), *found = malloc(size);
@@ -110,15 +110,15 @@ static void test_one_launch(void **state)
     (void)state;
     tz_error err;
     tz_device_counts wave;
-    tz_buffer from = {.dtype = TZ_DTYPE_UINT16,
-                      .bands = 3,
-                      .height = 100,
-                      .width = 50,
-                      .band_stride = 2,
-                      .row_stride = 300,
-                      .column_stride = 6};
+    tz_pixel_buffer from = {.dtype = TZ_DTYPE_UINT16,
+                            .bands = 3,
+                            .height = 100,
+                            .width = 50,
+                            .band_stride = 2,
+                            .row_stride = 300,
+                            .column_stride = 6};
     assert_int_equal(tz_device_memory_alloc(&from.memory, test_device, 60000, &err), TZ_OK);
-    tz_buffer to = from;
+    tz_pixel_buffer to = from;
     to.offset = 30000;
     tz_device_begin_wave(test_device);
     assert_int_equal(tz_copy_rows_launch(&from, &to, 0, &err), TZ_OK);
@@ -130,7 +130,7 @@ static void test_one_launch(void **state)
     tz_device_memory_free(from.memory);
 }
 
-static void refuse(const tz_buffer *from, const tz_buffer *to, const char *text)
+static void refuse(const tz_pixel_buffer *from, const tz_pixel_buffer *to, const char *text)
 {
     tz_error err;
     assert_int_equal(tz_copy_rows_launch(from, to, 0, &err), TZ_ERR_ARG);
@@ -141,15 +141,15 @@ static void test_wrong_places(void **state)
 {
     (void)state;
     tz_error err;
-    tz_buffer good = {.dtype = TZ_DTYPE_UINT16,
-                      .bands = 2,
-                      .height = 10,
-                      .width = 5,
-                      .band_stride = 100,
-                      .row_stride = 10,
-                      .column_stride = 2};
+    tz_pixel_buffer good = {.dtype = TZ_DTYPE_UINT16,
+                            .bands = 2,
+                            .height = 10,
+                            .width = 5,
+                            .band_stride = 100,
+                            .row_stride = 10,
+                            .column_stride = 2};
     assert_int_equal(tz_device_memory_alloc(&good.memory, test_device, 200, &err), TZ_OK);
-    tz_buffer other = good;
+    tz_pixel_buffer other = good;
     other.width = 4;
     refuse(&good, &other, "same shape");
     other = good;

@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/device/test_device.h"
 #include "support/gated_file.h"
+#include "support/plain_read.h"
 #include "support/raster.h"
 #include "support/scratch.h"
 
@@ -44,17 +45,17 @@ static int end(void **state)
     return test_device_end(state) | scratch_end(state);
 }
 
-static tz_read_report read_all(void)
+static plain_report read_all(void)
 {
-    tz_item item = {.file = file, .into = image.pixels};
+    plain_item item = {.file = file, .into = image.pixels};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     const size_t size = (size_t)image.pixels.width * image.pixels.height;
     how.device = test_device;
     how.strict_device = true;
     item.into.data = calloc(1, size);
-    if (tz_read(&item, &how, &report, &err) != TZ_OK)
+    if (plain_read(&item, &how, &report, &err) != TZ_OK)
         fail_msg("%s", err.message);
     assert_memory_equal(item.into.data, image.pixels.data, size);
     free(item.into.data);
@@ -76,7 +77,7 @@ static void eight_reads_are_under_way_at_once(void **state)
     assert_int_equal(tz_tile_locate(&first, file, 0, false, 0, &err), TZ_OK);
     assert_int_equal(tz_tile_locate(&last, file, 0, false, TILES - 1, &err), TZ_OK);
     gate_begin(READERS, TILES, first.offset, last.offset + last.size);
-    const tz_read_report report = read_all();
+    const plain_report report = read_all();
     const gate_result gate = gate_end();
     print_message("report: reads of a file: %u by the host in %u rounds, %u by cuFile\n",
                   (unsigned)gate.reads, (unsigned)gate.rounds,
@@ -117,9 +118,9 @@ static void cufile_reads_what_is_not_in_memory(void **state)
     (void)state;
     const bool had_log = access("cufile.log", F_OK) == 0;
     forget_file();
-    const tz_read_report cold = read_all();
+    const plain_report cold = read_all();
     gate_uncached();
-    const tz_read_report uncached = read_all();
+    const plain_report uncached = read_all();
     (void)gate_end();
     print_message(
         "report: cuFile: %u reads of a file that was dropped from memory, %u of one that counts as "
@@ -139,7 +140,7 @@ static void cufile_leaves_cached_files_to_the_host(void **state)
     while (read(fd, bytes, sizeof bytes) > 0)
         ;
     close(fd);
-    const tz_read_report report = read_all();
+    const plain_report report = read_all();
     print_message("report: cuFile: %u reads of a file in memory; %s\n",
                   (unsigned)report.device.direct_reads, report.device.direct_reason);
     assert_int_equal(report.device.direct_reads, 0);

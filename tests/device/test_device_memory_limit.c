@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "support/check.h"
 #include "support/device/test_device.h"
+#include "support/plain_read.h"
 
 #define GIGABYTE ((uint64_t)1 << 30)
 
@@ -57,8 +58,12 @@ static void reads_go_on_beside_memory_that_is_held(void **state)
     assert_non_null(back);
     for (uint32_t i = 0; i < spec.width * spec.height; i++)
         pixels[i] = (uint16_t)(i * 2654435761u >> 16);
-    const tz_buffer rows = {
-        .data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 1024, .width = 1024};
+    const tz_buffer rows = {.struct_size = sizeof(tz_buffer),
+                            .data = pixels,
+                            .dtype = TZ_DTYPE_UINT16,
+                            .bands = 1,
+                            .height = 1024,
+                            .width = 1024};
     const tz_write_options lzw = {.struct_size = sizeof lzw,
                                   .codec.compression = TZ_COMPRESSION_LZW};
     assert_int_equal(tz_create_memory(&writer, &file, &spec, &lzw, &err), TZ_OK);
@@ -66,14 +71,14 @@ static void reads_go_on_beside_memory_that_is_held(void **state)
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
     tz_writer_close(writer);
     assert_int_equal(tz_open_memory(&opened, file.data, file.size, NULL, &err), TZ_OK);
-    tz_item item = {.file = opened, .into = rows};
+    plain_item item = {.file = opened, .into = rows};
     item.into.data = back;
     how.device = test_device;
-    how.device_bytes = 1000; /* not even a tile */
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_LIMIT);
-    how.device_bytes = 0;
+    how.max_device_bytes = 1000; /* not even a tile */
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_ERR_LIMIT);
+    how.max_device_bytes = 0;
     assert_int_equal(tz_device_memory_alloc(&held, test_device, much, &err), TZ_OK);
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
     assert_memory_equal(back, pixels, (size_t)spec.width * spec.height * sizeof *back);
     tz_device_memory_free(held);
     tz_close(opened);
@@ -88,15 +93,19 @@ static void huge_tiles_are_left_to_the_cpu(void **state)
     enum { SIDE = 3072 };
     static uint8_t pixels[SIDE * SIDE], back[SIDE * SIDE];
     const bool is_gpu = tz_device_get_info(test_device)->type == TZ_DEVICE_TYPE_GPU;
-    const tz_buffer rows = {
-        .data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = SIDE, .width = SIDE};
+    const tz_buffer rows = {.struct_size = sizeof(tz_buffer),
+                            .data = pixels,
+                            .dtype = TZ_DTYPE_UINT8,
+                            .bands = 1,
+                            .height = SIDE,
+                            .width = SIDE};
     tz_write_options strip = TZ_WRITE_OPTIONS_INIT;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
     tz_memory bytes = {0};
     tz_writer *writer = NULL;
     tz_file *file = NULL;
-    tz_read_report report;
+    plain_report report;
     tz_error err = {0};
     (void)state;
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
@@ -108,15 +117,15 @@ static void huge_tiles_are_left_to_the_cpu(void **state)
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
     tz_writer_close(writer);
     assert_int_equal(tz_open_memory(&file, bytes.data, bytes.size, NULL, &err), TZ_OK);
-    tz_item item = {.file = file, .into = rows};
+    plain_item item = {.file = file, .into = rows};
     item.into.data = back;
     how.device = test_device;
-    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
     assert_memory_equal(back, pixels, sizeof pixels);
     assert_int_equal(report.device.tiles, is_gpu ? 0 : 1);
     assert_int_equal(report.device.reason[0] != '\0', is_gpu);
     how.strict_device = true;
-    assert_int_equal(tz_read(&item, &how, &report, &err), is_gpu ? TZ_ERR_UNSUPPORTED : TZ_OK);
+    assert_int_equal(plain_read(&item, &how, &report, &err), is_gpu ? TZ_ERR_UNSUPPORTED : TZ_OK);
     tz_close(file);
     tz_memory_free(&bytes);
 }

@@ -26,13 +26,13 @@ static uint32_t below(uint32_t count)
 enum { LAYOUTS = 3, PADDING = 3 };
 
 /* Rows by band, by row, or pixel by pixel; also from the bottom up; something lies between them. */
-static tz_buffer lay_out(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_t height,
-                         uint64_t *size)
+static tz_pixel_buffer lay_out(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_t height,
+                               uint64_t *size)
 {
     const int64_t sample = (int64_t)tz_dtype_size(dtype);
     const uint32_t kind = below(LAYOUTS);
     const bool padded = below(2);
-    tz_buffer out = {.dtype = dtype, .bands = bands, .width = width, .height = height};
+    tz_pixel_buffer out = {.dtype = dtype, .bands = bands, .width = width, .height = height};
     out.offset = padded ? below(9) : 0;
     out.column_stride = sample * (kind == 2 ? bands : 1) + (padded ? below(2) : 0);
     out.row_stride = out.column_stride * width + (padded ? below(PADDING) : 0);
@@ -52,8 +52,8 @@ static tz_buffer lay_out(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_
 
 /* An allocation on the host, and the same on the device. */
 typedef struct twin {
-    tz_buffer host;
-    tz_buffer device;
+    tz_pixel_buffer host;
+    tz_pixel_buffer device;
     uint8_t *bytes;
     uint64_t size;
 } twin;
@@ -85,7 +85,7 @@ static void free_twin(twin *t)
 }
 
 /* Samples of one buffer, at the same offsets of another one. */
-static void copy_samples(const tz_buffer *from, const tz_buffer *to)
+static void copy_samples(const tz_pixel_buffer *from, const tz_pixel_buffer *to)
 {
     const size_t size = tz_dtype_size(from->dtype);
     for (uint32_t band = 0; band < from->bands; band++) {
@@ -156,7 +156,7 @@ static void put_sample(const scene *s, uint8_t *to)
         put_value(how->dtype, (double)below(1u << 20) / 7.0 - 50000.0, to);
 }
 
-static void fill_level(const scene *s, const tz_buffer *pixels, const tz_buffer *mask)
+static void fill_level(const scene *s, const tz_pixel_buffer *pixels, const tz_pixel_buffer *mask)
 {
     const tz_overview_params *how = &s->how;
     for (uint32_t k = 0; k < pixels->width * pixels->height; k++) {
@@ -261,19 +261,20 @@ static scene random_scene(tz_resampling method, tz_dtype dtype)
 /* ---- what both make of it ---- */
 
 static void reduce_on_cpu(const tz_overview_params *how, const twin *pixels, const twin *mask,
-                          const tz_buffer *to, const tz_buffer *to_mask)
+                          const tz_pixel_buffer *to, const tz_pixel_buffer *to_mask)
 {
     const tz_overview_source from = {
-        .row_ranges[1] = {.pixels = pixels->host, .mask = mask ? mask->host : (tz_buffer){0}}};
+        .row_ranges[1] = {.pixels = pixels->host,
+                          .mask = mask ? mask->host : (tz_pixel_buffer){0}}};
     const tz_window all = {.width = how->to_width, .height = how->to_height};
     void *scratch = malloc(tz_overview_scratch_bytes(how, how->to_width));
     tz_overview_make(how, &from, &all, to, to_mask, scratch);
     free(scratch);
 }
 
-static tz_buffer rows_of(const tz_buffer *buffer, uint32_t first, uint32_t rows)
+static tz_pixel_buffer rows_of(const tz_pixel_buffer *buffer, uint32_t first, uint32_t rows)
 {
-    tz_buffer out = *buffer;
+    tz_pixel_buffer out = *buffer;
     out.offset += (uint64_t)(first * buffer->row_stride);
     out.height = rows;
     return out;
@@ -316,8 +317,8 @@ static void reduce_on_device(const tz_overview_params *how, const twin pixels[2]
         rows = rows < how->to_height - row ? rows : how->to_height - row;
         const tz_overview_source from =
             cut_rows(how, (tz_interval){row, row + rows}, pixels, masks);
-        const tz_buffer new_pixels = rows_of(&to->device, row, rows);
-        tz_buffer new_mask = {0};
+        const tz_pixel_buffer new_pixels = rows_of(&to->device, row, rows);
+        tz_pixel_buffer new_mask = {0};
         if (to_mask)
             new_mask = rows_of(&to_mask->device, row, rows);
         if (tz_overview_builder_run(reducer, &from, row, rows, &new_pixels, &new_mask, 0, &err) !=

@@ -31,23 +31,23 @@ typedef struct bench {
     tz_device_memory *own, *old_rows, *new_rows;
     tz_overview_builder *reducer;
     tz_overview_source from;
-    tz_buffer pixels;
-    tz_buffer mask;
+    tz_pixel_buffer pixels;
+    tz_pixel_buffer mask;
 } bench;
 
-static tz_buffer rows_in(tz_device_memory *memory, uint64_t offset, tz_dtype dtype, uint32_t size,
-                         uint32_t rows)
+static tz_pixel_buffer rows_in(tz_device_memory *memory, uint64_t offset, tz_dtype dtype,
+                               uint32_t size, uint32_t rows)
 {
     const int64_t sample = (int64_t)tz_dtype_size(dtype);
-    return (tz_buffer){.dtype = dtype,
-                       .bands = 1,
-                       .height = rows,
-                       .width = size,
-                       .band_stride = sample * size * rows,
-                       .row_stride = sample * size,
-                       .column_stride = sample,
-                       .memory = memory,
-                       .offset = offset};
+    return (tz_pixel_buffer){.dtype = dtype,
+                             .bands = 1,
+                             .height = rows,
+                             .width = size,
+                             .band_stride = sample * size * rows,
+                             .row_stride = sample * size,
+                             .column_stride = sample,
+                             .memory = memory,
+                             .offset = offset};
 }
 
 static tz_device_memory *take(uint64_t size)

@@ -12,6 +12,7 @@
 #include "support/device/caller_device.h"
 #include "support/device/fault_device.h"
 #include "support/device/test_device.h"
+#include "support/plain_read.h"
 
 enum { WIDE = 70, HIGH = 50, SAMPLES = WIDE * HIGH };
 
@@ -45,8 +46,14 @@ static int end(void **state)
 static tz_buffer view_of(void *handle)
 {
     tz_error err = {0};
-    tz_buffer b = {.dtype = TZ_DTYPE_UINT16, .bands = 1, .height = HIGH, .width = WIDE};
-    assert_int_equal(tz_device_wrap(&b.memory, own.opened, handle, 0, &err), TZ_OK);
+    tz_buffer b = {.struct_size = sizeof b,
+                   .dtype = TZ_DTYPE_UINT16,
+                   .bands = 1,
+                   .height = HIGH,
+                   .width = WIDE};
+    tz_device_memory *memory = NULL;
+    assert_int_equal(tz_device_wrap(&memory, own.opened, handle, 0, &err), TZ_OK);
+    plain_on_device(&b, memory);
     return b;
 }
 
@@ -75,8 +82,12 @@ static tz_memory file_of_sent(void)
 {
     tz_error err = {0};
     tz_memory file = {0};
-    const tz_buffer rows = {
-        .data = sent, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = HIGH, .width = WIDE};
+    const tz_buffer rows = {.struct_size = sizeof(tz_buffer),
+                            .data = sent,
+                            .dtype = TZ_DTYPE_UINT16,
+                            .bands = 1,
+                            .height = HIGH,
+                            .width = WIDE};
     tz_writer *writer = create(&file, NULL);
     assert_int_equal(tz_write_rows(writer, &rows, NULL, &err), TZ_OK);
     commit(writer);
@@ -88,8 +99,8 @@ static tz_result read_file(const tz_memory *bytes, const tz_buffer *into,
 {
     tz_file *file = NULL;
     assert_int_equal(tz_open_memory(&file, bytes->data, bytes->size, NULL, err), TZ_OK);
-    const tz_item item = {.file = file, .into = *into};
-    const tz_result result = tz_read(&item, how, NULL, err);
+    const plain_item item = {.file = file, .into = *into};
+    const tz_result result = plain_read(&item, how, NULL, err);
     tz_close(file);
     return result;
 }
@@ -155,9 +166,13 @@ static void check_rows_on(void *given)
     caller_put_in(&own, given, from, sent, sizeof sent);
     write_while_held(&file, &rows, given);
     caller_copy_in(&own, from, old, sizeof old); /* the rows are the caller's again */
-    tz_device_memory_free(rows.memory);
-    const tz_buffer into = {
-        .data = got, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = HIGH, .width = WIDE};
+    tz_device_memory_free(rows.data);
+    const tz_buffer into = {.struct_size = sizeof(tz_buffer),
+                            .data = got,
+                            .dtype = TZ_DTYPE_UINT16,
+                            .bands = 1,
+                            .height = HIGH,
+                            .width = WIDE};
     memset(got, 0, sizeof got);
     assert_int_equal(read_file(&file, &into, NULL, &err), TZ_OK);
     assert_memory_equal(got, sent, sizeof sent);
@@ -188,7 +203,7 @@ static void check_read_on(void *given)
     caller_finish(&own, given);
     assert_memory_equal(seen, old, sizeof old);
     assert_memory_equal(got, sent, sizeof sent);
-    tz_device_memory_free(into.memory);
+    tz_device_memory_free(into.data);
     caller_free(&own, to);
     tz_memory_free(&file);
 }
@@ -214,7 +229,7 @@ static void test_later_work_of_another_stream(void **state)
     caller_put_out(&own, other, got, to, sizeof got);
     caller_finish(&own, other);
     assert_memory_equal(got, sent, sizeof sent);
-    tz_device_memory_free(into.memory);
+    tz_device_memory_free(into.data);
     caller_stream_end(&own, own.context, other);
     caller_free(&own, to);
     tz_memory_free(&file);
@@ -230,7 +245,8 @@ static void test_pixels_that_the_cpu_makes(void **state)
     void *to = caller_alloc(&own, sizeof old);
     tz_buffer into = view_of(to);
     static uint16_t expected[SIZE / 2];
-    tz_buffer plain = {.data = expected, .dtype = TZ_DTYPE_UINT16, .bands = 1};
+    tz_buffer plain = {
+        .struct_size = sizeof(tz_buffer), .data = expected, .dtype = TZ_DTYPE_UINT16, .bands = 1};
     tz_read_options how = on_stream(stream);
     plain.height = into.height = HIGH / 2;
     plain.width = into.width = WIDE / 2;
@@ -249,7 +265,7 @@ static void test_pixels_that_the_cpu_makes(void **state)
     caller_copy_out(&own, got, to, SIZE);
     assert_memory_equal(seen, old, sizeof old);
     assert_memory_equal(got, expected, SIZE);
-    tz_device_memory_free(into.memory);
+    tz_device_memory_free(into.data);
     caller_free(&own, to);
     tz_memory_free(&file);
 }
@@ -274,8 +290,12 @@ static void check_refused(const tz_read_options *how, const char *text)
     tz_memory file = file_of_sent();
     void *to = caller_alloc(&own, sizeof old);
     tz_buffer into = view_of(to);
-    const tz_buffer host = {
-        .data = got, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = HIGH, .width = WIDE};
+    const tz_buffer host = {.struct_size = sizeof(tz_buffer),
+                            .data = got,
+                            .dtype = TZ_DTYPE_UINT16,
+                            .bands = 1,
+                            .height = HIGH,
+                            .width = WIDE};
     caller_copy_in(&own, to, old, sizeof old);
     assert_int_equal(read_file(&file, how->device == own.opened ? &into : &host, how, &err),
                      TZ_ERR_ARG);
@@ -284,7 +304,7 @@ static void check_refused(const tz_read_options *how, const char *text)
         fail_msg("'%s' is not in '%s'", text, err.message);
     caller_copy_out(&own, seen, to, sizeof seen);
     assert_memory_equal(seen, old, sizeof old);
-    tz_device_memory_free(into.memory);
+    tz_device_memory_free(into.data);
     caller_free(&own, to);
     tz_memory_free(&file);
 }
@@ -293,8 +313,12 @@ static void check_rows_refused(tz_device *device, void *given, const char *text)
 {
     tz_error err = {0};
     tz_memory file = {0};
-    const tz_buffer rows = {
-        .data = sent, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = HIGH, .width = WIDE};
+    const tz_buffer rows = {.struct_size = sizeof(tz_buffer),
+                            .data = sent,
+                            .dtype = TZ_DTYPE_UINT16,
+                            .bands = 1,
+                            .height = HIGH,
+                            .width = WIDE};
     tz_writer *writer = create(&file, device);
     assert_int_equal(tz_write_rows_on_stream(writer, &rows, NULL, given, &err), TZ_ERR_ARG);
     assert_int_equal(err.cause, TZ_CAUSE_ARG);

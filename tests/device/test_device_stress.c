@@ -11,6 +11,7 @@
 #include "device/device.h"
 #include "support/check.h"
 #include "support/device/test_device.h"
+#include "support/plain_read.h"
 
 enum { WIDTH = 190, HEIGHT = 130, THREADS = 8, SAMPLE = 4, FEW = 4, SIDE = 64 };
 enum { MEMORY = 64 << 20 }; /* of the device, that all may hold together */
@@ -27,8 +28,12 @@ static tz_file *files[CODECS]; /* NULL: a codec that is not built in */
 
 static tz_buffer rows_of(void *data, tz_window w)
 {
-    return (tz_buffer){
-        .data = data, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = w.height, .width = w.width};
+    return (tz_buffer){.struct_size = sizeof(tz_buffer),
+                       .data = data,
+                       .dtype = TZ_DTYPE_UINT16,
+                       .bands = 1,
+                       .height = w.height,
+                       .width = w.width};
 }
 
 static tz_write_options options_of(tz_compression compression)
@@ -87,18 +92,18 @@ static bool is_same(const uint16_t *found, tz_window w)
 }
 
 /* With too little memory a read is refused, by that name; and is done when it has more. */
-static bool read_within(worker *w, const tz_item *item, uint64_t bytes)
+static bool read_within(worker *w, const plain_item *item, uint64_t bytes)
 {
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_error err;
     how.device = device;
     how.strict_device = true;
-    how.device_bytes = bytes;
-    tz_result result = tz_read(item, &how, NULL, &err);
+    how.max_device_bytes = bytes;
+    tz_result result = plain_read(item, &how, NULL, &err);
     if (result == TZ_ERR_LIMIT && bytes > 0) {
         w->limited++;
-        how.device_bytes = 0;
-        result = tz_read(item, &how, NULL, &err);
+        how.max_device_bytes = 0;
+        result = plain_read(item, &how, NULL, &err);
     }
     return result == TZ_OK || fails(w, "read", &err);
 }
@@ -113,13 +118,12 @@ static bool read_window(worker *w, const tz_file *file)
     uint16_t *found = malloc(size);
     tz_device_memory *memory = NULL;
     tz_error err;
-    tz_item item = {.file = file, .window = where, .into = rows_of(found, where)};
+    plain_item item = {.file = file, .window = where, .into = rows_of(found, where)};
     bool good = true;
     if (next(w, 2) == 0) {
         good =
             tz_device_memory_alloc(&memory, device, size, &err) == TZ_OK || fails(w, "alloc", &err);
-        item.into.data = NULL;
-        item.into.memory = memory;
+        plain_on_device(&item.into, memory);
     }
     good = good && read_within(w, &item, limits[next(w, sizeof limits / sizeof limits[0])]);
     if (good && memory)

@@ -12,6 +12,7 @@
 #include "support/check.h"
 #include "support/device/library_text.h"
 #include "support/device/test_device.h"
+#include "support/plain_read.h"
 #include "support/raster_variants.h"
 
 #define TOLD(...) print_message("report: " __VA_ARGS__)
@@ -155,15 +156,15 @@ static uint8_t *read_by(tz_device *device, tz_file *file)
 {
     uint8_t *pixels = malloc(SAMPLES);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     how.device = device;
-    how.lossy_on_device = true;
-    const tz_item item = {
+    how.allow_vendor_codecs = how.allow_inexact = true;
+    const plain_item item = {
         .file = file,
         .into = {
             .data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 3, .height = SIDE, .width = SIDE}};
-    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
     if (device && report.device.tiles != 1)
         fail_msg("the CPU decoded it: %s%s", report.device.reason, report.device.library_reason);
     return pixels;

@@ -9,6 +9,7 @@
 #include "device/device_state.h"
 #include "support/check.h"
 #include "support/device/test_device.h"
+#include "support/plain_read.h"
 #include "support/raster_variants.h"
 
 #define TOLD(...) print_message("report: " __VA_ARGS__)
@@ -27,21 +28,21 @@ static tz_memory file_of(const raster *r, bool one_strip)
     return raster_write(r, &options, NULL, NULL);
 }
 
-static tz_read_report read_by(tz_device *device, const raster *r, const tz_memory *bytes)
+static plain_report read_by(tz_device *device, const raster *r, const tz_memory *bytes)
 {
     uint8_t *pixels = malloc((size_t)SIDE * SIDE);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_file *file = NULL;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     assert_non_null(pixels);
     how.device = device;
     assert_int_equal(tz_open_memory(&file, bytes->data, bytes->size, NULL, &err), TZ_OK);
-    const tz_item item = {
+    const plain_item item = {
         .file = file,
         .into = {
             .data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = SIDE, .width = SIDE}};
-    if (tz_read(&item, &how, &report, &err) != TZ_OK)
+    if (plain_read(&item, &how, &report, &err) != TZ_OK)
         fail_msg("%s", err.message);
     for (uint32_t y = 0; y < SIDE; y++)
         assert_memory_equal(pixels + (size_t)y * SIDE,
@@ -65,7 +66,7 @@ static void huge_tiles_are_left_to_the_cpu(void **state)
     tz_memory bytes = file_of(&r, true);
     const uint64_t most = tz_device_max_tile(&test_device->info, TZ_COMPRESSION_DEFLATE);
     const bool fits = most >= (uint64_t)SIDE * SIDE;
-    const tz_read_report report = read_by(test_device, &r, &bytes);
+    const plain_report report = read_by(test_device, &r, &bytes);
     TOLD("a strip of 9 MiB: decoded by the %s, where %llu bytes are the most of Deflate\n",
          report.device.tiles > 0 ? "device" : "CPU", (unsigned long long)most);
     assert_int_equal(report.device.tiles, fits ? 1 : 0);
@@ -82,7 +83,7 @@ static void a_full_card_is_left_to_the_cpu(void **state)
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
     how.max_device_bytes = 4096;
     tz_device *full = test_device_open(&how);
-    const tz_read_report report = read_by(full, &r, &bytes);
+    const plain_report report = read_by(full, &r, &bytes);
     TOLD("a card without memory: %s\n", report.device.reason);
     assert_string_equal(report.device.id, "");
     assert_true(report.device.reason[0] != '\0');

@@ -29,7 +29,8 @@ static tz_buffer buffer_of(void *data, tz_dtype dtype, uint32_t bands, uint32_t 
                            uint32_t width)
 {
     const int64_t sample = (int64_t)tz_dtype_size(dtype);
-    return (tz_buffer){.data = data,
+    return (tz_buffer){.struct_size = sizeof(tz_buffer),
+                       .data = data,
                        .dtype = dtype,
                        .bands = bands,
                        .height = height,
@@ -82,17 +83,18 @@ static bool read_into(const tz_file *file, bool stays, uint8_t *host, tz_device_
 {
     const tz_info *info = tz_file_get_info(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    tz_read_report *report = NULL;
     tz_error err;
-    tz_item item = {.file = file,
-                    .into = buffer_of(stays ? NULL : host, info->dtype, info->bands,
-                                      (uint32_t)info->height, (uint32_t)info->width)};
-    item.into.memory = stays ? on_device : NULL;
+    tz_buffer into = buffer_of(stays ? (void *)on_device : host, info->dtype, info->bands,
+                               (uint32_t)info->height, (uint32_t)info->width);
+    const tz_item item = {.struct_size = sizeof item, .file = file, .into = &into};
+    into.memory = stays ? TZ_MEMORY_DEVICE : TZ_MEMORY_HOST;
     how.device = device;
-    how.lossy_on_device = with_libraries;
+    how.allow_vendor_codecs = how.allow_inexact = with_libraries;
     if (has_failed(tz_read(&item, &how, &report, &err), &err))
         return false;
-    *use = report.device;
+    *use = *report->device;
+    tz_read_report_free(report);
     return true;
 }
 
@@ -188,8 +190,8 @@ static bool answer_write(bool stays, const char *codec, const char *path, double
         if (!device_room(image_size) ||
             has_failed(tz_device_copy_in(on_device, 0, image.data, image_size, &err), &err))
             return false;
-        rows.data = NULL;
-        rows.memory = on_device;
+        rows.data = on_device;
+        rows.memory = TZ_MEMORY_DEVICE;
     }
     const stopwatch start = start_watch();
     const bool done = write_rows(path, &rows, compression, use);

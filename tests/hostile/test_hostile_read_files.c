@@ -14,6 +14,7 @@
 
 #include "io/source.h"
 #include "support/alloc_hook.h"
+#include "support/plain_read.h"
 #include "support/tile_file.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -89,17 +90,17 @@ static void read_twice(const tz_file *file)
         tz_error err = {.result = TZ_OK};
         tz_read_options how = TZ_READ_OPTIONS_INIT;
         how.threads = 1;
-        how.max_memory = 64u << 20;
+        how.max_host_bytes = 64u << 20;
         pixels[i] = malloc(size);
         memset(pixels[i], i ? 0xFF : 0x00, size);
-        const tz_item item = {.file = file,
-                              .window = {0, 0, width, height},
-                              .into = {.data = pixels[i],
-                                       .dtype = info->dtype,
-                                       .bands = info->bands,
-                                       .height = height,
-                                       .width = width}};
-        results[i] = tz_read(&item, &how, NULL, &err);
+        const plain_item item = {.file = file,
+                                 .window = {0, 0, width, height},
+                                 .into = {.data = pixels[i],
+                                          .dtype = info->dtype,
+                                          .bands = info->bands,
+                                          .height = height,
+                                          .width = width}};
+        results[i] = plain_read(&item, &how, NULL, &err);
         assert_true(results[i] == TZ_OK || (err.result == results[i] && err.message[0]));
         assert_true(results[i] != TZ_ERR_INTERNAL && results[i] != TZ_ERR_ARG);
     }
@@ -435,17 +436,17 @@ static void case_81_a_million_sparse_tiles(void **state)
                            .sparse = true});
     tb_finish(b);
     tz_file *file = tf_open(b);
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     uint8_t *row = malloc((size_t)SIDE * TILE * TILE);
-    tz_item item = {.file = file,
-                    .into = {.data = row, /* never written to by a plan */
-                             .dtype = TZ_DTYPE_UINT8,
-                             .bands = 1,
-                             .height = SIDE * TILE,
-                             .width = SIDE * TILE}};
+    plain_item item = {.file = file,
+                       .into = {.data = row, /* never written to by a plan */
+                                .dtype = TZ_DTYPE_UINT8,
+                                .bands = 1,
+                                .height = SIDE * TILE,
+                                .width = SIDE * TILE}};
     alloc_hook_install();
-    if (tz_plan_read(&report, &item, 1, NULL, &err) != TZ_OK)
+    if (plain_plan_read(&report, &item, 1, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
     assert_int_equal(report.tiles, SIDE * SIDE);
     assert_int_equal(report.tiles_sparse, SIDE * SIDE);
@@ -454,7 +455,7 @@ static void case_81_a_million_sparse_tiles(void **state)
     for (uint32_t i = 0; i < SIDE; i += 10) {
         item.window = (tz_window){0, (int64_t)i * TILE, SIDE * TILE, TILE};
         memset(row, 0xA5, (size_t)SIDE * TILE * TILE);
-        assert_int_equal(tz_read(&item, NULL, &report, &err), TZ_OK);
+        assert_int_equal(plain_read(&item, NULL, &report, &err), TZ_OK);
         assert_int_equal(report.tiles_sparse, SIDE);
         assert_int_equal(row[0] | row[SIDE * TILE * TILE - 1], 0);
     }
@@ -483,11 +484,11 @@ static void case_82_wrong_arguments_cost_no_read(void **state)
             tz_open_source(&file, check_source_memory(b->data, b->size, &reads), "b", NULL, &err),
             TZ_OK);
         const check_reads before = reads;
-        const tz_item good = {
+        const plain_item good = {
             .file = file,
             .window = {0, 0, TILE, TILE},
             .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, 1, TILE, TILE, 0, 0, 0}};
-        tz_item bad[24];
+        plain_item bad[24];
         size_t count = 0;
 #define BAD(...) (bad[count] = good, __VA_ARGS__, count++)
         BAD(bad[count].window.column = -1);
@@ -509,28 +510,28 @@ static void case_82_wrong_arguments_cost_no_read(void **state)
         BAD(bad[count].into.dtype = TZ_DTYPE_NONE);
         BAD(bad[count].into.dtype = (tz_dtype)99);
         BAD(bad[count].level = 1);
-        BAD(bad[count].level = TZ_MASK_OF(0));
+        BAD(bad[count].mask_itself = true);
         BAD(bad[count].file = NULL);
         BAD(bad[count].mask = good.into);
 #undef BAD
         for (size_t i = 0; i < count; i++) {
             memset(pixels, 0x77, sizeof pixels);
             err = (tz_error){.result = TZ_OK};
-            if (tz_read(&bad[i], NULL, NULL, &err) != TZ_ERR_ARG || err.cause != TZ_CAUSE_ARG)
+            if (plain_read(&bad[i], NULL, NULL, &err) != TZ_ERR_ARG || err.cause != TZ_CAUSE_ARG)
                 fail_msg("item %zu: %s", i, err.message);
-            assert_int_equal(tz_plan_read(NULL, &bad[i], 1, NULL, NULL), TZ_ERR_ARG);
-            const tz_item two[] = {good, bad[i]}; /* nor does the good one before it */
-            assert_int_equal(tz_read_batch(two, 2, NULL, NULL, NULL), TZ_ERR_ARG);
+            assert_int_equal(plain_plan_read(NULL, &bad[i], 1, NULL, NULL), TZ_ERR_ARG);
+            const plain_item two[] = {good, bad[i]}; /* nor does the good one before it */
+            assert_int_equal(plain_read_batch(two, 2, NULL, NULL, NULL), TZ_ERR_ARG);
             assert_int_equal(pixels[0], 0x7777);
         }
-        assert_int_equal(tz_read_batch(NULL, 1, NULL, NULL, &err), TZ_ERR_ARG);
+        assert_int_equal(plain_read_batch(NULL, 1, NULL, NULL, &err), TZ_ERR_ARG);
         tz_read_options how = {.struct_size = 1};
-        assert_int_equal(tz_read(&good, &how, NULL, &err), TZ_ERR_ARG);
+        assert_int_equal(plain_read(&good, &how, NULL, &err), TZ_ERR_ARG);
         how.struct_size = (size_t)1 << 20;
-        assert_int_equal(tz_read(&good, &how, NULL, &err), TZ_ERR_ARG);
+        assert_int_equal(plain_read(&good, &how, NULL, &err), TZ_ERR_ARG);
         assert_int_equal(reads.ranges, before.ranges);
-        assert_int_equal(tz_read_batch(NULL, 0, NULL, NULL, &err), TZ_OK);
-        assert_int_equal(tz_read(&good, NULL, NULL, &err), TZ_OK);
+        assert_int_equal(plain_read_batch(NULL, 0, NULL, NULL, &err), TZ_OK);
+        assert_int_equal(plain_read(&good, NULL, NULL, &err), TZ_OK);
         assert_true(reads.ranges > before.ranges);
         tz_close(file);
         tb_free(b);
@@ -550,15 +551,15 @@ static void case_82_unaligned_buffers_are_fine(void **state)
             const size_t size = tz_dtype_size(types[i]);
             uint8_t *aligned = malloc(PIXELS * size);
             uint8_t *memory = malloc(PIXELS * size + shift);
-            tz_item item = {.file = file,
-                            .into = {.data = aligned,
-                                     .dtype = types[i],
-                                     .bands = 1,
-                                     .height = DOWN * TILE,
-                                     .width = ACROSS * TILE}};
-            assert_int_equal(tz_read(&item, NULL, NULL, NULL), TZ_OK);
+            plain_item item = {.file = file,
+                               .into = {.data = aligned,
+                                        .dtype = types[i],
+                                        .bands = 1,
+                                        .height = DOWN * TILE,
+                                        .width = ACROSS * TILE}};
+            assert_int_equal(plain_read(&item, NULL, NULL, NULL), TZ_OK);
             item.into.data = memory + shift;
-            assert_int_equal(tz_read(&item, NULL, NULL, NULL), TZ_OK);
+            assert_int_equal(plain_read(&item, NULL, NULL, NULL), TZ_OK);
             assert_memory_equal(aligned, memory + shift, PIXELS * size);
             free(aligned);
             free(memory);

@@ -7,6 +7,7 @@
 
 #include "support/alloc_hook.h"
 #include "support/codec/bit_writer.h"
+#include "support/plain_read.h"
 #include "support/tile_file.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -187,7 +188,7 @@ static void read_strips(tb *b, const tile_stream *stream, uint64_t first, uint64
 {
     tz_file *file = tf_open(b);
     uint8_t *pixels;
-    tz_read_report report = {0};
+    plain_report report = {0};
     tz_error err;
     assert_int_equal(tf_read(file, (tz_window){0}, 2, 7, &pixels, &report, &err), TZ_OK);
     const uint32_t height = tz_file_get_info(file)->height;
@@ -257,7 +258,7 @@ static void case_34_each_strip_counts_once(void **state)
         tb_patch_item(b, 0, TZ_TAG_STRIP_BYTE_COUNTS, i, 0);
     tz_file *file = tf_open(b);
     uint8_t *pixels;
-    tz_read_report report = {0};
+    plain_report report = {0};
     tz_error err;
     assert_int_equal(tf_read(file, (tz_window){0}, 2, 7, &pixels, &report, &err), TZ_OK);
     free(pixels);
@@ -407,7 +408,7 @@ static void read_flat_tile(unsigned format, uint32_t tile, const bit_writer *sto
     tf_put(b, tile, stored->data, stored->size);
     tz_file *file = tf_open(b);
     uint8_t *pixels;
-    tz_read_report report = {0};
+    plain_report report = {0};
     tz_error err;
     const tz_window window = {tile * TILE, 0, TILE, TILE};
     assert_int_equal(tf_read(file, window, 1, 7, &pixels, &report, &err), TZ_OK);
@@ -476,7 +477,7 @@ static void fax_rows_that_are_missing_are_white(void **state)
         }
         tz_file *file = tf_open(b);
         uint8_t *pixels;
-        tz_read_report report = {0};
+        plain_report report = {0};
         tz_error err;
         assert_int_equal(tf_read(file, (tz_window){0}, 1, 7, &pixels, &report, &err), TZ_OK);
         for (unsigned y = 0; y < 48; y++)

@@ -12,6 +12,8 @@
 #include <cmocka.h>
 #include <terrazzo/terrazzo.h>
 
+#include "support/plain_read.h"
+
 enum { MOST_FILE_BYTES = 1 << 17, MOST_PIXEL_BYTES = 1 << 22 };
 
 static uint64_t seed = 1;
@@ -35,16 +37,16 @@ static bool read_over(const tz_file *file, uint8_t *pixels, size_t size, int poi
     const tz_info *info = tz_file_get_info(file);
     tz_error err = {.result = TZ_OK};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    const tz_item item = {.file = file,
-                          .into = {.data = pixels,
-                                   .dtype = info->dtype,
-                                   .bands = info->bands,
-                                   .height = info->height,
-                                   .width = info->width}};
+    const plain_item item = {.file = file,
+                             .into = {.data = pixels,
+                                      .dtype = info->dtype,
+                                      .bands = info->bands,
+                                      .height = info->height,
+                                      .width = info->width}};
     memset(pixels, poison, size);
     how.threads = 1;
-    how.max_memory = 1 << 28;
-    if (tz_read(&item, &how, NULL, &err) == TZ_OK)
+    how.max_host_bytes = 1 << 28;
+    if (plain_read(&item, &how, NULL, &err) == TZ_OK)
         return true;
     assert_true(err.message[0] != '\0');
     assert_int_not_equal(err.result, TZ_ERR_INTERNAL);

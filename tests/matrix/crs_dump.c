@@ -8,8 +8,12 @@
 static tz_result write_pixel(const char *path, const tz_geo *geo, tz_error *err)
 {
     static uint8_t pixel[1];
-    const tz_buffer rows = {
-        .data = pixel, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 1, .width = 1};
+    const tz_buffer rows = {.struct_size = sizeof(tz_buffer),
+                            .data = pixel,
+                            .dtype = TZ_DTYPE_UINT8,
+                            .bands = 1,
+                            .height = 1,
+                            .width = 1};
     tz_image_spec spec = TZ_IMAGE_SPEC_INIT;
     tz_writer *writer = NULL;
     spec.width = spec.height = spec.bands = 1;

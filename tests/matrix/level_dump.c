@@ -19,16 +19,20 @@ static bool dump_level(const tz_file *file, uint32_t index, tz_error *err)
         abort();
     memset(pixels, 0xA5, size);
     memset(mask, 0xA5, count);
-    tz_item item = {.file = file,
-                    .level = index,
-                    .into = {.data = pixels,
-                             .dtype = info->dtype,
-                             .bands = info->bands,
-                             .height = level->height,
-                             .width = level->width}};
-    item.mask = item.into;
-    item.mask.data = mask;
-    item.mask.dtype = TZ_DTYPE_UINT8;
+    const tz_buffer into = {.struct_size = sizeof into,
+                            .data = pixels,
+                            .dtype = info->dtype,
+                            .bands = info->bands,
+                            .height = level->height,
+                            .width = level->width};
+    tz_buffer into_mask = into;
+    into_mask.data = mask;
+    into_mask.dtype = TZ_DTYPE_UINT8;
+    const tz_item item = {.struct_size = sizeof item,
+                          .file = file,
+                          .level = index,
+                          .into = &into,
+                          .into_mask = &into_mask};
     const bool good = tz_read(&item, NULL, NULL, err) == TZ_OK;
     if (good) {
         printf("level %s %u %u %u\n", tz_dtype_name(info->dtype), info->bands, level->height,

@@ -20,10 +20,10 @@ static void *check_alloc(size_t size)
     return block;
 }
 
-static tz_buffer make_buffer(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_t height)
+static tz_pixel_buffer make_buffer(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_t height)
 {
     const int64_t size = (int64_t)tz_dtype_size(dtype);
-    tz_buffer out = {.dtype = dtype, .bands = bands, .width = width, .height = height};
+    tz_pixel_buffer out = {.dtype = dtype, .bands = bands, .width = width, .height = height};
     out.data = check_alloc((size_t)size * bands * width * height);
     out.column_stride = size;
     out.row_stride = size * width;
@@ -31,20 +31,20 @@ static tz_buffer make_buffer(tz_dtype dtype, uint32_t bands, uint32_t width, uin
     return out;
 }
 
-static size_t buffer_bytes(const tz_buffer *b)
+static size_t buffer_bytes(const tz_pixel_buffer *b)
 {
     return (size_t)(b->band_stride * b->bands);
 }
 
-static void read_buffer(const tz_buffer *b)
+static void read_buffer(const tz_pixel_buffer *b)
 {
     if (fread(b->data, 1, buffer_bytes(b), stdin) != buffer_bytes(b))
         abort();
 }
 
-static tz_buffer part_of(const tz_buffer *b, const tz_window *window)
+static tz_pixel_buffer part_of(const tz_pixel_buffer *b, const tz_window *window)
 {
-    tz_buffer out = *b;
+    tz_pixel_buffer out = *b;
     out.data = tz_buffer_at(b, 0, window->row, window->column);
     out.width = window->width;
     out.height = window->height;
@@ -52,7 +52,7 @@ static tz_buffer part_of(const tz_buffer *b, const tz_window *window)
 }
 
 static void reduce(const tz_overview_params *how, const tz_overview_source *from,
-                   const tz_buffer *pixels, const tz_buffer *mask)
+                   const tz_pixel_buffer *pixels, const tz_pixel_buffer *mask)
 {
     void *scratch = check_alloc(tz_overview_scratch_bytes(how, TILE));
     for (uint32_t row = 0; row < how->to_height; row += TILE) {
@@ -61,8 +61,8 @@ static void reduce(const tz_overview_params *how, const tz_overview_source *from
             const uint32_t below = how->to_height - row;
             const tz_window window = {column, row, right < TILE ? right : TILE,
                                       below < TILE ? below : TILE};
-            const tz_buffer into = part_of(pixels, &window);
-            const tz_buffer mask_into = part_of(mask, &window);
+            const tz_pixel_buffer into = part_of(pixels, &window);
+            const tz_pixel_buffer mask_into = part_of(mask, &window);
             tz_overview_make(how, from, &window, &into, &mask_into, scratch);
         }
     }
@@ -102,8 +102,9 @@ static void make_overview(tz_overview_params *how)
     }
     how->to_width = (how->from_width + 1) / 2;
     how->to_height = (how->from_height + 1) / 2;
-    const tz_buffer pixels = make_buffer(how->dtype, how->bands, how->to_width, how->to_height);
-    const tz_buffer mask = make_buffer(TZ_DTYPE_UINT8, 1, how->to_width, how->to_height);
+    const tz_pixel_buffer pixels =
+        make_buffer(how->dtype, how->bands, how->to_width, how->to_height);
+    const tz_pixel_buffer mask = make_buffer(TZ_DTYPE_UINT8, 1, how->to_width, how->to_height);
     reduce(how, &from, &pixels, &mask);
     fwrite(pixels.data, 1, buffer_bytes(&pixels), stdout);
     fwrite(mask.data, 1, buffer_bytes(&mask), stdout);

@@ -108,19 +108,20 @@ static tz_result read_image(write_case *c, const tz_file *file, tz_error *err)
                             "too large to be copied");
     c->pixels = checked_malloc(image_bytes(s));
     c->mask = checked_malloc(pixel_count(s));
-    tz_item item = {.file = file,
-                    .into = {.data = c->pixels,
-                             .dtype = s->dtype,
-                             .bands = s->bands,
-                             .height = s->height,
-                             .width = s->width}};
+    tz_buffer into = {.struct_size = sizeof into,
+                      .data = c->pixels,
+                      .dtype = s->dtype,
+                      .bands = s->bands,
+                      .height = s->height,
+                      .width = s->width};
+    tz_item item = {.struct_size = sizeof item, .file = file, .into = &into};
     result = tz_read(&item, NULL, NULL, err);
     if (result != TZ_OK || !s->mask)
         return result;
-    item.level = TZ_MASK_OF(0u);
-    item.into.data = c->mask;
-    item.into.dtype = TZ_DTYPE_UINT8;
-    item.into.bands = 1;
+    item.mask = true;
+    into.data = c->mask;
+    into.dtype = TZ_DTYPE_UINT8;
+    into.bands = 1;
     return tz_read(&item, NULL, NULL, err);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/known_image.h"
+#include "support/plain_read.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,18 +95,19 @@ void close_image(image *i)
 const tb_spec tiled = {
     .width = 50, .height = 41, .tile_width = 16, .tile_height = 32, .bits = 16, .samples = 3};
 
-void read_ok(const tz_item *item, const tz_read_options *how, tz_read_report *report)
+void read_ok(const plain_item *item, const tz_read_options *how, plain_report *report)
 {
     tz_error err;
-    if (tz_read(item, how, report, &err) != TZ_OK)
+    if (plain_read(item, how, report, &err) != TZ_OK)
         fail_msg("%s", err.message);
 }
 
-void read_fails(const tz_item *item, const tz_read_options *how, tz_result result, tz_cause cause)
+void read_fails(const plain_item *item, const tz_read_options *how, tz_result result,
+                tz_cause cause)
 {
     tz_error err = {.result = TZ_OK};
-    assert_int_equal(tz_read(item, how, NULL, &err), result);
+    assert_int_equal(plain_read(item, how, NULL, &err), result);
     assert_int_equal(err.cause, cause);
     assert_true(err.message[0] != '\0');
-    assert_int_equal(tz_plan_read(NULL, item, 1, how, NULL), result);
+    assert_int_equal(plain_plan_read(NULL, item, 1, how, NULL), result);
 }

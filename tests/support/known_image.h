@@ -5,6 +5,7 @@
 
 #include <terrazzo/terrazzo.h>
 
+#include "support/plain_read.h"
 #include "support/tiff_builder.h"
 
 typedef struct image {
@@ -27,7 +28,8 @@ void close_image(image *i);
 extern const tb_spec tiled; /* 50 x 41, tiles of 16 x 32, three bands of 16 bits */
 
 /* Fail the test otherwise. read_fails wants the same of the plan. */
-void read_ok(const tz_item *item, const tz_read_options *how, tz_read_report *report);
-void read_fails(const tz_item *item, const tz_read_options *how, tz_result result, tz_cause cause);
+void read_ok(const plain_item *item, const tz_read_options *how, plain_report *report);
+void read_fails(const plain_item *item, const tz_read_options *how, tz_result result,
+                tz_cause cause);
 
 #endif

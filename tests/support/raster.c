@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/raster.h"
+#include "support/plain_read.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,7 +66,8 @@ static uint8_t *sample_at(const tz_buffer *b, uint32_t band, uint32_t row, uint3
 static tz_buffer packed(tz_dtype dtype, uint32_t bands, uint32_t height, uint32_t width)
 {
     const int64_t size = (int64_t)tz_dtype_size(dtype);
-    tz_buffer b = {.dtype = dtype,
+    tz_buffer b = {.struct_size = sizeof(tz_buffer),
+                   .dtype = dtype,
                    .bands = bands,
                    .height = height,
                    .width = width,
@@ -295,9 +297,9 @@ static void check_samples(const tz_buffer *given, const tz_buffer *read, double 
 static void check_layer(const tz_file *file, uint32_t level, const tz_buffer *given, double nan)
 {
     tz_buffer read = packed(given->dtype, given->bands, given->height, given->width);
-    const tz_item item = {.file = file, .level = level, .into = read};
+    const plain_item item = {.file = file, .level = level, .into = read};
     tz_error err;
-    if (tz_read(&item, NULL, NULL, &err) != TZ_OK)
+    if (plain_read(&item, NULL, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
     check_samples(given, &read, nan);
     free(read.data);
@@ -307,9 +309,9 @@ static void check_mask(const tz_file *file, const raster *r)
 {
     tz_buffer pixels = packed(r->spec.dtype, r->spec.bands, r->spec.height, r->spec.width);
     tz_buffer mask = packed(TZ_DTYPE_UINT8, r->spec.bands, r->spec.height, r->spec.width);
-    const tz_item item = {.file = file, .into = pixels, .mask = mask};
+    const plain_item item = {.file = file, .into = pixels, .mask = mask};
     tz_error err;
-    if (tz_read(&item, NULL, NULL, &err) != TZ_OK)
+    if (plain_read(&item, NULL, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
     check_samples(&r->mask, &mask, NAN);
     free(pixels.data);

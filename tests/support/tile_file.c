@@ -6,6 +6,7 @@
 
 #include "codec/codec.h"
 #include "support/alloc_hook.h"
+#include "support/plain_read.h"
 
 #define FAIL_AT(file, line, ...)                                                                   \
     do {                                                                                           \
@@ -82,7 +83,7 @@ void tf_warm_up(void)
 }
 
 tz_result tf_read(const tz_file *file, tz_window window, uint32_t threads, uint8_t poison,
-                  uint8_t **pixels, tz_read_report *report, tz_error *err)
+                  uint8_t **pixels, plain_report *report, tz_error *err)
 {
     const tz_info *info = tz_file_get_info(file);
     if (window.width == 0)
@@ -94,17 +95,18 @@ tz_result tf_read(const tz_file *file, tz_window window, uint32_t threads, uint8
     memset(memory, poison, size);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.threads = threads;
-    tz_outcome outcome = {.tiles = NULL}; /* without a list a bad tile is an error all the same */
-    const tz_item item = {.file = file,
-                          .window = window,
-                          .into = {.data = memory,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = info->bands,
-                                   .height = window.height,
-                                   .width = window.width},
-                          .outcome = &outcome};
+    plain_outcome outcome = {.tiles =
+                                 NULL}; /* without a list a bad tile is an error all the same */
+    const plain_item item = {.file = file,
+                             .window = window,
+                             .into = {.data = memory,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = info->bands,
+                                      .height = window.height,
+                                      .width = window.width},
+                             .outcome = &outcome};
     *pixels = memory;
-    return tz_read(&item, &how, report, err);
+    return plain_read(&item, &how, report, err);
 }
 
 static void check_pixels(const tz_file *file, tz_window window, const uint8_t *pixels,
@@ -124,7 +126,7 @@ static void check_pixels(const tz_file *file, tz_window window, const uint8_t *p
 }
 
 static void check_window(const tz_file *file, tz_window window, const tile_stream *stream,
-                         tz_read_report *report, const char *source, int line)
+                         plain_report *report, const char *source, int line)
 {
     static const uint8_t poisons[] = {0x00, 0xFF};
     for (size_t i = 0; i < 2; i++) {
@@ -166,20 +168,20 @@ static void check_noted(const tz_file *file, const tile_stream *stream, const tz
     uint8_t *pixels = malloc(size);
     uint8_t *mask = malloc(size);
     tz_tile_status *tiles = calloc((size_t)level->tile_count, sizeof *tiles);
-    tz_outcome outcome = {.tiles = tiles, .tile_room = level->tile_count};
-    tz_item item = {.file = file,
-                    .into = {.data = pixels,
-                             .dtype = TZ_DTYPE_UINT8,
-                             .bands = info->bands,
-                             .height = info->height,
-                             .width = info->width},
-                    .outcome = &outcome};
+    plain_outcome outcome = {.tiles = tiles, .tile_room = level->tile_count};
+    plain_item item = {.file = file,
+                       .into = {.data = pixels,
+                                .dtype = TZ_DTYPE_UINT8,
+                                .bands = info->bands,
+                                .height = info->height,
+                                .width = info->width},
+                       .outcome = &outcome};
     tz_error second;
     item.mask = item.into;
     item.mask.data = mask;
     memset(pixels, 0xA5, size);
     memset(mask, 0xA5, size);
-    if (tz_read(&item, NULL, NULL, &second) != TZ_OK)
+    if (plain_read(&item, NULL, NULL, &second) != TZ_OK)
         FAIL_AT(source, line, "with a list: %s\n", second.message);
     if (outcome.tiles_failed != 1 || outcome.tile_count != level->tile_count ||
         tiles[err->tile].result != err->result || tiles[err->tile].cause != err->cause)
@@ -227,7 +229,7 @@ void tf_reads_at(const tb *b, const tile_stream *stream, uint32_t warnings, cons
 {
     tz_file *file = tf_open_at(b, source, line);
     const tz_info *info = tz_file_get_info(file);
-    tz_read_report report = {0};
+    plain_report report = {0};
     check_window(file, (tz_window){0, 0, info->width, info->height}, stream, &report, source, line);
     if (report.warning_count != warnings) {
         for (uint32_t i = 0; i < report.warning_count && i < TZ_REPORT_WARNINGS; i++)

@@ -17,6 +17,7 @@ typedef struct tile_stream {
 } tile_stream;
 
 #include "support/codec/streams.h"
+#include "support/plain_read.h"
 
 enum { TILE = 16 };
 
@@ -43,7 +44,7 @@ tz_file *tf_open_at(const tb *b, const char *file, int line);
 
 /* The whole of level 0, or a window of it, as uint8 over a poison; free the pixels. */
 tz_result tf_read(const tz_file *file, tz_window window, uint32_t threads, uint8_t poison,
-                  uint8_t **pixels, tz_read_report *report, tz_error *err);
+                  uint8_t **pixels, plain_report *report, tz_error *err);
 
 /* Reading the file whole fails with this defect, again and again, with one thread and with several,
  * and everything is released. When it is a tile other than the first that fails, the first can

@@ -72,13 +72,18 @@ static tz_result push_rows(tz_writer *writer, const tz_image_spec *spec, tz_erro
     const int64_t size = (int64_t)tz_dtype_size(spec->dtype);
     uint8_t *memory = calloc((size_t)spec->bands * spec->width, (size_t)size);
     uint8_t *valid = calloc(spec->width, 1);
-    const tz_buffer rows = {.data = memory,
+    const tz_buffer rows = {.struct_size = sizeof(tz_buffer),
+                            .data = memory,
                             .dtype = spec->dtype,
                             .bands = spec->bands,
                             .height = 1,
                             .width = spec->width};
-    const tz_buffer mask = {
-        .data = valid, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 1, .width = spec->width};
+    const tz_buffer mask = {.struct_size = sizeof(tz_buffer),
+                            .data = valid,
+                            .dtype = TZ_DTYPE_UINT8,
+                            .bands = 1,
+                            .height = 1,
+                            .width = spec->width};
     tz_result result = TZ_OK;
     for (uint32_t row = 0; row < spec->height && result == TZ_OK; row++) {
         memset(memory, (int)(row % 7), (size_t)spec->bands * spec->width * (size_t)size);

@@ -314,7 +314,7 @@ tz_result tz_extract_launch(const tz_extract_batch *batch, uint32_t queue, tz_er
 
 /* ---- rows from one place to another ---- */
 
-static bool has_packed_pixels(const tz_buffer *buffer)
+static bool has_packed_pixels(const tz_pixel_buffer *buffer)
 {
     const int64_t size = (int64_t)tz_dtype_size(buffer->dtype);
     return buffer->band_stride == size && buffer->column_stride == size * (int64_t)buffer->bands;
@@ -322,8 +322,8 @@ static bool has_packed_pixels(const tz_buffer *buffer)
 
 /* Copies fewer and larger words if both sides allow it. Pixels whose bands lie side by side
  * are one band of more samples, and samples that lie side by side are words of 8 bytes. */
-tz_result tz_copy_rows_launch(const tz_buffer *from, const tz_buffer *to, uint32_t queue,
-                              tz_error *err)
+tz_result tz_copy_rows_launch(const tz_pixel_buffer *from, const tz_pixel_buffer *to,
+                              uint32_t queue, tz_error *err)
 {
     uint64_t bands = from->bands, width = from->width;
     uint32_t size = (uint32_t)tz_dtype_size(from->dtype);
@@ -335,7 +335,7 @@ tz_result tz_copy_rows_launch(const tz_buffer *from, const tz_buffer *to, uint32
     if (from->bands == 0 || from->height == 0 || from->width == 0)
         return TZ_OK;
     if (!tz_buffer_is_within(from) || !tz_buffer_is_within(to)) {
-        const tz_buffer *wrong = tz_buffer_is_within(from) ? to : from;
+        const tz_pixel_buffer *wrong = tz_buffer_is_within(from) ? to : from;
         return tz_refuse(wrong->memory, tz_at_offset(wrong->offset),
                          "the rows are not within their memory", err);
     }

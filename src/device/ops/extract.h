@@ -70,7 +70,7 @@ tz_result tz_extract_launch(const tz_extract_batch *batch, uint32_t queue, tz_er
 /* Copies rows within a device, in one launch: halo rows that the next tile row needs, or rows of
  * the caller. Both buffers have the same shape and type, memory of one device, resolved strides,
  * and no byte in common. */
-tz_result tz_copy_rows_launch(const tz_buffer *from, const tz_buffer *to, uint32_t queue,
-                              tz_error *err);
+tz_result tz_copy_rows_launch(const tz_pixel_buffer *from, const tz_pixel_buffer *to,
+                              uint32_t queue, tz_error *err);
 
 #endif

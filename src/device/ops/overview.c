@@ -257,8 +257,9 @@ void tz_overview_builder_free(tz_overview_builder *builder)
 
 /* ---- checks: a kernel trusts its rows ---- */
 
-static tz_result check_overview_buffer(const tz_overview_builder *builder, const tz_buffer *buffer,
-                                       tz_dtype dtype, uint32_t bands, tz_error *err)
+static tz_result check_overview_buffer(const tz_overview_builder *builder,
+                                       const tz_pixel_buffer *buffer, tz_dtype dtype,
+                                       uint32_t bands, tz_error *err)
 {
     if (!buffer->memory || buffer->memory->device != builder->memory->device)
         return tz_refuse(builder->memory, tz_no_location(),
@@ -308,7 +309,7 @@ static bool has_rows(const tz_overview_source *from, tz_interval rows)
 }
 
 /* New rows are whole: a run makes all columns of the level. */
-static tz_result check_new_rows(const tz_overview_builder *builder, const tz_buffer *buffer,
+static tz_result check_new_rows(const tz_overview_builder *builder, const tz_pixel_buffer *buffer,
                                 tz_dtype dtype, uint32_t bands, uint32_t rows, tz_error *err)
 {
     TZ_TRY(check_overview_buffer(builder, buffer, dtype, bands, err));
@@ -320,8 +321,8 @@ static tz_result check_new_rows(const tz_overview_builder *builder, const tz_buf
 }
 
 static tz_result check_run(const tz_overview_builder *builder, const tz_overview_source *from,
-                           uint32_t first, uint32_t rows, const tz_buffer *pixels,
-                           const tz_buffer *mask, tz_error *err)
+                           uint32_t first, uint32_t rows, const tz_pixel_buffer *pixels,
+                           const tz_pixel_buffer *mask, tz_error *err)
 {
     const tz_overview_params *how = &builder->how;
     if (rows > builder->rows || first > how->to_height || rows > how->to_height - first)
@@ -391,7 +392,8 @@ static void put_samples(uint64_t *words, const tz_overview_params *how)
 
 /* Writes the offset that row 0, column 0 of the level would have: kernels count from there. The
  * buffer begins at the given row and column. */
-static void put_location(uint64_t *words, const tz_buffer *buffer, uint32_t row, uint32_t column)
+static void put_location(uint64_t *words, const tz_pixel_buffer *buffer, uint32_t row,
+                         uint32_t column)
 {
     words[TZ_OVERVIEW_BASE] = buffer->offset - row * (uint64_t)buffer->row_stride -
                               column * (uint64_t)buffer->column_stride;
@@ -429,7 +431,7 @@ static uint64_t put_shares(uint64_t *words, const tz_overview_builder *builder)
 /* Writes the words and the taps down; returns the number of work-groups. */
 static uint64_t fill_job_words(uint64_t *words, const tz_overview_builder *builder,
                                const tz_overview_source *from, uint32_t first, uint32_t rows,
-                               const tz_buffer *pixels, const tz_buffer *mask)
+                               const tz_pixel_buffer *pixels, const tz_pixel_buffer *mask)
 {
     static const uint32_t old_pixels[2] = {TZ_OVERVIEW_PIXELS, TZ_OVERVIEW_SECOND_PIXELS};
     static const uint32_t old_masks[2] = {TZ_OVERVIEW_MASK, TZ_OVERVIEW_SECOND_MASK};
@@ -506,14 +508,14 @@ static uint32_t overview_kernel_of(const tz_overview_params *how)
 
 /* A kernel has memory for every argument, also for those that it does not use. */
 static const tz_device_memory *memory_or_own(const tz_overview_builder *builder,
-                                             const tz_buffer *buffer, bool is_used)
+                                             const tz_pixel_buffer *buffer, bool is_used)
 {
     return is_used ? buffer->memory : builder->memory;
 }
 
 tz_result tz_overview_builder_run(tz_overview_builder *builder, const tz_overview_source *from,
-                                  uint32_t first, uint32_t rows, const tz_buffer *pixels,
-                                  const tz_buffer *mask, uint32_t queue, tz_error *err)
+                                  uint32_t first, uint32_t rows, const tz_pixel_buffer *pixels,
+                                  const tz_pixel_buffer *mask, uint32_t queue, tz_error *err)
 {
     tz_device *device = builder->memory->device;
     run_upload *upload = &builder->uploads[builder->next];

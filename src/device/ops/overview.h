@@ -33,7 +33,7 @@ void tz_overview_builder_free(tz_overview_builder *builder);
  * are put into one queue, one after the other. The call waits for nothing but the run before the
  * last one. */
 tz_result tz_overview_builder_run(tz_overview_builder *builder, const tz_overview_source *from,
-                                  uint32_t first, uint32_t rows, const tz_buffer *pixels,
-                                  const tz_buffer *mask, uint32_t queue, tz_error *err);
+                                  uint32_t first, uint32_t rows, const tz_pixel_buffer *pixels,
+                                  const tz_pixel_buffer *mask, uint32_t queue, tz_error *err);
 
 #endif

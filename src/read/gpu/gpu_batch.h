@@ -137,7 +137,7 @@ typedef enum tz_gpu_tile_state {
 /* Why the CPU decodes a tile that a library could have. */
 typedef enum tz_gpu_fallback {
     TZ_GPU_FALLBACK_NONE,
-    TZ_GPU_FALLBACK_LOSSY,  /* the library may with tz_read_options.lossy_on_device only */
+    TZ_GPU_FALLBACK_LOSSY,  /* the library may with tz_read_options.allow_inexact only */
     TZ_GPU_FALLBACK_STREAM, /* the library does not decode such a codestream */
     TZ_GPU_FALLBACK_FAILED  /* the library could not decode it */
 } tz_gpu_fallback;

@@ -15,7 +15,7 @@ struct tz_bounce_buffer {
 
 /* True if samples fill all bytes from the first to the last: from the smallest stride on, each is
  * as large as the bytes that the ones before it cover. */
-static bool is_packed(const tz_buffer *buffer)
+static bool is_packed(const tz_pixel_buffer *buffer)
 {
     const int64_t strides[3] = {buffer->column_stride, buffer->row_stride, buffer->band_stride};
     const uint32_t counts[3] = {buffer->width, buffer->height, buffer->bands};
@@ -37,7 +37,7 @@ static bool is_packed(const tz_buffer *buffer)
 }
 
 /* The first sample keeps its distance from the first byte, as strides may be negative. */
-static tz_result replace_buffer(tz_bounce *bounce, tz_buffer *buffer, bool dry,
+static tz_result replace_buffer(tz_bounce *bounce, tz_pixel_buffer *buffer, bool dry,
                                 const tz_context *ctx)
 {
     static uint8_t nowhere;
@@ -64,13 +64,13 @@ static tz_result replace_buffer(tz_bounce *bounce, tz_buffer *buffer, bool dry,
     return TZ_OK;
 }
 
-/* Buffers are counted before the first is allocated: those that do not fit max_memory are refused
- * while nothing has changed. */
+/* Buffers are counted before the first is allocated: those that do not fit max_host_bytes are
+ * refused while nothing has changed. */
 tz_result tz_bounce_begin(tz_bounce *bounce, tz_read_request *requests, size_t count,
                           tz_read_options *how, bool dry, const tz_context *ctx)
 {
     for (size_t i = 0; i < 2 * count; i++) {
-        const tz_buffer *buffer = i % 2 ? &requests[i / 2].mask : &requests[i / 2].into;
+        const tz_pixel_buffer *buffer = i % 2 ? &requests[i / 2].mask : &requests[i / 2].into;
         const tz_byte_extent extent = tz_buffer_extent(buffer);
         if (buffer->memory)
             bounce->bytes =
@@ -78,15 +78,15 @@ tz_result tz_bounce_begin(tz_bounce *bounce, tz_read_request *requests, size_t c
     }
     if (bounce->bytes == 0)
         return TZ_OK;
-    if (bounce->bytes >= how->max_memory)
+    if (bounce->bytes >= how->max_host_bytes)
         return tz_fail_memory_limit(ctx, "filling buffers in device memory by the CPU",
-                                    "max_memory", how->max_memory, bounce->bytes);
-    how->max_memory -= bounce->bytes;
+                                    "max_host_bytes", how->max_host_bytes, bounce->bytes);
+    how->max_host_bytes -= bounce->bytes;
     bounce->buffers = tz_alloc_array(count, 2 * sizeof *bounce->buffers);
     if (!bounce->buffers)
         return tz_fail_nomem(ctx, tz_mul_capped(count, 2 * sizeof *bounce->buffers));
     for (size_t i = 0; i < 2 * count; i++) {
-        tz_buffer *buffer = i % 2 ? &requests[i / 2].mask : &requests[i / 2].into;
+        tz_pixel_buffer *buffer = i % 2 ? &requests[i / 2].mask : &requests[i / 2].into;
         if (buffer->memory)
             TZ_TRY(replace_buffer(bounce, buffer, dry, ctx));
     }

@@ -18,6 +18,12 @@
 
 /* ---- plans ---- */
 
+/* What libraries make of lossy tiles differs from the CPU by rounding. */
+static bool allows_lossy(const tz_plan *plan)
+{
+    return plan->options.allow_vendor_codecs && plan->options.allow_inexact;
+}
+
 /* A library is looked for once for each compression, and again for larger tiles, which may be too
  * large for it. One that may not be used has no part in the plan, but the report says that it
  * exists. */
@@ -27,7 +33,7 @@ bool tz_gpu_codestreams_accept(tz_plan *plan, const tz_planned_request *request,
     const tz_tile_format *format = &request->stored;
     /* as stored: a library does not say that it needs less for a lower resolution */
     const uint64_t samples = (uint64_t)format->width * format->height * format->samples;
-    const bool may_be_used = !tz_standalone_is_lossy(format) || plan->options.lossy_on_device;
+    const bool may_be_used = !tz_standalone_is_lossy(format) || allows_lossy(plan);
     tz_codestream_codec codec;
     uint32_t i = 0;
     if (request->subsampled || format->fill_order == TZ_FILL_ORDER_LOW_FIRST ||
@@ -43,9 +49,10 @@ bool tz_gpu_codestreams_accept(tz_plan *plan, const tz_planned_request *request,
     const bool exists =
         tz_device_find_codestream_codec(gpu->device, format->compression, false, samples, &codec);
     if (!exists || !may_be_used) {
-        tz_note_reason(gpu->library_reason,
-                       exists ? "it does so for lossy ones with lossy_on_device only"
-                              : codec.reason);
+        tz_note_reason(
+            gpu->library_reason,
+            exists ? "it does so for lossy ones with allow_vendor_codecs and allow_inexact only"
+                   : codec.reason);
         return false;
     }
     gpu->libraries[i] = (tz_gpu_codestream_library){format->compression, samples, codec};
@@ -102,7 +109,8 @@ static void fall_back(tz_gpu_run *run, tz_gpu_slot *slot, tz_gpu_tile_read *tile
                       tz_gpu_fallback why)
 {
     static const char *const reasons[] = {
-        [TZ_GPU_FALLBACK_LOSSY] = "tiles are lossy, and tz_read_options.lossy_on_device is not set",
+        [TZ_GPU_FALLBACK_LOSSY] =
+            "tiles are lossy, and allow_vendor_codecs or allow_inexact is not set",
         [TZ_GPU_FALLBACK_STREAM] = "a library would decode the codestreams of tiles differently",
         [TZ_GPU_FALLBACK_FAILED] = "the library could not decode some tiles"};
     const tz_tile_read *planned = tz_gpu_planned_tile_read(run->plan, tile_read);
@@ -142,8 +150,7 @@ static tz_gpu_fallback examine_codestream(const tz_gpu_run *run, const tz_gpu_sl
                            .sample_bytes = (uint8_t)(format.bits / 8),
                            .is_signed = format.sample_format == TZ_SAMPLE_FORMAT_INT,
                            .to_rgb = stream.to_rgb};
-    return stream.is_lossy && !plan->options.lossy_on_device ? TZ_GPU_FALLBACK_LOSSY
-                                                             : TZ_GPU_FALLBACK_NONE;
+    return stream.is_lossy && !allows_lossy(plan) ? TZ_GPU_FALLBACK_LOSSY : TZ_GPU_FALLBACK_NONE;
 }
 
 /* Libraries run one after the other in the slot's queue. The list of codestreams has no numbers of

@@ -42,8 +42,8 @@ static int compare_fetches(const void *a, const void *b)
     return is_before(x, y) ? -1 : is_before(y, x);
 }
 
-/* Reads a fetch through pinned memory, after it failed; then each of its tiles on its own, if some
- * of them may fail. */
+/* Reads a fetch through pinned memory, after it failed; then each of its tiles on its own, if they
+ * may fail. */
 static tz_result retry_fetch(tz_gpu_run *run, tz_gpu_slot *slot, const tz_gpu_fetch *fetch)
 {
     const tz_wave *wave = &run->plan->wave;
@@ -52,7 +52,7 @@ static tz_result retry_fetch(tz_gpu_run *run, tz_gpu_slot *slot, const tz_gpu_fe
     tz_result result = tz_tile_read_from_file(wave, tz_gpu_planned_tile_read(run->plan, tile_reads),
                                               fetch->span.offset, fetch->span.size,
                                               tz_gpu_slot_pinned(slot, fetch->at), &err);
-    if (result != TZ_OK && tz_fetch_may_fail(wave, &fetch->span)) {
+    if (result != TZ_OK && wave->salvage) {
         result = TZ_OK;
         for (size_t i = 0; result == TZ_OK && i < fetch->span.count; i++) {
             const tz_indexed_range *range = &wave->ranges[fetch->span.first + i];

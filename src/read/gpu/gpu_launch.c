@@ -25,7 +25,7 @@ typedef struct point {
 /* The point of a rectangle in a buffer in device memory. Without one, the pixels are staged for the
  * host at an offset of the slab: packed, pixel by pixel if samples is more than 1, else band by
  * band. */
-static point point_of(const tz_buffer *buffer, const tz_gpu_rect *rect, uint64_t staged,
+static point point_of(const tz_pixel_buffer *buffer, const tz_gpu_rect *rect, uint64_t staged,
                       int64_t columns, int64_t samples)
 {
     const int64_t size = (int64_t)tz_dtype_size(buffer->dtype);
@@ -129,7 +129,7 @@ static tz_convert_entry *add_rect_entries(const tz_gpu_run *run, const tz_gpu_sl
             entry.into_column = rect->how->copies_rows ? (int64_t)tz_dtype_size(request->into.dtype)
                                                        : pixels.column;
         }
-        if (tz_buffer_exists(&request->mask)) {
+        if (tz_pixel_buffer_exists(&request->mask)) {
             entry.flags |= TZ_CONVERT_MASK;
             entry.mask = mask.at + (request->mask.memory ? band : i) * mask.band;
             entry.mask_row = mask.row;

@@ -125,7 +125,7 @@ static tz_tile_route choose_route(tz_plan *plan, const tz_planned_request *reque
 }
 
 /* Pixels for a buffer in host memory go to the staged part of the slab. */
-static tz_device_memory *memory_of_buffer(const tz_buffer *buffer)
+static tz_device_memory *memory_of_buffer(const tz_pixel_buffer *buffer)
 {
     return buffer->memory ? buffer->memory : buffer->data ? &tz_gpu_staging : NULL;
 }
@@ -137,7 +137,7 @@ static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *reques
 {
     tz_gpu_plan *gpu = plan->gpu;
     const tz_context *ctx = &plan->ctx;
-    const tz_buffer *into = &request->into;
+    const tz_pixel_buffer *into = &request->into;
     const int64_t size = (int64_t)tz_dtype_size(into->dtype);
     const tz_gpu_memory_pair pair = {request->to_mask ? NULL : memory_of_buffer(into),
                                      memory_of_buffer(&request->mask)};
@@ -271,7 +271,7 @@ static void set_batch_budget(tz_plan *plan)
 {
     tz_gpu_plan *gpu = plan->gpu;
     const uint64_t allocation = or_unlimited(tz_device_get_info(gpu->device)->max_allocation_bytes);
-    const uint64_t memory = plan->options.max_memory / 2;
+    const uint64_t memory = plan->options.max_host_bytes / 2;
     gpu->batch_budget =
         (tz_gpu_sizes){.device = tz_min(gpu->device_budget / gpu->slots, allocation),
                        .pinned = tz_min(memory / gpu->slots, allocation)};
@@ -335,7 +335,8 @@ tz_result tz_gpu_plan_make(tz_plan *plan)
     if (result != TZ_OK && plan->ctx.err)
         *plan->ctx.err = failed;
     TZ_TRY(result);
-    gpu->device_budget = tz_min(tz_device_usable(bytes), or_unlimited(plan->options.device_bytes));
+    gpu->device_budget =
+        tz_min(tz_device_usable(bytes), or_unlimited(plan->options.max_device_bytes));
     TZ_TRY(tz_gpu_codestreams_reserve(plan));
     gpu->slots = TZ_QUEUES;
     set_batch_budget(plan);
@@ -464,9 +465,9 @@ static tz_result admit_memory(const tz_plan *plan)
     const tz_gpu_sizes slot = gpu->slot_size;
     const uint64_t sizes[TZ_QUEUES + 1] = {gpu->library_bytes, slot.device, slot.device};
     const bool has_library = gpu->library_bytes > 0;
-    const uint64_t bytes = plan->options.device_bytes;
+    const uint64_t bytes = plan->options.max_device_bytes;
     if (bytes && slot.device > bytes)
-        return tz_fail_memory_limit(&plan->ctx, "a single tile", "device_bytes", bytes,
+        return tz_fail_memory_limit(&plan->ctx, "a single tile", "max_device_bytes", bytes,
                                     slot.device);
     if (slot.device > 0)
         TZ_TRY(tz_device_admit(gpu->device, sizes + !has_library, gpu->slots + has_library,
@@ -474,7 +475,7 @@ static tz_result admit_memory(const tz_plan *plan)
     if (slot.pinned > or_unlimited(tz_device_get_info(gpu->device)->max_allocation_bytes))
         return tz_device_admit(gpu->device, &slot.pinned, 1, plan->ctx.err);
     if (slot.pinned > gpu->batch_budget.pinned)
-        return tz_fail_memory_limit(&plan->ctx, "a single tile", "max_memory",
+        return tz_fail_memory_limit(&plan->ctx, "a single tile", "max_host_bytes",
                                     gpu->batch_budget.pinned, slot.pinned);
     return TZ_OK;
 }
@@ -483,9 +484,10 @@ static tz_result admit_memory(const tz_plan *plan)
 static bool is_gpu_worthwhile(tz_plan *plan)
 {
     const tz_gpu_plan *gpu = plan->gpu;
-    const tz_read_report *report = &plan->report;
+    const tz_read_report *report = &plan->report.numbers;
+    const tz_device_use *use = &plan->report.device;
     const uint16_t compression = plan->requests[0].tile.compression;
-    const uint64_t pinned = gpu->slot_size.pinned * (report->device.waves > 1 ? gpu->slots : 1);
+    const uint64_t pinned = gpu->slot_size.pinned * (use->waves > 1 ? gpu->slots : 1);
     tz_vendor_decoder decoder;
     const tz_device_job job = {
         .bytes_compressed = report->bytes_compressed,
@@ -496,7 +498,7 @@ static bool is_gpu_worthwhile(tz_plan *plan)
         .compression = compression,
         .by_library = tz_device_find_vendor_decoder(gpu->device, compression, &decoder),
         .threads = plan->threads};
-    char reason[sizeof report->device.reason];
+    char reason[sizeof use->reason];
     if (gpu->on_device || !tz_device_is_auto(gpu->device) ||
         tz_device_pays(tz_device_get_info(gpu->device), &job, reason, sizeof reason))
         return true;

@@ -145,7 +145,7 @@ typedef struct tz_bounce {
 } tz_bounce;
 
 /* Gives requests buffers in host memory; bytes between the samples of their own are kept.
- * how->max_memory is less by these afterwards. dry: nothing is allocated. */
+ * how->max_host_bytes is less by these afterwards. dry: nothing is allocated. */
 tz_result tz_bounce_begin(tz_bounce *bounce, tz_read_request *requests, size_t count,
                           tz_read_options *how, bool dry, const tz_context *ctx);
 

@@ -53,8 +53,8 @@ static tz_result fail_strict_tile(const tz_gpu_run *run, const tz_gpu_slot *slot
                                   const tz_gpu_tile_read *tile_read, uint32_t status, tz_error *err)
 {
     static const char *const reasons[] = {
-        [TZ_GPU_FALLBACK_LOSSY] =
-            "the tile is lossy, and the device decodes it with lossy_on_device only",
+        [TZ_GPU_FALLBACK_LOSSY] = "the tile is lossy, and the device decodes it with "
+                                  "allow_vendor_codecs and allow_inexact only",
         [TZ_GPU_FALLBACK_STREAM] = "a library would decode the tile's codestream differently",
         [TZ_GPU_FALLBACK_FAILED] =
             "the device could not decode the tile, and the CPU may not (strict_device)"};
@@ -174,8 +174,9 @@ static const uint8_t *downloaded(const tz_gpu_slot *slot, uint64_t offset)
 }
 
 /* Copies packed rows of samples to a band of the buffer. */
-static void copy_staged_rows(const uint8_t *from, const tz_gpu_rect *rect, const tz_buffer *to,
-                             uint32_t band, uint32_t count, size_t size, int64_t step)
+static void copy_staged_rows(const uint8_t *from, const tz_gpu_rect *rect,
+                             const tz_pixel_buffer *to, uint32_t band, uint32_t count, size_t size,
+                             int64_t step)
 {
     const tz_conversion as_is = {.from = to->dtype, .to = to->dtype};
     for (uint32_t row = 0; row < rect->rows; row++, from += count * size) {
@@ -198,8 +199,8 @@ static void copy_staged_tile(const tz_plan *plan, const tz_gpu_slot *slot,
     for (uint32_t i = 0; i < planned->count; i++) {
         if (!tz_gpu_rect_make(plan, planned, i, &rect))
             continue;
-        const tz_buffer *into = &rect.request->into;
-        const tz_buffer *mask = &rect.request->mask;
+        const tz_pixel_buffer *into = &rect.request->into;
+        const tz_pixel_buffer *mask = &rect.request->mask;
         const size_t size = tz_dtype_size(into->dtype);
         const uint32_t bands = rect.bands;
         const uint32_t samples = rect.samples;
@@ -444,8 +445,8 @@ static void fill_area(filler *f, const tz_planned_request *request, int64_t colu
 {
     const tz_gpu_plan *gpu = f->run->gpu;
     const tz_gpu_request *how = &gpu->requests[request - f->run->plan->requests];
-    const tz_buffer *into = &request->into;
-    const tz_buffer *mask = &request->mask;
+    const tz_pixel_buffer *into = &request->into;
+    const tz_pixel_buffer *mask = &request->mask;
     const uint32_t across = (uint32_t)tz_min((uint64_t)width, TZ_CONVERT_MAX_PIXELS);
     if (width <= 0 || height <= 0)
         return;
@@ -539,7 +540,7 @@ static tz_result run_on_gpu(tz_gpu_run *run)
 {
     tz_plan *plan = run->plan;
     tz_gpu_plan *gpu = run->gpu;
-    tz_read_report *report = &plan->report;
+    tz_read_summary *report = &plan->report;
     TZ_TRY(tz_workers_init(&run->workers, plan));
     if (gpu->on_device)
         TZ_TRY(tz_device_wait_for_native_stream(gpu->device, plan->ctx.err));
@@ -630,12 +631,8 @@ tz_result tz_gpu_read(tz_plan *plan)
     tz_gpu_plan_drop(plan, on_device ? TZ_RUN_BOUNCED : TZ_RUN_CPU, failed.message);
     if (on_device)
         return TZ_OK;
-    plan->report.tiles_failed = 0;
-    for (size_t i = 0; i < plan->request_count; i++) {
-        if (plan->requests[i].outcome)
-            plan->requests[i].outcome->tiles_failed = 0;
-    }
-    TZ_TRY(tz_plan_reset_outcomes(plan));
+    plan->report.numbers.tiles_failed = 0;
+    tz_plan_reset_outcomes(plan);
     TZ_TRY(tz_plan_check_memory(plan));
     return tz_cpu_read(plan);
 }

@@ -110,12 +110,13 @@ tz_result tz_gpu_fill_complete(tz_writer *w, tz_tile_row *tile_row)
 
 /* ---- within device memory ---- */
 
-static tz_result copy_buffer_rows(const tz_buffer *from, uint32_t from_row, const tz_buffer *to,
-                                  uint32_t to_row, uint32_t rows, tz_error *err)
+static tz_result copy_buffer_rows(const tz_pixel_buffer *from, uint32_t from_row,
+                                  const tz_pixel_buffer *to, uint32_t to_row, uint32_t rows,
+                                  tz_error *err)
 {
-    const tz_buffer source = tz_buffer_rows(from, from_row, rows);
-    const tz_buffer target = tz_buffer_rows(to, to_row, rows);
-    return tz_buffer_has_memory(to) ? tz_copy_rows_launch(&source, &target, 0, err) : TZ_OK;
+    const tz_pixel_buffer source = tz_buffer_rows(from, from_row, rows);
+    const tz_pixel_buffer target = tz_buffer_rows(to, to_row, rows);
+    return tz_pixel_buffer_exists(to) ? tz_copy_rows_launch(&source, &target, 0, err) : TZ_OK;
 }
 
 tz_result tz_gpu_copy_rows(tz_writer *w, const tz_tile_row *from, uint32_t from_row,

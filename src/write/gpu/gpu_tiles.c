@@ -70,7 +70,7 @@ static uint64_t extract_offset(const batch_launch *b, bool is_mask, uint32_t n)
 }
 
 /* Offset of a tile's first sample in device memory; the mask has a single plane. */
-static int64_t first_sample_offset(const tz_buffer *buffer, const tz_tile_position *position,
+static int64_t first_sample_offset(const tz_pixel_buffer *buffer, const tz_tile_position *position,
                                    uint32_t plane)
 {
     return (int64_t)buffer->offset +
@@ -84,7 +84,7 @@ static void fill_tables(const batch_launch *b)
     tz_gpu_tile_batch *t = b->tiles;
     const tz_gpu_tile_layout *at = &b->plan->layout;
     const tz_write_options *options = &b->image->options;
-    const tz_buffer *pixels = &t->tile_row.pixels, *mask = &t->tile_row.mask;
+    const tz_pixel_buffer *pixels = &t->tile_row.pixels, *mask = &t->tile_row.mask;
     const tz_vendor_encode_plan *library = b->encoding->library;
     const uint64_t lead = library ? library->lead : 0;
     const uint64_t bound = b->encoding->bytes.bound;
@@ -101,7 +101,7 @@ static void fill_tables(const batch_launch *b)
             .height = position.height,
             .plane = position.plane,
             /* the mask's pixels, for statistics of the image */
-            .valid = tz_buffer_has_memory(mask) ? first_sample_offset(mask, &position, 0) : 0,
+            .valid = tz_pixel_buffer_exists(mask) ? first_sample_offset(mask, &position, 0) : 0,
             .checked = !is_mask && tz_verified_index(b->image, position.tile_index) != TZ_NO_VALUE};
         if (is_mask || b->raw || b->encoding->codestreams)
             continue;
@@ -129,7 +129,7 @@ static tz_result extract(const batch_launch *b, bool is_mask, uint32_t first, ui
 {
     const tz_gpu_tile_layout *at = &b->plan->layout;
     const tz_tile_row *tile_row = &b->tiles->tile_row;
-    const tz_buffer *from = is_mask ? &tile_row->mask : &tile_row->pixels;
+    const tz_pixel_buffer *from = is_mask ? &tile_row->mask : &tile_row->pixels;
     if (count == 0)
         return TZ_OK;
     tz_extract_batch batch = tz_gpu_extract_batch(b->image, b->tiles->level, is_mask);
@@ -137,7 +137,7 @@ static tz_result extract(const batch_launch *b, bool is_mask, uint32_t first, ui
     batch.band_stride = from->band_stride;
     batch.row_stride = from->row_stride;
     batch.column_stride = from->column_stride;
-    if (batch.wants_stats && tz_buffer_has_memory(&tile_row->mask)) {
+    if (batch.wants_stats && tz_pixel_buffer_exists(&tile_row->mask)) {
         batch.mask = tile_row->mask.memory;
         batch.mask_row_stride = tile_row->mask.row_stride;
         batch.mask_column_stride = tile_row->mask.column_stride;

@@ -9,19 +9,20 @@
 #include "support/alloc_hook.h"
 #include "support/device/test_device.h"
 #include "support/device/timeline.h"
+#include "support/plain_read.h"
 #include "support/raster.h"
 #include "support/sized.h"
 #include "support/tile_file.h"
 
 enum { ACROSS = 5, DOWN = 4, WIDTH = ACROSS * TILE, HEIGHT = DOWN * TILE, PIXELS = WIDTH * HEIGHT };
 
-static tz_item item_of(const tz_file *file)
+static plain_item item_of(const tz_file *file)
 {
-    return (tz_item){.file = file,
-                     .into = {.dtype = TZ_DTYPE_UINT8,
-                              .bands = tz_file_get_info(file)->bands,
-                              .height = HEIGHT,
-                              .width = WIDTH}};
+    return (plain_item){.file = file,
+                        .into = {.dtype = TZ_DTYPE_UINT8,
+                                 .bands = tz_file_get_info(file)->bands,
+                                 .height = HEIGHT,
+                                 .width = WIDTH}};
 }
 
 static tz_device_memory *memory_of(tz_device *device, size_t size)
@@ -49,14 +50,14 @@ static void check_pixels(const tile_stream *stream, const uint8_t *pixels, size_
 
 /* ---- arguments ---- */
 
-static void refuse(const tz_item *item, tz_device *device, const char *text)
+static void refuse(const plain_item *item, tz_device *device, const char *text)
 {
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_error err;
     how.device = device;
     timeline_start(test_device);
-    assert_int_equal(tz_read(item, &how, NULL, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_plan_read(NULL, item, 1, &how, NULL), TZ_ERR_ARG);
+    assert_int_equal(plain_read(item, &how, NULL, &err), TZ_ERR_ARG);
+    assert_int_equal(plain_plan_read(NULL, item, 1, &how, NULL), TZ_ERR_ARG);
     timeline_stop(test_device);
     assert_int_equal(timeline.count, 0);
     if (!strstr(err.message, text))
@@ -72,18 +73,14 @@ static void buffers_lie_within_their_memory(void **state)
     tz_device *other = test_device_open(NULL);
     tz_device_memory *memory = memory_of(test_device, PIXELS + 10);
     tz_device_memory *foreign = memory_of(other, PIXELS);
-    uint8_t host[1];
-    const tz_item none = item_of(file);
-    tz_item item = none;
+    const plain_item none = item_of(file);
+    plain_item item = none;
     refuse(&item, test_device, "no memory");
-    item.into.memory = memory;
+    plain_on_device(&item.into, memory);
     refuse(&item, NULL, "no device is to read");
-    item.into.data = host;
-    refuse(&item, test_device, "host memory and device memory");
-    item = none;
-    item.into.memory = foreign;
+    plain_on_device(&item.into, foreign);
     refuse(&item, test_device, "another device");
-    item.into.memory = memory;
+    plain_on_device(&item.into, memory);
     item.into.offset = 11;
     refuse(&item, test_device, "past the end");
     item.into.offset = UINT64_MAX;
@@ -100,12 +97,12 @@ static void buffers_lie_within_their_memory(void **state)
     item.into.row_stride = INT64_MAX;
     refuse(&item, test_device, "past the end");
     item = none;
-    item.into.memory = memory;
+    plain_on_device(&item.into, memory);
     item.mask = item.into;
     item.mask.offset = 11;
     refuse(&item, test_device, "past the end");
     item.mask.offset = 0;
-    item.mask.memory = foreign;
+    plain_on_device(&item.mask, foreign);
     refuse(&item, test_device, "another device");
     tz_device_memory_free(memory);
     tz_device_memory_free(foreign);
@@ -130,24 +127,24 @@ static void host_and_device_share_tiles(void **state)
         static uint8_t plain[PIXELS], mask[PIXELS], turned[2 * PIXELS], part[30 * 20];
         tz_device_memory *memory = memory_of(test_device, sizeof turned);
         tz_device_memory *second = memory_of(test_device, sizeof part);
-        tz_item items[3] = {item_of(file), item_of(file), item_of(file)};
+        plain_item items[3] = {item_of(file), item_of(file), item_of(file)};
         tz_read_options how = TZ_READ_OPTIONS_INIT;
-        tz_read_report report;
+        plain_report report;
         tz_error err;
         items[0].into.data = plain;
-        items[1].into.memory = memory;
+        plain_on_device(&items[1].into, memory);
         items[1].into.offset = 2 * WIDTH * (HEIGHT - 1);
         items[1].into.row_stride = -2 * WIDTH;
         items[1].into.column_stride = 2;
         items[1].into.band_stride = 1;
         items[1].mask = item_of(file).into;
         items[1].mask.data = mask;
-        items[2].into.memory = second;
+        plain_on_device(&items[2].into, second);
         items[2].into.width = 30;
         items[2].into.height = 20;
         items[2].window = (tz_window){11, 13, 30, 20};
         how.device = test_device;
-        assert_int_equal(tz_read_batch(items, 3, &how, &report, &err), TZ_OK);
+        assert_int_equal(plain_read_batch(items, 3, &how, &report, &err), TZ_OK);
         assert_int_equal(report.tiles, ACROSS * DOWN);
         assert_int_equal(report.device.tiles, stream->compression == 5 ? ACROSS * DOWN : 0);
         assert_int_equal(report.device.tiles_on_cpu,
@@ -176,8 +173,8 @@ static void host_and_device_share_tiles(void **state)
 typedef struct bad_read {
     tz_result result;
     tz_error err;
-    tz_read_report report;
-    tz_outcome outcome;
+    plain_report report;
+    plain_outcome outcome;
     uint8_t pixels[PIXELS], mask[PIXELS];
 } bad_read;
 
@@ -185,22 +182,24 @@ static void read_bad(bad_read *r, const tb *b, bool to_device, bool strict, bool
 {
     static tz_tile_status list[ACROSS * DOWN];
     tz_file *file = tf_open(b);
-    tz_item item = item_of(file);
+    plain_item item = item_of(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_error err;
     tz_device_memory *memory = memory_of(test_device, 2 * PIXELS);
     memset(r, 0, sizeof *r);
-    r->outcome = (tz_outcome){.tiles = with_list ? list : NULL, .tile_room = ACROSS * DOWN};
+    r->outcome = (plain_outcome){.tiles = with_list ? list : NULL, .tile_room = ACROSS * DOWN};
     item.outcome = &r->outcome;
     item.mask = item.into;
-    item.into.data = to_device ? NULL : r->pixels;
-    item.mask.data = to_device ? NULL : r->mask;
-    item.into.memory = to_device ? memory : NULL;
-    item.mask.memory = to_device ? memory : NULL;
-    item.mask.offset = to_device ? PIXELS : 0;
+    item.into.data = r->pixels;
+    item.mask.data = r->mask;
+    if (to_device) {
+        plain_on_device(&item.into, memory);
+        plain_on_device(&item.mask, memory);
+        item.mask.offset = PIXELS;
+    }
     how.device = test_device;
     how.strict_device = strict;
-    r->result = tz_read(&item, &how, &r->report, &r->err);
+    r->result = plain_read(&item, &how, &r->report, &r->err);
     if (to_device) {
         assert_int_equal(tz_device_copy_out(r->pixels, memory, 0, PIXELS, &err), TZ_OK);
         assert_int_equal(tz_device_copy_out(r->mask, memory, PIXELS, PIXELS, &err), TZ_OK);
@@ -304,31 +303,30 @@ static void resampling_is_done_by_the_cpu(void **state)
     tz_file *file = tf_open(b);
     tz_device_memory *memory = memory_of(test_device, 40 * 30);
     static uint8_t expected[40 * 30], found[40 * 30];
-    tz_item item = item_of(file);
+    plain_item item = item_of(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     item.into.width = 40;
     item.into.height = 30;
     item.into.data = expected;
     how.resampling = TZ_RESAMPLING_CUBIC;
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
-    item.into.data = NULL;
-    item.into.memory = memory;
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
+    plain_on_device(&item.into, memory);
     how.device = test_device;
-    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
     assert_int_equal(report.device.uploads, 1);
     assert_int_equal(report.device.downloads, 0);
     assert_non_null(strstr(report.device.reason, "resample"));
-    assert_true(report.peak_memory >= sizeof found);
+    assert_true(report.peak_host_bytes >= sizeof found);
     assert_int_equal(tz_device_copy_out(found, memory, 0, sizeof found, &err), TZ_OK);
     assert_memory_equal(found, expected, sizeof found);
-    how.max_memory = sizeof found;
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_LIMIT);
-    assert_string_equal(err.limit, "max_memory");
-    how.max_memory = 0;
+    how.max_host_bytes = sizeof found;
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_ERR_LIMIT);
+    assert_string_equal(err.limit, "max_host_bytes");
+    how.max_host_bytes = 0;
     how.strict_device = true;
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_UNSUPPORTED);
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_ERR_UNSUPPORTED);
     tz_device_memory_free(memory);
     tz_close(file);
     tb_free(b);
@@ -351,8 +349,8 @@ static void what_is_outside_is_filled(void **state)
     tz_error err;
     for (size_t i = 0; i < 2 * sizeof windows / sizeof windows[0]; i++) {
         tz_read_options how = TZ_READ_OPTIONS_INIT;
-        tz_item item = item_of(file);
-        tz_read_report report;
+        plain_item item = item_of(file);
+        plain_report report;
         item.window = windows[i / 2];
         item.into.width = item.into.height = SIDE;
         item.mask = item.into;
@@ -360,13 +358,13 @@ static void what_is_outside_is_filled(void **state)
         item.mask.data = expected + SIDE * SIDE;
         how.boundless = true;
         how.has_fill = true, how.fill = 77;
-        assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
-        item.into.data = item.mask.data = NULL;
-        item.into.memory = item.mask.memory = memory;
+        assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
+        plain_on_device(&item.into, memory);
+        plain_on_device(&item.mask, memory);
         item.mask.offset = SIDE * SIDE;
         how.device = test_device;
-        how.device_bytes = i % 2 ? 40000 : 0;
-        assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+        how.max_device_bytes = i % 2 ? 40000 : 0;
+        assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
         assert_true(report.device.peak > 0 && report.device.peak == report.device.memory);
         assert_int_equal(tz_device_copy_out(found, memory, 0, sizeof found, &err), TZ_OK);
         assert_memory_equal(found, expected, sizeof found);
@@ -398,14 +396,18 @@ static void what_is_outside_is_nodata_of_each_band(void **state)
     tz_device_memory *memory = memory_of(test_device, sizeof found);
     for (unsigned i = 0; i < 8; i++) {
         tz_read_options how = TZ_READ_OPTIONS_INIT;
-        tz_item item = {.file = file,
-                        .window = {-5, -6, SIDE, SIDE},
-                        .into = {expected, TZ_DTYPE_FLOAT64, 2, SIDE, SIDE, 0, 0, 0}};
+        plain_item item = {.file = file,
+                           .window = {-5, -6, SIDE, SIDE},
+                           .into = {.data = expected,
+                                    .dtype = TZ_DTYPE_FLOAT64,
+                                    .bands = 2,
+                                    .height = SIDE,
+                                    .width = SIDE}};
         how.boundless = true;
         how.scaled = i & 1;
         how.nodata_to_nan = i & 2;
         how.has_fill = i & 4;
-        assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+        assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
         double first[2];
         memcpy(&first[0], expected, sizeof first[0]);
         memcpy(&first[1], expected + BYTES / 2, sizeof first[1]);
@@ -416,10 +418,9 @@ static void what_is_outside_is_nodata_of_each_band(void **state)
         else if (!how.scaled || tz_build_feature("expat"))
             assert_true(first[0] == (how.scaled ? -9999 * 0.25 : -9999) &&
                         first[1] == (how.scaled ? -9899 : -9999));
-        item.into.data = NULL;
-        item.into.memory = memory;
+        plain_on_device(&item.into, memory);
         how.device = test_device;
-        assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+        assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
         assert_int_equal(tz_device_copy_out(found, memory, 0, sizeof found, &err), TZ_OK);
         assert_memory_equal(found, expected, sizeof found);
     }
@@ -438,37 +439,37 @@ static void memory_has_limits(void **state)
     tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_LZW], ACROSS, DOWN, NULL);
     tz_file *file = tf_open(b);
     static uint8_t pixels[PIXELS];
-    tz_item item = item_of(file);
+    plain_item item = item_of(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     uint64_t waves = 0;
     bool has_failed = false;
     item.into.data = pixels;
     how.device = test_device;
-    for (how.device_bytes = 1; how.device_bytes < 1 << 20;
-         how.device_bytes += 1 + how.device_bytes / 3) {
-        const tz_result result = tz_read(&item, &how, &report, &err);
+    for (how.max_device_bytes = 1; how.max_device_bytes < 1 << 20;
+         how.max_device_bytes += 1 + how.max_device_bytes / 3) {
+        const tz_result result = plain_read(&item, &how, &report, &err);
         if (result != TZ_OK) {
             assert_int_equal(result, TZ_ERR_LIMIT);
-            assert_string_equal(err.limit, "device_bytes");
-            assert_int_equal(err.expected, how.device_bytes);
-            assert_true(err.found > how.device_bytes);
+            assert_string_equal(err.limit, "max_device_bytes");
+            assert_int_equal(err.expected, how.max_device_bytes);
+            assert_true(err.found > how.max_device_bytes);
             assert_int_equal(waves, 0); /* what fitted once fits with more */
             has_failed = true;
             continue;
         }
-        assert_true(report.device.peak <= how.device_bytes);
+        assert_true(report.device.peak <= how.max_device_bytes);
         waves = report.device.waves;
         check_pixels(&tile_streams[STREAM_LZW], pixels, 0, 0);
         memset(pixels, 0, sizeof pixels);
     }
     assert_true(has_failed);
     assert_int_equal(waves, 1);
-    how.device_bytes = 0;
-    how.max_memory = 1000;
-    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_ERR_LIMIT);
-    assert_string_equal(err.limit, "max_memory");
+    how.max_device_bytes = 0;
+    how.max_host_bytes = 1000;
+    assert_int_equal(plain_read(&item, &how, &report, &err), TZ_ERR_LIMIT);
+    assert_string_equal(err.limit, "max_host_bytes");
     tz_close(file);
     tb_free(b);
 }
@@ -488,21 +489,22 @@ static void many_tiles(void **state)
     static uint8_t expected[COLUMNS * ROWS], found[COLUMNS * ROWS];
     tz_device_memory *memory = memory_of(test_device, sizeof found);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
-    tz_item item = {.file = file,
-                    .into = {.data = expected,
-                             .dtype = TZ_DTYPE_UINT8,
-                             .bands = 1,
-                             .height = ROWS,
-                             .width = COLUMNS}};
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+    plain_item item = {.file = file,
+                       .into = {.data = expected,
+                                .dtype = TZ_DTYPE_UINT8,
+                                .bands = 1,
+                                .height = ROWS,
+                                .width = COLUMNS}};
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
     how.device = test_device;
     for (unsigned i = 0; i < 2; i++) {
-        item.into.data = i ? NULL : found;
-        item.into.memory = i ? memory : NULL;
+        item.into.data = found;
+        if (i)
+            plain_on_device(&item.into, memory);
         memset(found, 0, sizeof found);
-        assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+        assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
         if (i)
             assert_int_equal(tz_device_copy_out(found, memory, 0, sizeof found, &err), TZ_OK);
         assert_memory_equal(found, expected, sizeof found);
@@ -522,26 +524,26 @@ static void memory_of_the_host_is_planned(void **state)
     tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_LZW], 30, 30, NULL);
     tz_file *file = tf_open(b);
     static uint8_t pixels[30 * 30 * TILE * TILE];
-    tz_item item = {.file = file,
-                    .into = {.data = pixels,
-                             .dtype = TZ_DTYPE_UINT8,
-                             .bands = 1,
-                             .height = 30 * TILE,
-                             .width = 30 * TILE}};
+    plain_item item = {.file = file,
+                       .into = {.data = pixels,
+                                .dtype = TZ_DTYPE_UINT8,
+                                .bands = 1,
+                                .height = 30 * TILE,
+                                .width = 30 * TILE}};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     tz_device_options keeps_nothing = TZ_DEVICE_OPTIONS_INIT;
     keeps_nothing.max_pinned_bytes = 1;
     tz_device *device = test_device_open(&keeps_nothing);
     how.device = device;
-    for (how.max_memory = (uint64_t)1 << 19; how.max_memory < (uint64_t)1 << 31;
-         how.max_memory *= 4) {
+    for (how.max_host_bytes = (uint64_t)1 << 19; how.max_host_bytes < (uint64_t)1 << 31;
+         how.max_host_bytes *= 4) {
         uint64_t pinned = 0;
-        assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK); /* programs are kept */
+        assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK); /* programs are kept */
         timeline_start(device);
         alloc_hook_install();
-        assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+        assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
         timeline_stop(device);
@@ -550,9 +552,9 @@ static void memory_of_the_host_is_planned(void **state)
         for (size_t i = 0; i < count; i++)
             pinned += steps[i].call == TZ_CALL_ALLOC_PINNED ? steps[i].bytes : 0;
         assert_true(pinned > 0);
-        assert_true(report.peak_memory <= how.max_memory);
+        assert_true(report.peak_host_bytes <= how.max_host_bytes);
         /* items, views and the device's own notes are small */
-        assert_true(pinned + (uint64_t)stats.peak_bytes <= report.peak_memory + 16384);
+        assert_true(pinned + (uint64_t)stats.peak_bytes <= report.peak_host_bytes + 16384);
     }
     tz_device_close(device);
     tz_close(file);
@@ -574,21 +576,21 @@ static void progress_can_cancel(void **state)
     tz_file *file = tf_open(b);
     static uint8_t pixels[PIXELS];
     uint64_t last = 0;
-    tz_item item = item_of(file);
+    plain_item item = item_of(file);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     item.into.data = pixels;
     how.device = test_device;
     do { /* so much that there are some waves */
-        how.device_bytes += 1000;
-    } while (tz_plan_read(&report, &item, 1, &how, &err) != TZ_OK);
+        how.max_device_bytes += 1000;
+    } while (plain_plan_read(&report, &item, 1, &how, &err) != TZ_OK);
     assert_true(report.device.waves >= 4);
     how.progress = (tz_progress){stop_at_once, &last};
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_CANCELLED);
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_ERR_CANCELLED);
     assert_true(last >= ACROSS * DOWN / 2 && last < ACROSS * DOWN);
     how.progress = (tz_progress){0};
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
     check_pixels(&tile_streams[STREAM_LZW], pixels, 0, 0);
     tz_close(file);
     tb_free(b);

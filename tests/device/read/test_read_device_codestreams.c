@@ -8,6 +8,7 @@
 
 #include "device/device_codestreams.h"
 #include "support/device/codestream_case.h"
+#include "support/plain_read.h"
 
 enum { STATES = 8 };
 static const char name[] = "nvJPEG2000 0.11.0";
@@ -61,7 +62,7 @@ static void pixels_are_those_of_the_cpu(void **state)
         const form *f = &forms[i / 2];
         codestream_image image = image_of(f);
         codestream_cuda->reversed = i % 2;
-        const tz_read_report report = codestream_read(&image, &how);
+        const plain_report report = codestream_read(&image, &how);
         assert_int_equal(report.device.tiles, report.tiles);
         assert_true(report.tiles >= f->tiles);
         assert_int_equal(report.device.tiles_on_cpu, 0);
@@ -88,7 +89,7 @@ static void batches_of_files(void **state)
     for (size_t i = 0; i < COUNT; i++)
         list[i] = &images[i];
     for (unsigned i = 0; i < 4; i++) {
-        tz_read_report report;
+        plain_report report;
         tz_error err;
         codestream_cuda->reversed = i % 2;
         assert_int_equal(codestream_try(list, COUNT, &how, i / 2, &report, &err), TZ_OK);
@@ -116,7 +117,7 @@ static calls count_calls(tz_device *device, uint32_t across, uint32_t down)
     codestream_image image = codestream_tiles(STREAM_JP2, across, down);
     (void)codestream_read(&image, &how); /* what is made once */
     codestream_keep_steps();
-    const tz_read_report report = codestream_read(&image, &how);
+    const plain_report report = codestream_read(&image, &how);
     codestream_cuda->keep_steps = false;
     assert_int_equal(report.device.tiles, tiles);
     assert_int_equal(report.device.syncs, 1);
@@ -162,7 +163,7 @@ static void nothing_to_read(void **state)
     tz_read_options how = with(codestream_open(NVJPEG2K_FAKE));
     tz_error err;
     codestream_keep_steps();
-    assert_int_equal(tz_read_batch(NULL, 0, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(NULL, 0, &how, NULL, &err), TZ_OK);
     assert_int_equal(codestream_calls("nvjpeg2k"), 0);
     codestream_close(how.device);
 }
@@ -200,11 +201,11 @@ static void many_waves(void **state)
     tz_device *device = codestream_open(NVJPEG2K_FAKE);
     tz_read_options how = with(device);
     codestream_image image = codestream_tiles(STREAM_JP2, 20, 15);
-    how.max_memory = 300000;
+    how.max_host_bytes = 300000;
     how.threads = 1;
     for (unsigned reversed = 0; reversed < 2; reversed++) {
         codestream_cuda->reversed = reversed;
-        const tz_read_report report = codestream_read(&image, &how);
+        const plain_report report = codestream_read(&image, &how);
         assert_true(report.device.waves >= 3);
         assert_int_equal(report.device.library_calls, report.device.waves);
         assert_int_equal(report.device.tiles, 300);
@@ -217,7 +218,7 @@ typedef struct reader {
     codestream_image image;
     tz_device *device;
     tz_result result;
-    tz_read_report report;
+    plain_report report;
 } reader;
 
 static void *read_in_thread(void *user)
@@ -263,7 +264,7 @@ static void lossy_tiles(void **state)
     options.codec.lossless = TZ_CHOICE_NO;
     codestream_image image = codestream_write(TZ_DTYPE_UINT8, 3, &options, (tz_window){0});
     codestream_image *list = &image;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     for (unsigned on_device = 0; on_device < 2; on_device++) {
         assert_int_equal(codestream_try(&list, 1, &how, on_device, &report, &err), TZ_OK);
@@ -272,14 +273,14 @@ static void lossy_tiles(void **state)
         assert_int_equal(report.device.tiles_on_cpu, 6);
         assert_int_equal(report.device.tiles_redone, 0);
         assert_int_equal(report.device.library_calls, 0);
-        assert_non_null(strstr(report.device.library_reason, "lossy_on_device"));
+        assert_non_null(strstr(report.device.library_reason, "allow_inexact"));
     }
     assert_int_equal(codestream_library->decoded, 0);
     how.strict_device = true;
     assert_int_equal(codestream_try(&list, 1, &how, false, &report, &err), TZ_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "lossy_on_device"));
+    assert_non_null(strstr(err.message, "allow_inexact"));
     assert_true(err.tile >= 0);
-    how.lossy_on_device = true;
+    how.allow_vendor_codecs = how.allow_inexact = true;
     report = codestream_read(&image, &how);
     assert_int_equal(report.device.tiles, 6);
     assert_int_equal(codestream_library->decoded, 6);
@@ -296,7 +297,7 @@ static void no_library(void **state)
     for (size_t i = 0; i < 2; i++) {
         tz_device *device = codestream_open(none[i]);
         tz_read_options how = with(device);
-        tz_read_report report = codestream_read(&image, &how);
+        plain_report report = codestream_read(&image, &how);
         tz_error err;
         assert_string_equal(report.device.library, "");
         assert_non_null(strstr(report.device.reason, "nvJPEG2000"));
@@ -324,13 +325,13 @@ static void its_memory_is_planned(void **state)
     codestream_image *list = &image;
     assert_true(tz_device_find_codestream_codec(device, 34712, false, TILE * TILE, &codec));
     assert_string_equal(codec.name, name);
-    tz_read_report report = codestream_read(&image, &how);
+    plain_report report = codestream_read(&image, &how);
     assert_true(report.device.memory > codec.bytes);
-    how.device_bytes = 2 * codec.bytes;
+    how.max_device_bytes = 2 * codec.bytes;
     report = codestream_read(&image, &how);
     assert_int_equal(report.device.tiles, 6);
     assert_true(report.device.memory <= 2 * codec.bytes);
-    how.device_bytes = 2 * codec.bytes - 1;
+    how.max_device_bytes = 2 * codec.bytes - 1;
     report = codestream_read(&image, &how);
     assert_int_equal(report.device.tiles, 0);
     assert_non_null(strstr(report.device.reason, "more than half"));
@@ -397,8 +398,8 @@ static void broken_tiles(void **state)
     codestream_image *list = &image;
     for (unsigned i = 0; i < 4; i++) {
         tz_tile_status statuses[TILES];
-        tz_outcome outcome = {.tiles = statuses, .tile_room = TILES};
-        tz_read_report report;
+        plain_outcome outcome = {.tiles = statuses, .tile_room = TILES};
+        plain_report report;
         tz_error err;
         image.item.outcome = &outcome;
         codestream_cuda->reversed = i % 2;
@@ -426,7 +427,7 @@ static void tiles_that_it_fails_with(void **state)
     tz_read_options how = with(device);
     codestream_image image = codestream_tiles(STREAM_JP2, 4, 3);
     codestream_image *list = &image;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     (void)codestream_read(&image, &how);
     for (unsigned i = 0; i < 4 * TILES; i++) {
@@ -463,7 +464,7 @@ static void it_fails_its_trial(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tz_device *device = codestream_open_untried(NVJPEG2K_FAKE);
         const tz_read_options how = with(device);
-        tz_read_report report;
+        plain_report report;
         tz_error err;
         codestream_cuda->fail_function = cases[i].function;
         codestream_cuda->fail_nth = 1;

@@ -9,6 +9,7 @@
 #include "support/alloc_hook.h"
 #include "support/device/codestream_case.h"
 #include "support/device/library_text.h"
+#include "support/plain_read.h"
 
 static codestreams_fake_control *of_jpeg;
 
@@ -51,13 +52,12 @@ static tz_read_options lossy_on(tz_device *device)
 {
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.device = device;
-    how.lossy_on_device = true;
+    how.allow_vendor_codecs = how.allow_inexact = true;
     return how;
 }
 
 /* The device is opened before anything fails. Of memory of the device, the caller's is. */
-static tz_result read_once(batch *b, bool strict, uint64_t nth, tz_read_report *report,
-                           tz_error *err)
+static tz_result read_once(batch *b, bool strict, uint64_t nth, plain_report *report, tz_error *err)
 {
     tz_device *device = NULL;
     codestream_cuda->fail_nth = 0;
@@ -85,7 +85,7 @@ static void nothing_is_left(void)
 
 static void both_libraries_decode(batch *b)
 {
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     cuda_fake_reset(codestream_cuda);
     assert_int_equal(read_once(b, true, 0, &report, &err), TZ_OK);
@@ -108,7 +108,7 @@ static void each_call_fails_in_turn(void **state)
     assert_true(made > 60);
     for (uint64_t n = 1; n <= made; n++) {
         for (unsigned strict = 0; strict < 2; strict++) {
-            tz_read_report report;
+            plain_report report;
             tz_error err = {.message = ""};
             cuda_fake_reset(codestream_cuda);
             codestream_cuda->fail_code = codes[n % 4];
@@ -144,7 +144,7 @@ static void each_allocation_fails_in_turn(void **state)
     assert_int_equal(open_with(&device, NVJPEG_FAKE, &err), TZ_OK);
     const tz_read_options how = lossy_on(device);
     for (uint64_t n = 1; !done; n++) {
-        tz_read_report report;
+        plain_report report;
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
         const tz_result result = codestream_try(b.list, IMAGES, &how, false, &report, &err);
@@ -169,14 +169,14 @@ static void what_is_not_allowed_takes_nothing(void **state)
     make(&b);
     for (size_t i = 0; i < 2; i++) {
         tz_device *device = NULL;
-        tz_read_report report;
+        plain_report report;
         tz_error err;
         assert_int_equal(open_with(&device, libraries[i], &err), TZ_OK);
         tz_read_options how = lossy_on(device);
-        how.lossy_on_device = false;
+        how.allow_vendor_codecs = how.allow_inexact = false;
         assert_int_equal(codestream_try(b.list, IMAGES, &how, false, &report, &err), TZ_OK);
         assert_int_equal(report.device.library_calls, 1); /* of JPEG 2000 */
-        assert_non_null(strstr(report.device.library_reason, i ? "lossy_on_device" : "nvJPEG: "));
+        assert_non_null(strstr(report.device.library_reason, i ? "allow_inexact" : "nvJPEG: "));
         memory[i] = report.device.memory;
         codestream_close(device);
     }

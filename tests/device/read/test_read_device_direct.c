@@ -8,6 +8,7 @@
 
 #include "support/device/direct_case.h"
 #include "support/device/timeline.h"
+#include "support/plain_read.h"
 #include "support/tile_file.h"
 
 /* ---- pixels ---- */
@@ -16,7 +17,7 @@ static const tz_compression compressions[] = {TZ_COMPRESSION_NONE, TZ_COMPRESSIO
                                               TZ_COMPRESSION_DEFLATE, TZ_COMPRESSION_ZSTD};
 enum { COMPRESSIONS = sizeof compressions / sizeof compressions[0] };
 
-static void all_went_straight(const tz_read_report *report)
+static void all_went_straight(const plain_report *report)
 {
     assert_string_equal(report->device.direct_reason, "");
     assert_true(report->device.direct_reads > 0);
@@ -39,7 +40,7 @@ static void pixels_are_those_of_the_cpu(void **state)
         direct_image image = direct_make("file", 2, 2, &how);
         direct_control->no_batches = i % 4 == 1;
         direct_open(CUFILE_FAKE, "");
-        tz_read_report report = direct_check(&image, &(direct_read){.to_device = i % 2 == 0});
+        plain_report report = direct_check(&image, &(direct_read){.to_device = i % 2 == 0});
         all_went_straight(&report);
         assert_int_equal(report.device.tiles_redone, 0);
         report = direct_check(&image,
@@ -57,7 +58,7 @@ static void overviews(void **state)
     how.cog = true;
     direct_image image = direct_make("file", 4, 2, &how);
     for (uint32_t level = 0; level < 2; level++) {
-        const tz_read_report report = direct_check(&image, &(direct_read){.level = level});
+        const plain_report report = direct_check(&image, &(direct_read){.level = level});
         all_went_straight(&report);
     }
     direct_drop(&image);
@@ -71,7 +72,7 @@ static void tiles_apart(void **state)
         tz_write_options how = direct_tiles(compressions[2 * i]);
         how.alignment = 16384;
         direct_image image = direct_make("file", 3, 2, &how);
-        const tz_read_report report = direct_check(&image, &(direct_read){.to_device = i});
+        const plain_report report = direct_check(&image, &(direct_read){.to_device = i});
         assert_int_equal(report.device.direct_reads, 6);
         assert_true(report.device.direct_bytes < (uint64_t)6 * 3 * 4096);
         all_went_straight(&report);
@@ -87,7 +88,7 @@ static void small_reads(void **state)
     how.tile_width = how.tile_height = 32;
     how.alignment = 16384;
     direct_image image = direct_make("file", 1, 1, &how);
-    const tz_read_report report = direct_check(&image, &(direct_read){0});
+    const plain_report report = direct_check(&image, &(direct_read){0});
     assert_int_equal(report.device.direct_reads, 0);
     assert_int_equal(report.device.bounced_bytes, 4 * 32 * 32);
     assert_string_equal(report.device.direct_reason, "some reads are too small for it");
@@ -105,9 +106,9 @@ static void one_batch_of_files_and_memory(void **state)
     const tile_stream *stream = &tile_streams[STREAM_NONE];
     tb *built = tf_new(TB_CLASSIC, stream, 8, 8, NULL);
     tz_file *in_memory = tf_open(built);
-    tz_item items[FILES + 1];
+    plain_item items[FILES + 1];
     uint8_t *expected[FILES + 1], *found[FILES + 1];
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     for (size_t i = 0; i <= FILES; i++) {
@@ -121,19 +122,19 @@ static void one_batch_of_files_and_memory(void **state)
         }
         expected[i] = malloc((size_t)width * height);
         found[i] = malloc((size_t)width * height);
-        items[i] = (tz_item){.file = i < FILES ? images[i].file : in_memory,
-                             .into = {.data = expected[i],
-                                      .dtype = TZ_DTYPE_UINT8,
-                                      .bands = 1,
-                                      .width = width,
-                                      .height = height}};
+        items[i] = (plain_item){.file = i < FILES ? images[i].file : in_memory,
+                                .into = {.data = expected[i],
+                                         .dtype = TZ_DTYPE_UINT8,
+                                         .bands = 1,
+                                         .width = width,
+                                         .height = height}};
     }
-    assert_int_equal(tz_read_batch(items, FILES + 1, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(items, FILES + 1, &how, NULL, &err), TZ_OK);
     for (size_t i = 0; i <= FILES; i++)
         items[i].into.data = found[i];
     how.device = direct_device;
     direct_cuda->keep_steps = true;
-    assert_int_equal(tz_read_batch(items, FILES + 1, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(items, FILES + 1, &how, &report, &err), TZ_OK);
     for (size_t i = 0; i <= FILES; i++) {
         assert_memory_equal(found[i], expected[i],
                             (size_t)items[i].into.width * items[i].into.height);
@@ -164,22 +165,22 @@ static calls calls_of(uint32_t across, uint32_t down)
     direct_image image = direct_make("file", across, down, &as);
     const tz_info *info = tz_file_get_info(image.file);
     uint8_t *pixels;
-    tz_read_report plan, report;
+    plain_report plan, report;
     tz_error err;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.device = direct_device;
     assert_int_equal(direct_pixels(&image, &(direct_read){0}, direct_device, &pixels, NULL, &err),
                      TZ_OK); /* what is made once */
-    const tz_item item = {.file = image.file,
-                          .into = {.data = pixels,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = 1,
-                                   .width = info->width,
-                                   .height = info->height}};
-    assert_int_equal(tz_plan_read(&plan, &item, 1, &how, &err), TZ_OK);
+    const plain_item item = {.file = image.file,
+                             .into = {.data = pixels,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = 1,
+                                      .width = info->width,
+                                      .height = info->height}};
+    assert_int_equal(plain_plan_read(&plan, &item, 1, &how, &err), TZ_OK);
     cuda_fake_reset(direct_cuda);
     direct_cuda->keep_steps = true;
-    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
     const calls c = {direct_steps("cuFileDriverOpen"),     direct_steps("cuFileHandleRegister"),
                      direct_steps("cuFileBufRegister"),    direct_steps("cuFileBatchIOSetUp"),
                      direct_steps("cuFileBatchIOSubmit"),  direct_steps("cuMemcpyHtoDAsync_v2"),
@@ -222,11 +223,11 @@ static void nothing_to_read(void **state)
 {
     (void)state;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     how.device = direct_device;
     direct_cuda->keep_steps = true;
-    assert_int_equal(tz_read_batch(NULL, 0, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(NULL, 0, &how, &report, &err), TZ_OK);
     tb *built = tf_new(TB_CLASSIC, &tile_streams[STREAM_NONE], 2, 2, NULL);
     direct_image in_memory = {.file = tf_open(built)};
     report = direct_check(&in_memory, &(direct_read){0});
@@ -248,7 +249,7 @@ static void all_are_submitted_before_the_first_wait(void **state)
     direct_image image = direct_make("file", 5, 2, &as);
     direct_control->most_batch = 3;
     direct_cuda->keep_steps = true;
-    const tz_read_report report = direct_check(&image, &(direct_read){0});
+    const plain_report report = direct_check(&image, &(direct_read){0});
     assert_int_equal(report.device.direct_reads, 10);
     assert_int_equal(direct_steps("cuFileBatchIOSubmit"), 4);
     assert_true(direct_last("cuFileBatchIOSubmit") < direct_first("cuFileBatchIOGetStatus"));
@@ -277,7 +278,7 @@ static void waves_overlap(void **state)
     const tz_write_options as = direct_tiles(TZ_COMPRESSION_NONE);
     direct_image image = direct_make("file", 8, 4, &as);
     timeline_start(direct_device);
-    const tz_read_report report =
+    const plain_report report =
         direct_check(&image, &(direct_read){.device_bytes = 120000, .threads = 1});
     timeline_stop(direct_device);
     const size_t waves = (size_t)report.device.waves;
@@ -310,7 +311,7 @@ static void *read_often(void *user)
     for (int i = 0; i < 3 && r->good; i++) {
         const direct_read how = {.device_bytes = i % 2 ? 60000 : 0, .threads = 1};
         uint8_t *pixels;
-        tz_read_report report;
+        plain_report report;
         tz_error err;
         r->good = direct_pixels(r->image, &how, direct_device, &pixels, &report, &err) == TZ_OK &&
                   report.device.direct_reads > 0 && !report.device.direct_reason[0];

@@ -14,6 +14,7 @@
 #include "support/alloc_hook.h"
 #include "support/device/direct_case.h"
 #include "support/device/library_text.h"
+#include "support/plain_read.h"
 
 /* Six reads, in batches of four, or by threads. */
 static direct_image make_apart(tz_compression compression)
@@ -37,7 +38,7 @@ static void check_missing(const direct_image *image, bool to_device, uint64_t mi
                           const char *reason)
 {
     const uint64_t tile = 64 * 64;
-    const tz_read_report report = direct_check(image, &(direct_read){.to_device = to_device});
+    const plain_report report = direct_check(image, &(direct_read){.to_device = to_device});
     assert_string_equal(report.device.id, "cuda:0");
     assert_int_equal(report.device.direct_reads, image->tiles);
     assert_int_equal(report.device.bounced_bytes, missing * tile);
@@ -54,7 +55,7 @@ static void short_reads(void **state)
     for (unsigned i = 0; i < 4; i++) {
         open_anew(i / 2);
         direct_control->short_read = 2048;
-        const tz_read_report report = direct_check(&image, &(direct_read){.to_device = i % 2});
+        const plain_report report = direct_check(&image, &(direct_read){.to_device = i % 2});
         assert_true(report.device.bounced_bytes > 0);
         assert_string_equal(report.device.direct_reason,
                             "a file was not read to the end that was asked for");
@@ -114,7 +115,7 @@ static void nothing_came(void **state)
     open_anew(false);
     direct_fail("cuFileRead", 1, 5);
     direct_cuda->fail_more = 1000;
-    const tz_read_report report =
+    const plain_report report =
         direct_check(&image, &(direct_read){.device_bytes = 60000, .threads = 1});
     assert_true(report.device.waves > 1);
     assert_int_equal(report.device.direct_bytes, 0);
@@ -156,7 +157,7 @@ static void reads_that_nobody_knows_of(void **state)
     direct_cuda->keep_steps = true;
     direct_fail("cuFileBatchIOGetStatus", 1, 5011);
     direct_cuda->fail_more = 1;
-    const tz_read_report report = direct_check(&image, &(direct_read){0});
+    const plain_report report = direct_check(&image, &(direct_read){0});
     assert_string_equal(report.device.id, "");
     assert_non_null(strstr(report.device.reason, "may still be under way"));
     assert_int_equal(direct_steps("cuFileBatchIOSubmit"), 2);
@@ -173,7 +174,7 @@ static void reads_that_nobody_knows_of(void **state)
 
 static void check_unused(const direct_image *image, const char *reason)
 {
-    const tz_read_report report = direct_check(image, &(direct_read){.to_device = true});
+    const plain_report report = direct_check(image, &(direct_read){.to_device = true});
     assert_string_equal(report.device.id, "cuda:0");
     assert_int_equal(report.device.direct_reads, 0);
     assert_int_equal(report.device.direct_bytes, 0);
@@ -230,7 +231,7 @@ static void a_file_system_that_is_not_read_directly(void **state)
     check_unused(&image, "cuFileHandleRegister: IO_NOT_SUPPORTED (5008)");
     assert_int_equal(direct_control->reads, 0);
     direct_control->unsupported = 0;
-    const tz_read_report report = direct_check(&image, &(direct_read){0});
+    const plain_report report = direct_check(&image, &(direct_read){0});
     assert_int_equal(report.device.direct_reads, image.tiles);
     assert_string_equal(report.device.direct_reason, "");
     direct_drop(&image);
@@ -273,7 +274,7 @@ static void cached_files_are_read_by_the_host(void **state)
     check_unused(&image, "in the page cache");
     assert_int_equal(direct_control->reads, 0);
     cached_up_to = image.size / 2;
-    tz_read_report report = direct_check(&image, &(direct_read){0});
+    plain_report report = direct_check(&image, &(direct_read){0});
     assert_int_equal(report.device.direct_reads, image.tiles);
     cached_up_to = 0;
     report = direct_check(&image, &(direct_read){0});
@@ -296,7 +297,7 @@ static void its_log_is_kept_away(void **state)
                                   : unsetenv("CUFILE_LOGFILE_PATH"),
                          0);
         direct_open(CUFILE_FAKE, "");
-        const tz_read_report report = direct_check(&image, &(direct_read){0});
+        const plain_report report = direct_check(&image, &(direct_read){0});
         assert_int_equal(report.device.direct_reads, image.tiles);
         assert_string_equal(getenv("CUFILE_LOGFILE_PATH"), names[i] ? names[i] : "/dev/null");
     }
@@ -338,7 +339,7 @@ static void calls_at_the_beginning_that_fail(void **state)
 
 /* ---- every call ---- */
 
-static tz_result whole_life(const direct_image *image, bool to_device, tz_read_report *report,
+static tz_result whole_life(const direct_image *image, bool to_device, plain_report *report,
                             tz_error *err)
 {
     tz_device_options how = TZ_DEVICE_OPTIONS_INIT;
@@ -372,7 +373,7 @@ static void each_call_fails_in_turn(void **state)
     (void)state;
     static const int32_t codes[] = {1, 700, 5011};
     direct_image image = make_apart(TZ_COMPRESSION_DEFLATE);
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     direct_close();
     for (unsigned batches = 0; batches < 2; batches++) {
@@ -419,7 +420,7 @@ static void each_allocation_fails_in_turn(void **state)
         open_anew(batches);
         for (uint64_t n = 1; !done; n++) {
             uint8_t *pixels;
-            tz_read_report report;
+            plain_report report;
             tz_error err;
             alloc_hook_install();
             alloc_hook_fail_at(n, false);

@@ -10,6 +10,7 @@
 #include "support/alloc_hook.h"
 #include "support/device/fault_device.h"
 #include "support/device/test_device.h"
+#include "support/plain_read.h"
 #include "support/tile_file.h"
 
 enum { ACROSS = 3, DOWN = 2, PIXELS = ACROSS * DOWN * TILE * TILE };
@@ -50,23 +51,24 @@ static const way ways[] = {{false, false, 0},
 #define WAYS (sizeof ways / sizeof ways[0])
 
 static tz_result read_file(tz_device *device, const way *how, tz_device_memory *memory,
-                           tz_read_report *report, tz_error *err)
+                           plain_report *report, tz_error *err)
 {
     tz_read_options options = TZ_READ_OPTIONS_INIT;
-    const tz_item item = {.file = file,
-                          .into = {.data = how->to_device ? NULL : pixels,
-                                   .memory = how->to_device ? memory : NULL,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = 1,
-                                   .height = DOWN * TILE,
-                                   .width = ACROSS * TILE}};
+    plain_item item = {.file = file,
+                       .into = {.data = pixels,
+                                .dtype = TZ_DTYPE_UINT8,
+                                .bands = 1,
+                                .height = DOWN * TILE,
+                                .width = ACROSS * TILE}};
+    if (how->to_device)
+        plain_on_device(&item.into, memory);
     options.device = device;
     options.strict_device = how->strict;
-    options.device_bytes = how->device_bytes;
+    options.max_device_bytes = how->device_bytes;
     options.threads = 1;
     *err = (tz_error){.result = TZ_OK};
     memset(pixels, 0xA5, sizeof pixels);
-    return tz_read(&item, &options, report, err);
+    return plain_read(&item, &options, report, err);
 }
 
 static void check_pixels(void)
@@ -77,7 +79,7 @@ static void check_pixels(void)
 }
 
 static void check_outcome(const way *how, fault_kind kind, tz_result result,
-                          const tz_read_report *report, const tz_error *err)
+                          const plain_report *report, const tz_error *err)
 {
     /* smaller batches, or the CPU: which still has to copy to buffers of the device */
     if (kind == FAULT_NO_MEMORY && !how->strict && !how->to_device && result == TZ_ERR_NOMEM)
@@ -101,7 +103,7 @@ static void check_outcome(const way *how, fault_kind kind, tz_result result,
 static bool fails_at(const way *how, uint64_t n, fault_kind kind)
 {
     tz_device_memory *memory = NULL;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     tz_device *device = fault_open();
     if (how->to_device)
@@ -140,8 +142,8 @@ enum { ITEMS = 3 };
 typedef struct batch {
     uint8_t pixels[ITEMS][PIXELS];
     tz_tile_status tiles[ITEMS][ACROSS * DOWN];
-    tz_outcome outcomes[ITEMS];
-    tz_item items[ITEMS];
+    plain_outcome outcomes[ITEMS];
+    plain_item items[ITEMS];
 } batch;
 
 /* Each item has a file of its own, so that some are done when the device is lost. */
@@ -149,14 +151,14 @@ static void begin_batch(batch *b, tz_file *const files[ITEMS])
 {
     *b = (batch){0};
     for (size_t i = 0; i < ITEMS; i++) {
-        b->outcomes[i] = (tz_outcome){.tiles = b->tiles[i], .tile_room = ACROSS * DOWN};
-        b->items[i] = (tz_item){.file = files[i],
-                                .into = {.data = b->pixels[i],
-                                         .dtype = TZ_DTYPE_UINT8,
-                                         .bands = 1,
-                                         .height = DOWN * TILE,
-                                         .width = ACROSS * TILE},
-                                .outcome = &b->outcomes[i]};
+        b->outcomes[i] = (plain_outcome){.tiles = b->tiles[i], .tile_room = ACROSS * DOWN};
+        b->items[i] = (plain_item){.file = files[i],
+                                   .into = {.data = b->pixels[i],
+                                            .dtype = TZ_DTYPE_UINT8,
+                                            .bands = 1,
+                                            .height = DOWN * TILE,
+                                            .width = ACROSS * TILE},
+                                   .outcome = &b->outcomes[i]};
     }
 }
 
@@ -178,16 +180,16 @@ static bool is_lost_at(uint64_t nth, tz_file *const files[ITEMS], bool strict)
 {
     static batch b;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err = {.result = TZ_OK};
     tz_device *device = fault_open();
     begin_batch(&b, files);
     how.device = device;
     how.strict_device = strict;
-    how.device_bytes = 12000;
+    how.max_device_bytes = 12000;
     how.threads = 1;
     fault_set(FAULT_SYNC, nth, FAULT_LOST);
-    const tz_result result = tz_read_batch(b.items, ITEMS, &how, &report, &err);
+    const tz_result result = plain_read_batch(b.items, ITEMS, &how, &report, &err);
     const bool is_lost = result != TZ_OK || report.device.reason[0];
     if (is_lost && strict) {
         assert_int_equal(result, TZ_ERR_DEVICE);
@@ -228,7 +230,7 @@ static void a_device_that_failed_before(void **state)
 {
     (void)state;
     tz_device *device = fault_open();
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     fault_set(FAULT_SYNC, 1, FAULT_ONCE);
     assert_int_equal(tz_device_sync(device, 0, &err), TZ_ERR_DEVICE);
@@ -246,7 +248,7 @@ static void every_allocation_fails_in_turn(void **state)
     for (size_t i = 0; i < WAYS; i++) {
         for (uint64_t n = 1;; n++) {
             tz_device_memory *memory = NULL;
-            tz_read_report report;
+            plain_report report;
             tz_error err;
             tz_device *device = fault_open();
             if (ways[i].to_device)
@@ -274,7 +276,7 @@ static void read_full_device(tz_device *device, tz_device_memory *memory)
 {
     const way how = {.to_device = memory != NULL};
     const way strict = {.to_device = memory != NULL, .strict = true};
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     if (read_file(device, &how, memory, &report, &err) != TZ_OK)
         fail_msg("%s", err.message);
@@ -329,7 +331,7 @@ static void memory_that_is_gone_makes_batches_smaller(void **state)
     (void)state;
     const way how = {.device_bytes = 60000};
     tz_device_options keeps_nothing = fault_options;
-    tz_read_report whole, report;
+    plain_report whole, report;
     tz_device *device = NULL;
     tz_error err;
     keeps_nothing.max_pinned_bytes = 1;
@@ -361,22 +363,22 @@ static void no_memory_while_a_plan_is_measured_again(void **state)
     for (uint64_t i = 1; i < STRIPS; i++)
         tb_patch_item(b, 0, TZ_TAG_STRIP_BYTE_COUNTS, i, 0);
     tz_file *strips = tf_open(b);
-    const tz_item item = {
+    const plain_item item = {
         .file = strips,
         .into = {
             .data = rows, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = STRIPS, .width = WIDTH}};
     keeps_nothing.max_pinned_bytes = 1;
     options.threads = 1;
     for (uint64_t n = 1, failures = 1; failures > 0; n++) {
-        tz_read_report report;
+        plain_report report;
         tz_error err = {.result = TZ_OK};
         assert_int_equal(tz_device_open(&options.device, fault_device_id(), &keeps_nothing, &err),
                          TZ_OK);
-        assert_int_equal(tz_read(&item, &options, &report, &err), TZ_OK);
+        assert_int_equal(plain_read(&item, &options, &report, &err), TZ_OK);
         fault_set(FAULT_PINNED, 1, FAULT_NO_MEMORY);
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
-        const tz_result result = tz_read(&item, &options, &report, &err);
+        const tz_result result = plain_read(&item, &options, &report, &err);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
         fault_reset();
@@ -398,26 +400,26 @@ static void casts_without_double_precision(void **state)
     tz_device *device = fault_open();
     tz_device_memory *memory = NULL;
     tz_read_options options = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     static float before[3 * PIXELS], after[3 * PIXELS];
-    tz_item item = {.file = file,
-                    .into = {.dtype = TZ_DTYPE_FLOAT32,
-                             .bands = 1,
-                             .height = DOWN * TILE,
-                             .width = ACROSS * TILE,
-                             .offset = 2 * sizeof(float),
-                             .band_stride = sizeof after,
-                             .row_stride = 3 * sizeof(float) * ACROSS * TILE,
-                             .column_stride = 3 * sizeof(float)}};
+    plain_item item = {.file = file,
+                       .into = {.dtype = TZ_DTYPE_FLOAT32,
+                                .bands = 1,
+                                .height = DOWN * TILE,
+                                .width = ACROSS * TILE,
+                                .offset = 2 * sizeof(float),
+                                .band_stride = sizeof after,
+                                .row_stride = 3 * sizeof(float) * ACROSS * TILE,
+                                .column_stride = 3 * sizeof(float)}};
     for (size_t i = 0; i < 3 * PIXELS; i++)
         before[i] = (float)i;
     assert_int_equal(tz_device_memory_alloc(&memory, device, sizeof before, &err), TZ_OK);
     assert_int_equal(tz_device_copy_in(memory, 0, before, sizeof before, &err), TZ_OK);
-    item.into.memory = memory;
+    plain_on_device(&item.into, memory);
     options.device = device;
     for (unsigned packed = 0; packed < 2; packed++) {
-        const tz_result result = tz_read(&item, &options, &report, &err);
+        const tz_result result = plain_read(&item, &options, &report, &err);
         assert_int_equal(result, TZ_OK);
         assert_string_equal(report.device.id, "");
         assert_non_null(strstr(report.device.reason, "double precision"));
@@ -437,10 +439,10 @@ static void casts_without_double_precision(void **state)
         }
         item.into.band_stride = item.into.row_stride = item.into.column_stride = 0;
     }
-    assert_int_equal(tz_plan_read(&report, &item, 1, &options, &err), TZ_OK);
+    assert_int_equal(plain_plan_read(&report, &item, 1, &options, &err), TZ_OK);
     assert_non_null(strstr(report.device.reason, "double precision"));
     options.strict_device = true;
-    assert_int_equal(tz_read(&item, &options, &report, &err), TZ_ERR_UNSUPPORTED);
+    assert_int_equal(plain_read(&item, &options, &report, &err), TZ_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, fault_device_id()));
     tz_device_memory_free(memory);
     assert_int_equal(tz_device_close_checked(device, &err), TZ_OK);
@@ -460,16 +462,16 @@ static void *read_often(void *argument)
     for (int i = 0; i < 20 && r->good; i++) {
         uint8_t own[PIXELS];
         tz_read_options options = TZ_READ_OPTIONS_INIT;
-        tz_read_report report;
-        const tz_item item = {.file = file,
-                              .into = {.data = own,
-                                       .dtype = TZ_DTYPE_UINT8,
-                                       .bands = 1,
-                                       .height = DOWN * TILE,
-                                       .width = ACROSS * TILE}};
+        plain_report report;
+        const plain_item item = {.file = file,
+                                 .into = {.data = own,
+                                          .dtype = TZ_DTYPE_UINT8,
+                                          .bands = 1,
+                                          .height = DOWN * TILE,
+                                          .width = ACROSS * TILE}};
         options.device = r->device;
-        options.device_bytes = i % 2 ? 60000 : 0;
-        r->good = tz_read(&item, &options, &report, NULL) == TZ_OK &&
+        options.max_device_bytes = i % 2 ? 60000 : 0;
+        r->good = plain_read(&item, &options, &report, NULL) == TZ_OK &&
                   strcmp(report.device.id, fault_device_id()) == 0 && report.device.uploads > 0;
     }
     return NULL;
@@ -502,7 +504,7 @@ static void auto_takes_what_pays(void **state)
     (void)state;
     tz_device *device = NULL;
     tz_device_memory *memory = NULL;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     assert_int_equal(tz_device_open(&device, "auto", &fault_options, &err), TZ_OK);
     assert_string_equal(tz_device_get_info(device)->id, fault_device_id());

@@ -6,6 +6,7 @@
 
 #include "support/deferred_source.h"
 #include "support/device/test_device.h"
+#include "support/plain_read.h"
 #include "support/tile_file.h"
 
 enum {
@@ -33,7 +34,7 @@ static uint32_t below(uint32_t count)
 typedef struct outcome {
     tz_result result;
     tz_error err;
-    tz_read_report report;
+    plain_report report;
     uint8_t pixels[PIXELS], mask[PIXELS];
     tz_tile_status tiles[TILES];
     uint64_t failed;
@@ -49,26 +50,26 @@ static void read_file(outcome *o, const tz_file *file, const way *how)
 {
     tz_read_options options = TZ_READ_OPTIONS_INIT;
     tz_device_memory *memory = NULL;
-    tz_outcome list = {.tiles = how->with_list ? o->tiles : NULL, .tile_room = TILES};
-    tz_item item = {.file = file,
-                    .into = {.data = o->pixels,
-                             .dtype = TZ_DTYPE_UINT8,
-                             .bands = 1,
-                             .height = DOWN * TILE,
-                             .width = WIDTH},
-                    .outcome = &list};
+    plain_outcome list = {.tiles = how->with_list ? o->tiles : NULL, .tile_room = TILES};
+    plain_item item = {.file = file,
+                       .into = {.data = o->pixels,
+                                .dtype = TZ_DTYPE_UINT8,
+                                .bands = 1,
+                                .height = DOWN * TILE,
+                                .width = WIDTH},
+                       .outcome = &list};
     memset(o, 0, sizeof *o);
     item.mask = item.into;
     item.mask.data = o->mask;
     if (how->to_device) {
         assert_int_equal(tz_device_memory_alloc(&memory, test_device, 2 * PIXELS, NULL), TZ_OK);
-        item.into.data = item.mask.data = NULL;
-        item.into.memory = item.mask.memory = memory;
+        plain_on_device(&item.into, memory);
+        plain_on_device(&item.mask, memory);
         item.mask.offset = PIXELS;
     }
     options.device = how->device;
-    options.device_bytes = how->device_bytes;
-    o->result = tz_read(&item, &options, &o->report, &o->err);
+    options.max_device_bytes = how->device_bytes;
+    o->result = plain_read(&item, &options, &o->report, &o->err);
     o->failed = list.tiles_failed;
     if (memory && o->result == TZ_OK) {
         assert_int_equal(tz_device_copy_out(o->pixels, memory, 0, PIXELS, NULL), TZ_OK);
@@ -78,7 +79,7 @@ static void read_file(outcome *o, const tz_file *file, const way *how)
 }
 
 /* A list of kinds of warnings, whatever their order. */
-static uint64_t warnings_of(const tz_read_report *report)
+static uint64_t warnings_of(const plain_report *report)
 {
     uint64_t sum = report->warnings_dropped;
     for (uint32_t i = 0; i < report->warning_count; i++)
@@ -281,22 +282,22 @@ static void tiles_larger_than_the_device(void **state)
     tz_file *file = tf_open(b);
     tz_device *device = test_device_open(&how);
     tz_read_options options = TZ_READ_OPTIONS_INIT;
-    const tz_item item = {
+    const plain_item item = {
         .file = file,
         .window = {0, 0, 4, 4},
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 4, .width = 4}};
     options.device = device;
     options.strict_device = true;
-    assert_int_equal(tz_read(&item, &options, NULL, &err), TZ_ERR_LIMIT);
+    assert_int_equal(plain_read(&item, &options, NULL, &err), TZ_ERR_LIMIT);
     options.device = test_device;
     options.strict_device = false;
-    options.device_bytes = 1 << 20;
-    assert_int_equal(tz_read(&item, &options, NULL, &err), TZ_ERR_LIMIT);
-    assert_string_equal(err.limit, "device_bytes");
-    options.device_bytes = 0;
-    options.max_memory = 1 << 20;
-    assert_int_equal(tz_read(&item, &options, NULL, &err), TZ_ERR_LIMIT);
-    assert_string_equal(err.limit, "max_memory");
+    options.max_device_bytes = 1 << 20;
+    assert_int_equal(plain_read(&item, &options, NULL, &err), TZ_ERR_LIMIT);
+    assert_string_equal(err.limit, "max_device_bytes");
+    options.max_device_bytes = 0;
+    options.max_host_bytes = 1 << 20;
+    assert_int_equal(plain_read(&item, &options, NULL, &err), TZ_ERR_LIMIT);
+    assert_string_equal(err.limit, "max_host_bytes");
     tz_device_close(device);
     tz_close(file);
     tb_free(b);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support/device/mixed_case.h"
+#include "support/plain_read.h"
 
 enum { LAST = MIXED_TILES - 1 };
 
@@ -15,24 +16,24 @@ static mixed_ask ask_for(tz_device *device)
     const tz_read_options defaults = TZ_READ_OPTIONS_INIT;
     mixed_ask ask = {.how = defaults};
     ask.how.device = device;
-    ask.how.lossy_on_device = true;
+    ask.how.allow_vendor_codecs = ask.how.allow_inexact = true;
     return ask;
 }
 
 /* Reads it; all is as the CPU has it. */
-static tz_read_report read_right(const mixed *m, const mixed_ask *ask)
+static plain_report read_right(const mixed *m, const mixed_ask *ask)
 {
     mixed_answer cpu = mixed_read_by_cpu(m, ask);
     mixed_answer found = mixed_read(m, ask);
     mixed_check_same(&found, &cpu);
-    const tz_read_report report = found.report;
+    const plain_report report = found.report;
     mixed_answer_free(&cpu);
     mixed_answer_free(&found);
     return report;
 }
 
 /* Every library had its part, in one call for all tiles of a codec. */
-static void check_use(const tz_read_report *report)
+static void check_use(const plain_report *report)
 {
     const tz_device_use *use = &report->device;
     if (use->id[0] == '\0')
@@ -278,7 +279,7 @@ static void arguments_hold_whoever_reads(void **state)
             assert_int_equal(found.result, TZ_ERR_DEVICE);
             mixed_answer_free(&found);
         } else {
-            const tz_read_report report = read_right(&m, &ask);
+            const plain_report report = read_right(&m, &ask);
             assert_true((report.device.reason[0] != '\0') == (f->harm == HARMS_DEVICE));
         }
         close_faulty(device);
@@ -298,11 +299,11 @@ static void little_memory(void **state)
     for (unsigned i = 0; i < 4; i++) {
         mixed_ask ask = ask_for_much(device, i);
         ask.on_device = i / 2;
-        ask.how.device_bytes = 300000;
-        const tz_read_report report = read_right(&m, &ask);
+        ask.how.max_device_bytes = 300000;
+        const plain_report report = read_right(&m, &ask);
         assert_non_null(strstr(report.device.library_reason, "more than half"));
         assert_true(report.device.waves > 1);
-        assert_true(report.device.memory <= ask.how.device_bytes);
+        assert_true(report.device.memory <= ask.how.max_device_bytes);
         ask.how.strict_device = true;
         mixed_answer found = mixed_read(&m, &ask);
         assert_int_equal(found.result, TZ_ERR_LIMIT);

@@ -14,6 +14,7 @@
 #include "kernels/xxhash.h"
 #include "support/device/cuda_steps.h"
 #include "support/device/library_text.h"
+#include "support/plain_read.h"
 #include "support/tile_file.h"
 
 enum { PIXELS = TILE * TILE };
@@ -131,17 +132,17 @@ static void free_image(image *i)
     free(i->pixels);
 }
 
-static tz_result read_image(image *i, const tz_read_options *how, tz_read_report *report,
+static tz_result read_image(image *i, const tz_read_options *how, plain_report *report,
                             tz_error *err)
 {
-    const tz_item item = {.file = i->file,
-                          .into = {.data = i->pixels,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = 1,
-                                   .height = i->down * TILE,
-                                   .width = i->across * TILE}};
+    const plain_item item = {.file = i->file,
+                             .into = {.data = i->pixels,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = 1,
+                                      .height = i->down * TILE,
+                                      .width = i->across * TILE}};
     memset(i->pixels, 0xA5, (size_t)i->across * i->down * TILE * TILE);
-    return tz_read(&item, how, report, err);
+    return plain_read(&item, how, report, err);
 }
 
 static void check_pixels(const image *i)
@@ -152,13 +153,13 @@ static void check_pixels(const image *i)
 }
 
 /* Reads it, and all pixels are right. */
-static tz_read_report read_right(image *i, tz_device *device, uint64_t device_bytes)
+static plain_report read_right(image *i, tz_device *device, uint64_t device_bytes)
 {
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     how.device = device;
-    how.device_bytes = device_bytes;
+    how.max_device_bytes = device_bytes;
     const tz_result result = read_image(i, &how, &report, &err);
     if (result != TZ_OK)
         print_message("%s\n", err.message);
@@ -179,7 +180,7 @@ static calls count_calls(tz_device *device, int stream, uint32_t across, uint32_
     (void)read_right(&i, device, 0); /* what is made once */
     cuda_fake_reset(control);
     control->keep_steps = true;
-    const tz_read_report report = read_right(&i, device, 0);
+    const plain_report report = read_right(&i, device, 0);
     const calls c = {steps_with(control, "cu"), steps_with(control, "nvcomp"),
                      steps_with(control, "DecompressAsync")};
     assert_int_equal(report.device.tiles, across * down);
@@ -215,7 +216,7 @@ static void nothing_to_read(void **state)
     tz_error err;
     how.device = open_with(NVCOMP_FAKE_6);
     control->keep_steps = true;
-    assert_int_equal(tz_read_batch(NULL, 0, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(NULL, 0, &how, NULL, &err), TZ_OK);
     assert_int_equal(steps_with(control, "nvcomp"), 0);
     close_it(how.device);
 }
@@ -226,7 +227,7 @@ static void the_report_names_it(void **state)
     image i = image_of(STREAM_DEFLATE, 3, 2);
     for (size_t k = 0; k < RELEASES; k++) {
         tz_device *device = open_with(libraries[k]);
-        const tz_read_report report = read_right(&i, device, 0);
+        const plain_report report = read_right(&i, device, 0);
         assert_string_equal(report.device.library, names[k]);
         assert_string_equal(report.device.library_reason, "");
         close_it(device);
@@ -234,7 +235,7 @@ static void the_report_names_it(void **state)
     static const char *const none[] = {"", "/nowhere/libnvcomp.so.6", NVCOMP_FAKE_7};
     for (size_t k = 0; k < 3; k++) {
         tz_device *device = open_with(none[k]);
-        const tz_read_report report = read_right(&i, device, 0);
+        const plain_report report = read_right(&i, device, 0);
         assert_string_equal(report.device.library, "");
         assert_int_equal(report.device.library_calls, 0);
         assert_int_equal(report.device.tiles, 6);
@@ -248,7 +249,7 @@ typedef struct reader {
     image image;
     tz_device *device;
     tz_result result;
-    tz_read_report report;
+    plain_report report;
 } reader;
 
 static void *read_in_thread(void *user)
@@ -290,8 +291,8 @@ static void waves_have_room_for_it(void **state)
     image i = image_of(STREAM_ZSTD, 8, 4);
     for (size_t k = 0; k < RELEASES; k++) {
         tz_device *device = open_with(libraries[k]);
-        const tz_read_report whole = read_right(&i, device, 0);
-        const tz_read_report report = read_right(&i, device, whole.device.memory / 2);
+        const plain_report whole = read_right(&i, device, 0);
+        const plain_report report = read_right(&i, device, whole.device.memory / 2);
         assert_true(report.device.memory <= whole.device.memory / 2);
         assert_true(report.device.waves > 1);
         assert_int_equal(report.device.library_calls, report.device.waves);
@@ -324,7 +325,7 @@ static void wrong_chunks(void **state)
         for (uint64_t chunk = 1; chunk <= 8; chunk++) {
             *control_of(library) =
                 (nvcomp_fake_control){.fail_chunk = chunk, .fail_status = cases[i % CASES].status};
-            const tz_read_report report = read_right(&read, device, 0);
+            const plain_report report = read_right(&read, device, 0);
             assert_int_equal(control_of(library)->chunks, 8);
             assert_int_equal(control_of(library)->fail_chunk, 0);
             assert_int_equal(report.device.tiles, 8);
@@ -354,7 +355,7 @@ static void batches_that_it_does_not_take(void **state)
     (void)read_right(&i, device, 0);
     for (size_t k = 0; k < 2; k++) {
         fail_at(functions[k], 1, 11);
-        tz_read_report report = read_right(&i, device, 0);
+        plain_report report = read_right(&i, device, 0);
         assert_string_equal(report.device.library, "");
         assert_non_null(strstr(report.device.library_reason, "NotSupported (11)"));
         assert_int_equal(report.device.tiles, 6);
@@ -376,7 +377,7 @@ static void questions_that_fail(void **state)
     for (size_t k = 0; k < 4; k++) {
         tz_device *device = open_with(NVCOMP_FAKE_6);
         fail_at(functions[k > 0], k > 0 ? k : 1, 10);
-        tz_read_report report = read_right(&i, device, 0);
+        plain_report report = read_right(&i, device, 0);
         assert_string_equal(report.device.library, "");
         assert_int_equal(report.device.tiles, 6);
         report = read_right(&other, device, 0);
@@ -399,7 +400,7 @@ static void it_misbehaves(void **state)
         tz_device *device = open_with(libraries[k / 3]);
         (void)read_right(&i, device, 0);
         fail_at("nvcompBatchedDeflateDecompressAsync", 1, codes[k % 3]);
-        tz_read_report report = read_right(&i, device, 0);
+        plain_report report = read_right(&i, device, 0);
         assert_int_equal(control->fail_nth, 0);
         assert_string_equal(report.device.id, "cuda:0");
         assert_int_equal(report.device.tiles, 6);
@@ -439,7 +440,7 @@ static void it_fails_its_trial(void **state)
             fail_at("nvcompBatchedDeflateDecompressAsync", 1, 1000);
         if (k == 3)
             fail_at("cuMemAlloc_v2", 1, 2);
-        tz_read_report report = read_right(&i, device, 0);
+        plain_report report = read_right(&i, device, 0);
         assert_string_equal(report.device.id, "cuda:0");
         assert_int_equal(report.device.tiles, 6);
         assert_string_equal(report.device.library, "");
@@ -462,7 +463,7 @@ static void it_breaks_the_device(void **state)
     for (unsigned strict = 0; strict < 2; strict++) {
         tz_device *device = open_with(NVCOMP_FAKE_5);
         tz_read_options how = TZ_READ_OPTIONS_INIT;
-        tz_read_report report;
+        plain_report report;
         tz_error err;
         steps_try_libraries(device);
         how.device = device;
@@ -515,14 +516,14 @@ static void frames_without_sizes(void **state)
         tz_device *device = open_with(library);
         *control_of(library) = (nvcomp_fake_control){.needs_size = needs};
         for (unsigned turn = 0; turn < 2; turn++) {
-            tz_read_report report = read_right(&none, device, 0);
+            plain_report report = read_right(&none, device, 0);
             assert_int_equal(report.device.tiles, 8);
             assert_int_equal(report.device.library_calls, !needs);
             assert_int_equal(report.device.library_reason[0] != '\0', needs);
         }
         assert_int_equal(control_of(library)->batches, needs ? 1 : 3);
         control_of(library)->chunks = 0;
-        const tz_read_report report = read_right(&some, device, 0);
+        const plain_report report = read_right(&some, device, 0);
         assert_int_equal(report.device.tiles, 8);
         assert_int_equal(report.device.library_calls, 1);
         assert_int_equal(control_of(library)->chunks, 8);

@@ -9,6 +9,7 @@
 #include "device/ops/decode.h"
 #include "support/device/test_device.h"
 #include "support/device/timeline.h"
+#include "support/plain_read.h"
 #include "support/tile_file.h"
 
 /* ---- a source that is slow to answer ---- */
@@ -87,18 +88,18 @@ static tz_file *open_slow(const tb *b, const tile_stream *stream)
 
 typedef struct costs {
     tz_device_counts counts;
-    tz_read_report report;
+    plain_report report;
 } costs;
 
-static tz_item item_of(const tz_file *file, uint8_t *pixels)
+static plain_item item_of(const tz_file *file, uint8_t *pixels)
 {
     const tz_info *info = tz_file_get_info(file);
-    return (tz_item){.file = file,
-                     .into = {.data = pixels,
-                              .dtype = TZ_DTYPE_UINT8,
-                              .bands = info->bands,
-                              .height = info->height,
-                              .width = info->width}};
+    return (plain_item){.file = file,
+                        .into = {.data = pixels,
+                                 .dtype = TZ_DTYPE_UINT8,
+                                 .bands = info->bands,
+                                 .height = info->height,
+                                 .width = info->width}};
 }
 
 static size_t pixel_count(const tz_file *file)
@@ -113,27 +114,26 @@ static costs read_file(const tz_file *file, bool to_device, uint64_t device_byte
     const size_t size = pixel_count(file);
     uint8_t *expected = calloc(1, size);
     uint8_t *found = calloc(1, size);
-    tz_item item = item_of(file, expected);
+    plain_item item = item_of(file, expected);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_device_memory *memory = NULL;
-    tz_read_report plan;
+    plain_report plan;
     tz_error err;
     costs out;
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
     how.device = test_device;
-    how.device_bytes = device_bytes;
+    how.max_device_bytes = device_bytes;
     item.into.data = found;
     if (to_device) {
         assert_int_equal(tz_device_memory_alloc(&memory, test_device, size, &err), TZ_OK);
-        item.into.data = NULL;
-        item.into.memory = memory;
+        plain_on_device(&item.into, memory);
     }
-    assert_int_equal(tz_plan_read(&plan, &item, 1, &how, &err), TZ_OK);
+    assert_int_equal(plain_plan_read(&plan, &item, 1, &how, &err), TZ_OK);
     tz_device_begin_wave(test_device);
     timeline_start(test_device);
     event_count = 0;
     is_recording = true;
-    const tz_result result = tz_read(&item, &how, &out.report, &err);
+    const tz_result result = plain_read(&item, &how, &out.report, &err);
     is_recording = false;
     timeline_stop(test_device);
     tz_device_get_counts(test_device, NULL, &out.counts);
@@ -283,7 +283,7 @@ static void all_sources_are_asked_before_any_is_waited_for(void **state)
     enum { FILES = 5 };
     tb *built[FILES];
     tz_file *files[FILES];
-    tz_item items[2 * FILES];
+    plain_item items[2 * FILES];
     static uint8_t pixels[2 * FILES][3 * 32 * 32];
     static uint8_t expected[2 * FILES][3 * 32 * 32];
     tz_read_options how = TZ_READ_OPTIONS_INIT;
@@ -297,14 +297,14 @@ static void all_sources_are_asked_before_any_is_waited_for(void **state)
     }
     for (size_t i = 0; i < FILES; i++)
         items[FILES + i] = item_of(files[FILES - 1 - i], expected[FILES + i]);
-    assert_int_equal(tz_read_batch(items, 2 * FILES, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(items, 2 * FILES, &how, NULL, &err), TZ_OK);
     for (size_t i = 0; i < 2 * FILES; i++)
         items[i].into.data = pixels[i];
     how.device = test_device;
     timeline_start(test_device);
     event_count = 0;
     is_recording = true;
-    assert_int_equal(tz_read_batch(items, 2 * FILES, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(items, 2 * FILES, &how, NULL, &err), TZ_OK);
     is_recording = false;
     timeline_stop(test_device);
     assert_memory_equal(pixels, expected, sizeof pixels);
@@ -317,14 +317,14 @@ static void all_sources_are_asked_before_any_is_waited_for(void **state)
     }
 }
 
-static void expect_no_call(const tz_item *items, size_t count, const char *reason)
+static void expect_no_call(const plain_item *items, size_t count, const char *reason)
 {
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     how.device = test_device;
     timeline_start(test_device);
-    assert_int_equal(tz_read_batch(items, count, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(items, count, &how, &report, &err), TZ_OK);
     timeline_stop(test_device);
     assert_int_equal(timeline.count, 0);
     assert_string_equal(report.device.id, "");
@@ -339,7 +339,7 @@ static void no_tiles_no_calls(void **state)
     tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_JPEG_RGB], 2, 2, NULL);
     tz_file *file = open_slow(b, &tile_streams[STREAM_JPEG_RGB]);
     static uint8_t pixels[3 * 32 * 32];
-    const tz_item item = item_of(file, pixels);
+    const plain_item item = item_of(file, pixels);
     expect_no_call(&item, 1, "decodes no tile");
     tz_close(file);
     tb_free(b);

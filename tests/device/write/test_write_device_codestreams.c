@@ -13,6 +13,7 @@
 #include "support/device/device_rows.h"
 #include "support/device/library_report.h"
 #include "support/device/library_text.h"
+#include "support/plain_read.h"
 #include "support/raster_variants.h"
 
 #define JPEG_NAME "nvJPEG 13.2.3"
@@ -86,7 +87,8 @@ static uint8_t *read_level(const tz_memory *memory, const raster *r, uint32_t le
     const uint32_t height = (r->spec.height + (1u << level) - 1) >> level;
     const int64_t sample = (int64_t)tz_dtype_size(r->spec.dtype);
     *size = (size_t)width * height * r->spec.bands * (size_t)sample;
-    const tz_buffer into = {.data = malloc(*size),
+    const tz_buffer into = {.struct_size = sizeof(tz_buffer),
+                            .data = malloc(*size),
                             .dtype = r->spec.dtype,
                             .bands = r->spec.bands,
                             .height = height,
@@ -94,8 +96,8 @@ static uint8_t *read_level(const tz_memory *memory, const raster *r, uint32_t le
                             .band_stride = sample * width * height,
                             .row_stride = sample * width,
                             .column_stride = sample};
-    const tz_item item = {.file = file, .level = level, .into = into};
-    if (tz_read(&item, NULL, NULL, &err) != TZ_OK)
+    const plain_item item = {.file = file, .level = level, .into = into};
+    if (plain_read(&item, NULL, NULL, &err) != TZ_OK)
         fail_msg("%s", err.message);
     tz_close(file);
     return into.data;

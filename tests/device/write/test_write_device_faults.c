@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/device/fault_device.h"
 #include "support/device/test_device.h"
+#include "support/plain_read.h"
 #include "support/raster_variants.h"
 #include "support/scratch.h"
 
@@ -60,16 +61,17 @@ static tz_result write_file(tz_device *device, const raster *r, tz_error *err)
     const tz_write_options options = options_of(device);
     tz_buffer there = r->pixels;
     tz_writer *writer = NULL;
-    there.data = NULL;
+    tz_device_memory *memory = NULL;
     there.band_stride = there.row_stride = there.column_stride = 0;
-    TZ_TRY(tz_device_memory_alloc(&there.memory, device, 64 * 64, err));
+    TZ_TRY(tz_device_memory_alloc(&memory, device, 64 * 64, err));
+    plain_on_device(&there, memory);
     tz_result result = tz_create(&writer, scratch_path("a.tif"), &r->spec, &options, err);
     if (result == TZ_OK)
         result = give_rows(writer, r, &there, err);
     if (result == TZ_OK)
         result = tz_commit(writer, NULL, err);
     tz_writer_close(writer);
-    tz_device_memory_free(there.memory);
+    tz_device_memory_free(memory);
     return result;
 }
 

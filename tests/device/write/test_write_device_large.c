@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "support/alloc_hook.h"
 #include "support/device/test_device.h"
+#include "support/plain_read.h"
 #include "support/raster.h"
 #include "support/scratch.h"
 
@@ -43,12 +44,16 @@ static void fill(float *rows, uint32_t row)
 static tz_result write_batch(tz_writer *writer, const float *rows, tz_device_memory *there,
                              uint32_t row, tz_error *err)
 {
-    tz_buffer buffer = {.dtype = TZ_DTYPE_FLOAT32, .bands = 1, .height = BATCH, .width = SIZE};
+    tz_buffer buffer = {.struct_size = sizeof(tz_buffer),
+                        .dtype = TZ_DTYPE_FLOAT32,
+                        .bands = 1,
+                        .height = BATCH,
+                        .width = SIZE};
     if (row / BATCH % 2 == 0) {
         buffer.data = (void *)(uintptr_t)rows;
         return tz_write_rows(writer, &buffer, NULL, err);
     }
-    buffer.memory = there;
+    plain_on_device(&buffer, there);
     const tz_result result =
         tz_device_copy_in(there, 0, rows, (uint64_t)BATCH * SIZE * sizeof *rows, err);
     return result == TZ_OK ? tz_write_rows(writer, &buffer, NULL, err) : result;
@@ -61,14 +66,14 @@ static void check_pixels(const char *path)
     float *rows = malloc((size_t)BATCH * SIZE * sizeof *rows);
     assert_int_equal(tz_open(&file, path, NULL, &err), TZ_OK);
     for (uint32_t row = 0; row < SIZE; row += BATCH) {
-        const tz_item item = {.file = file,
-                              .window = {.row = row, .width = SIZE, .height = BATCH},
-                              .into = {.data = rows,
-                                       .dtype = TZ_DTYPE_FLOAT32,
-                                       .bands = 1,
-                                       .height = BATCH,
-                                       .width = SIZE}};
-        assert_int_equal(tz_read(&item, NULL, NULL, &err), TZ_OK);
+        const plain_item item = {.file = file,
+                                 .window = {.row = row, .width = SIZE, .height = BATCH},
+                                 .into = {.data = rows,
+                                          .dtype = TZ_DTYPE_FLOAT32,
+                                          .bands = 1,
+                                          .height = BATCH,
+                                          .width = SIZE}};
+        assert_int_equal(plain_read(&item, NULL, NULL, &err), TZ_OK);
         for (uint32_t y = 0; y < BATCH; y++)
             for (uint32_t x = 0; x < SIZE; x++)
                 if (rows[(size_t)y * SIZE + x] != value_at(row + y, x))

@@ -112,10 +112,7 @@ static tz_buffer part(const tz_buffer *b, uint32_t row, uint32_t rows)
 {
     tz_buffer p = *b;
     p.height = rows;
-    if (p.memory)
-        p.offset += (uint64_t)(row * b->row_stride);
-    else
-        p.data = (uint8_t *)b->data + row * b->row_stride;
+    p.offset += (uint64_t)(row * b->row_stride);
     return p;
 }
 
@@ -139,8 +136,8 @@ static tz_memory write_mixed(const raster *r, const tz_write_options *options, u
     }
     assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
     tz_writer_close(writer);
-    tz_device_memory_free(pixels.memory);
-    tz_device_memory_free(mask.memory);
+    tz_device_memory_free(pixels.data);
+    tz_device_memory_free(mask.data);
     return out;
 }
 
@@ -173,15 +170,15 @@ static tz_result fill_device(void *user, const tz_window *window, const tz_buffe
                              const tz_buffer *mask, tz_error *err)
 {
     const copier *c = user;
-    assert_null(pixels->data);
-    assert_null(mask->memory);
+    assert_int_equal(pixels->memory, TZ_MEMORY_DEVICE);
+    assert_null(mask->data);
     assert_int_equal(pixels->column_stride, c->host->column_stride);
     for (uint32_t y = 0; y < window->height; y++) {
         const uint8_t *from = (const uint8_t *)c->host->data +
                               (window->row + y) * c->host->row_stride +
                               window->column * c->host->column_stride;
         const tz_result result =
-            tz_device_copy_in(pixels->memory, pixels->offset + (uint64_t)(y * pixels->row_stride),
+            tz_device_copy_in(pixels->data, pixels->offset + (uint64_t)(y * pixels->row_stride),
                               from, window->width * tz_dtype_size(pixels->dtype), err);
         if (result != TZ_OK)
             return result;
@@ -259,12 +256,15 @@ static void wrong_rows_are_refused(void **state)
     wrong.offset = UINT64_MAX;
     refuse(&r, &wrong, &mask, "past the end");
     wrong = pixels;
-    wrong.data = r.pixels.data;
-    refuse(&r, &wrong, &mask, "both data and device memory");
-    tz_device_memory_free(foreign.memory);
+    wrong.memory = (tz_memory_kind)(TZ_MEMORY_DEVICE + 1);
+    refuse(&r, &wrong, &mask, "of a kind that does not exist");
+    wrong = pixels;
+    wrong.struct_size = 0;
+    refuse(&r, &wrong, &mask, "struct_size");
+    tz_device_memory_free(foreign.data);
     tz_device_close(other);
-    tz_device_memory_free(pixels.memory);
-    tz_device_memory_free(mask.memory);
+    tz_device_memory_free(pixels.data);
+    tz_device_memory_free(mask.data);
     raster_free(&r);
 }
 

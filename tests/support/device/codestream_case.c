@@ -8,6 +8,7 @@
 #include "fakes/nvidia/nvidia_fake_load.h"
 #include "support/device/cuda_steps.h"
 #include "support/device/library_text.h"
+#include "support/plain_read.h"
 
 enum { WIDTH = 70, HEIGHT = 50, MOST_IMAGES = 8 };
 
@@ -91,18 +92,18 @@ static void set_buffers(codestream_image *i, tz_window window)
     const tz_info *info = tz_file_get_info(i->file);
     const bool whole = window.width == 0;
     tz_error err;
-    i->item = (tz_item){.file = i->file,
-                        .window = window,
-                        .into = {.dtype = info->dtype,
-                                 .bands = info->bands,
-                                 .width = whole ? info->width : window.width,
-                                 .height = whole ? info->height : window.height}};
+    i->item = (plain_item){.file = i->file,
+                           .window = window,
+                           .into = {.dtype = info->dtype,
+                                    .bands = info->bands,
+                                    .width = whole ? info->width : window.width,
+                                    .height = whole ? info->height : window.height}};
     i->size =
         (size_t)i->item.into.width * i->item.into.height * info->bands * tz_dtype_size(info->dtype);
     i->expected = malloc(i->size);
     i->found = malloc(i->size);
     i->item.into.data = i->expected;
-    const tz_result result = tz_read(&i->item, NULL, NULL, &err);
+    const tz_result result = plain_read(&i->item, NULL, NULL, &err);
     assert_true(result == TZ_OK || result == TZ_ERR_FORMAT); /* of a broken file there are none */
     i->item.into.data = i->found;
 }
@@ -150,9 +151,9 @@ void codestream_check(const codestream_image *image)
 }
 
 tz_result codestream_try(codestream_image *const *images, size_t count, const tz_read_options *how,
-                         bool on_device, tz_read_report *report, tz_error *err)
+                         bool on_device, plain_report *report, tz_error *err)
 {
-    tz_item items[MOST_IMAGES];
+    plain_item items[MOST_IMAGES];
     tz_device_memory *memory[MOST_IMAGES] = {NULL};
     for (size_t i = 0; i < count; i++) {
         memset(images[i]->found, 0xA5, images[i]->size);
@@ -161,10 +162,9 @@ tz_result codestream_try(codestream_image *const *images, size_t count, const tz
             continue;
         assert_int_equal(tz_device_memory_alloc(&memory[i], how->device, images[i]->size, err),
                          TZ_OK);
-        items[i].into.data = NULL;
-        items[i].into.memory = memory[i];
+        plain_on_device(&items[i].into, memory[i]);
     }
-    const tz_result result = tz_read_batch(items, count, how, report, err);
+    const tz_result result = plain_read_batch(items, count, how, report, err);
     for (size_t i = 0; i < count && on_device; i++) {
         if (result == TZ_OK)
             assert_int_equal(
@@ -174,9 +174,9 @@ tz_result codestream_try(codestream_image *const *images, size_t count, const tz
     return result;
 }
 
-tz_read_report codestream_read(codestream_image *image, const tz_read_options *how)
+plain_report codestream_read(codestream_image *image, const tz_read_options *how)
 {
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     if (codestream_try(&image, 1, how, false, &report, &err) != TZ_OK)
         fail_msg("%s; %s", err.message, codestream_cuda->fault);

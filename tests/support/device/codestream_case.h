@@ -6,6 +6,7 @@
 
 #include "fakes/cuda/cuda_fake.h"
 #include "fakes/nvidia/codestreams_fake.h"
+#include "support/plain_read.h"
 #include "support/raster_variants.h"
 #include "support/tile_file.h"
 
@@ -30,7 +31,7 @@ typedef struct codestream_image {
     tz_memory memory; /* what it is in; or */
     tb *built;
     tz_file *file;
-    tz_item item;
+    plain_item item;
     size_t size; /* of either */
     uint8_t *expected, *found;
 } codestream_image;
@@ -46,9 +47,9 @@ void codestream_free(codestream_image *image);
 
 /* Read several into memory of the host, or of the device. */
 tz_result codestream_try(codestream_image *const *images, size_t count, const tz_read_options *how,
-                         bool on_device, tz_read_report *report, tz_error *err);
+                         bool on_device, plain_report *report, tz_error *err);
 /* And all pixels are the CPU's. */
-tz_read_report codestream_read(codestream_image *image, const tz_read_options *how);
+plain_report codestream_read(codestream_image *image, const tz_read_options *how);
 void codestream_check(const codestream_image *image);
 
 /* Calls are kept from here on. */

@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "io/spans.h"
 #include "support/device/library_text.h"
+#include "support/plain_read.h"
 #include "support/raster_variants.h"
 
 const contract_size contract_sizes[CONTRACT_SIZES] = {
@@ -170,20 +171,20 @@ void contract_file_free(contract_file *f)
     raster_free(&f->raster);
 }
 
-tz_read_report contract_read(const contract_file *f, tz_device *device, uint64_t device_bytes)
+plain_report contract_read(const contract_file *f, tz_device *device, uint64_t device_bytes)
 {
     const tz_buffer *pixels = &f->raster.pixels;
     const size_t size = (size_t)pixels->width * pixels->height;
-    tz_item item = {.file = f->file, .into = *pixels};
+    plain_item item = {.file = f->file, .into = *pixels};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     how.device = device;
-    how.device_bytes = device_bytes;
+    how.max_device_bytes = device_bytes;
     how.strict_device = true;
     item.into.data = calloc(1, size + 1);
     steps_keep(contract_cuda);
-    if (tz_read_batch(&item, f->file ? 1 : 0, &how, &report, &err) != TZ_OK)
+    if (plain_read_batch(&item, f->file ? 1 : 0, &how, &report, &err) != TZ_OK)
         fail_msg("%s; %s", err.message, contract_cuda->fault);
     contract_cuda->keep_steps = false;
     if (f->file)

@@ -10,6 +10,7 @@
 #include "support/device/cuda_steps.h"
 #include "support/device/virtual_clock.h"
 #include "support/gated_file.h"
+#include "support/plain_read.h"
 #include "support/raster.h"
 
 enum { CONTRACT_TILE = 16, CONTRACT_SIZES = 4 };
@@ -58,6 +59,6 @@ void contract_gated(contract_file *f, uint32_t tiles, unsigned width);
 void contract_file_free(contract_file *f);
 
 /* Read all of it, by the device alone, and check each bit. The steps of this are kept. */
-tz_read_report contract_read(const contract_file *f, tz_device *device, uint64_t device_bytes);
+plain_report contract_read(const contract_file *f, tz_device *device, uint64_t device_bytes);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/device/device_rows.h"
+#include "support/plain_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +27,12 @@ tz_buffer device_rows_copy(tz_device *device, const tz_buffer *host)
 {
     const span s = span_of(host);
     tz_buffer copy = *host;
+    tz_device_memory *memory = NULL;
     tz_error err;
-    copy.data = NULL;
     copy.offset = s.offset + 5; /* nowhere in particular */
-    assert_int_equal(tz_device_memory_alloc(&copy.memory, device, s.size + 9, &err), TZ_OK);
-    assert_int_equal(tz_device_copy_in(copy.memory, 5, s.first, s.size, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, device, s.size + 9, &err), TZ_OK);
+    assert_int_equal(tz_device_copy_in(memory, 5, s.first, s.size, &err), TZ_OK);
+    plain_on_device(&copy, memory);
     return copy;
 }
 
@@ -39,7 +41,7 @@ void device_rows_check(const tz_buffer *copy, const tz_buffer *host)
     const span s = span_of(host);
     uint8_t *now = malloc(s.size);
     tz_error err;
-    assert_int_equal(tz_device_copy_out(now, copy->memory, 5, s.size, &err), TZ_OK);
+    assert_int_equal(tz_device_copy_out(now, copy->data, 5, s.size, &err), TZ_OK);
     assert_memory_equal(now, s.first, s.size);
     free(now);
 }
@@ -55,7 +57,7 @@ static tz_result push(tz_writer *writer, const raster_variant *way, const tz_buf
         rows.height = valid.height = batch < left ? batch : left;
         rows.offset += (uint64_t)(row * pixels->row_stride);
         valid.offset += (uint64_t)(row * mask->row_stride);
-        result = tz_write_rows(writer, &rows, mask->memory ? &valid : NULL, err);
+        result = tz_write_rows(writer, &rows, mask->data ? &valid : NULL, err);
     }
     return result;
 }
@@ -87,11 +89,11 @@ tz_result device_rows_try(const raster *r, const tz_write_options *options,
     const tz_result result = write_rows(r, options, way, &copy, &mask, out, report, err);
     if (result == TZ_OK) {
         device_rows_check(&copy, pixels);
-        if (mask.memory)
+        if (mask.data)
             device_rows_check(&mask, &r->mask);
     }
-    tz_device_memory_free(copy.memory);
-    tz_device_memory_free(mask.memory);
+    tz_device_memory_free(copy.data);
+    tz_device_memory_free(mask.data);
     return result;
 }
 

@@ -6,7 +6,7 @@
 #include "support/raster.h"
 
 /* A copy of a buffer of the host, with the same strides, in the memory of a device; released by
- * tz_device_memory_free(copy.memory). */
+ * tz_device_memory_free(copy.data). */
 tz_buffer device_rows_copy(tz_device *device, const tz_buffer *host);
 /* Fails when it is not what the buffer of the host is. */
 void device_rows_check(const tz_buffer *copy, const tz_buffer *host);

@@ -11,6 +11,7 @@
 #include "support/device/cuda_steps.h"
 #include "support/device/library_text.h"
 #include "support/gated_file.h"
+#include "support/plain_read.h"
 #include "support/scratch.h"
 #include "support/tile_file.h"
 
@@ -159,40 +160,39 @@ size_t direct_pixel_count(const direct_image *i, const direct_read *how)
 }
 
 tz_result direct_pixels(const direct_image *i, const direct_read *how, tz_device *device,
-                        uint8_t **pixels, tz_read_report *report, tz_error *err)
+                        uint8_t **pixels, plain_report *report, tz_error *err)
 {
     tz_read_options options = TZ_READ_OPTIONS_INIT;
     tz_device_memory *memory = NULL;
-    tz_item item = {.file = i->file,
-                    .level = how->level,
-                    .window = how->window,
-                    .outcome = how->outcome,
-                    .into = {.dtype = TZ_DTYPE_UINT8, .bands = 1}};
+    plain_item item = {.file = i->file,
+                       .level = how->level,
+                       .window = how->window,
+                       .outcome = how->outcome,
+                       .into = {.dtype = TZ_DTYPE_UINT8, .bands = 1}};
     const size_t size = direct_pixel_count(i, how);
     size_of(i, how, &item.into.width, &item.into.height);
     *pixels = malloc(size);
     memset(*pixels, 0x5A, size);
     options.device = device;
     options.strict_device = how->strict;
-    options.device_bytes = how->device_bytes;
+    options.max_device_bytes = how->device_bytes;
     options.threads = how->threads;
     item.into.data = *pixels;
     if (device && how->to_device) {
         assert_int_equal(tz_device_memory_alloc(&memory, device, size, err), TZ_OK);
-        item.into.data = NULL;
-        item.into.memory = memory;
+        plain_on_device(&item.into, memory);
     }
-    tz_result result = tz_read(&item, &options, report, err);
+    tz_result result = plain_read(&item, &options, report, err);
     if (memory && result == TZ_OK)
         result = tz_device_copy_out(*pixels, memory, 0, size, err);
     tz_device_memory_free(memory);
     return result;
 }
 
-tz_read_report direct_check(const direct_image *i, const direct_read *how)
+plain_report direct_check(const direct_image *i, const direct_read *how)
 {
     uint8_t *expected, *found;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     assert_int_equal(direct_pixels(i, how, NULL, &expected, NULL, &err), TZ_OK);
     const tz_result result = direct_pixels(i, how, direct_device, &found, &report, &err);

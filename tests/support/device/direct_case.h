@@ -8,6 +8,7 @@
 #include "fakes/cuda/cuda_fake.h"
 #include "fakes/nvidia/cufile_fake.h"
 #include "support/check.h"
+#include "support/plain_read.h"
 #include "support/raster.h"
 
 extern cuda_fake_control *direct_cuda;
@@ -50,16 +51,16 @@ typedef struct direct_read {
     uint32_t level;
     uint64_t device_bytes;
     uint32_t threads;
-    tz_outcome *outcome;
+    plain_outcome *outcome;
 } direct_read;
 
 /* Bytes of pixels: fresh, of malloc. */
 tz_result direct_pixels(const direct_image *i, const direct_read *how, tz_device *device,
-                        uint8_t **pixels, tz_read_report *report, tz_error *err);
+                        uint8_t **pixels, plain_report *report, tz_error *err);
 size_t direct_pixel_count(const direct_image *i, const direct_read *how);
 
 /* The device's pixels are those of the CPU. */
-tz_read_report direct_check(const direct_image *i, const direct_read *how);
+plain_report direct_check(const direct_image *i, const direct_read *how);
 
 /* Calls of this function of the fakes, done or not. */
 size_t direct_steps(const char *call);

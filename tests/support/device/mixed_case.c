@@ -14,6 +14,7 @@
 #include "support/device/cuda_steps.h"
 #include "support/device/library_text.h"
 #include "support/gated_file.h"
+#include "support/plain_read.h"
 #include "support/raster_variants.h"
 #include "support/scratch.h"
 #include "support/sized.h"
@@ -194,7 +195,8 @@ static tz_buffer make_buffer(const mixed_ask *ask, tz_dtype dtype, uint32_t band
 {
     enum { UNTOUCHED = 0xA5 };
     const int64_t size = (int64_t)tz_dtype_size(dtype);
-    tz_buffer b = {.dtype = dtype,
+    tz_buffer b = {.struct_size = sizeof(tz_buffer),
+                   .dtype = dtype,
                    .bands = bands,
                    .height = ask->window.width ? ask->window.height : MIXED_HEIGHT,
                    .width = ask->window.width ? ask->window.width : MIXED_WIDTH};
@@ -213,21 +215,22 @@ static tz_buffer make_buffer(const mixed_ask *ask, tz_dtype dtype, uint32_t band
 
 static void give_memory(tz_buffer *b, const mixed_ask *ask, uint8_t *bytes, size_t size)
 {
+    tz_device_memory *memory = NULL;
     tz_error err;
     if (!ask->on_device) {
-        b->data = bytes + b->offset;
-        b->offset = 0;
+        b->data = bytes;
         return;
     }
-    assert_int_equal(tz_device_memory_alloc(&b->memory, ask->how.device, size, &err), TZ_OK);
-    assert_int_equal(tz_device_copy_in(b->memory, 0, bytes, size, &err), TZ_OK);
+    assert_int_equal(tz_device_memory_alloc(&memory, ask->how.device, size, &err), TZ_OK);
+    assert_int_equal(tz_device_copy_in(memory, 0, bytes, size, &err), TZ_OK);
+    plain_on_device(b, memory);
 }
 
-static tz_item make_item(const mixed *m, const mixed_ask *ask, size_t i, mixed_answer *a)
+static plain_item make_item(const mixed *m, const mixed_ask *ask, size_t i, mixed_answer *a)
 {
     const uint32_t bands = ask->bands ? 2 : MIXED_BANDS;
     const tz_dtype dtype = ask->dtype ? ask->dtype : kinds[i].dtype;
-    tz_item item = {.file = m->files[i], .window = ask->window, .bands = ask->bands};
+    plain_item item = {.file = m->files[i], .window = ask->window, .bands = ask->bands};
     item.band_count = ask->bands ? bands : 0;
     item.into = make_buffer(ask, dtype, bands, &a->bytes[2 * i], &a->sizes[2 * i]);
     give_memory(&item.into, ask, a->bytes[2 * i], a->sizes[2 * i]);
@@ -236,7 +239,7 @@ static tz_item make_item(const mixed *m, const mixed_ask *ask, size_t i, mixed_a
             make_buffer(ask, TZ_DTYPE_UINT8, bands, &a->bytes[2 * i + 1], &a->sizes[2 * i + 1]);
         give_memory(&item.mask, ask, a->bytes[2 * i + 1], a->sizes[2 * i + 1]);
     }
-    a->outcomes[i] = (tz_outcome){.tiles = a->tiles[i], .tile_room = MIXED_TILES};
+    a->outcomes[i] = (plain_outcome){.tiles = a->tiles[i], .tile_room = MIXED_TILES};
     item.outcome = ask->has_list ? &a->outcomes[i] : NULL;
     return item;
 }
@@ -245,9 +248,11 @@ static tz_item make_item(const mixed *m, const mixed_ask *ask, size_t i, mixed_a
 static void take_memory(const tz_buffer *b, const mixed_answer *a, size_t i)
 {
     tz_error err;
-    if (b->memory && a->result == TZ_OK)
-        assert_int_equal(tz_device_copy_out(a->bytes[i], b->memory, 0, a->sizes[i], &err), TZ_OK);
-    tz_device_memory_free(b->memory);
+    if (b->memory != TZ_MEMORY_DEVICE)
+        return;
+    if (a->result == TZ_OK)
+        assert_int_equal(tz_device_copy_out(a->bytes[i], b->data, 0, a->sizes[i], &err), TZ_OK);
+    tz_device_memory_free(b->data);
 }
 
 /* ---- reads ---- */
@@ -271,11 +276,11 @@ static void check_faults(void)
 mixed_answer mixed_read(const mixed *m, const mixed_ask *ask)
 {
     mixed_answer a = {0};
-    tz_item items[MIXED_FILES];
+    plain_item items[MIXED_FILES];
     for (size_t i = 0; i < MIXED_FILES; i++)
         items[i] = make_item(m, ask, i, &a);
     set_faults(ask);
-    a.result = tz_read_batch(items, MIXED_FILES, &ask->how, &a.report, &a.err);
+    a.result = plain_read_batch(items, MIXED_FILES, &ask->how, &a.report, &a.err);
     check_faults();
     for (size_t i = 0; i < MIXED_FILES; i++) {
         take_memory(&items[i].into, &a, 2 * i);

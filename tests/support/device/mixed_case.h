@@ -5,6 +5,7 @@
 #define TESTS_SUPPORT_DEVICE_MIXED_CASE_H
 
 #include "fakes/cuda/cuda_fake.h"
+#include "support/plain_read.h"
 #include "support/raster.h"
 
 /* By their codecs; 40 x 36 pixels in tiles of 16 x 16, with overviews, nodata and scales. */
@@ -68,11 +69,11 @@ typedef struct mixed_ask {
 typedef struct mixed_answer {
     tz_result result;
     tz_error err;
-    tz_read_report report;
+    plain_report report;
     uint8_t *bytes[2 * MIXED_FILES]; /* pixels and mask of each file */
     size_t sizes[2 * MIXED_FILES];
     tz_tile_status tiles[MIXED_FILES][MIXED_TILES];
-    tz_outcome outcomes[MIXED_FILES];
+    plain_outcome outcomes[MIXED_FILES];
 } mixed_answer;
 
 mixed_answer mixed_read(const mixed *m, const mixed_ask *ask);

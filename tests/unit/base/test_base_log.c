@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "support/bound_io.h"
+#include "support/plain_read.h"
 #include "support/raster.h"
 #include "support/scratch.h"
 #include "support/tile_file.h"
@@ -144,7 +145,7 @@ static void reads_are_logged(void **state)
         .compression = 1, .bands = 1, .data = zeros, .size = sizeof zeros};
     lines l;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     (void)state;
     tb *b = tf_new(0, &stream, 2, 2, NULL);
@@ -153,21 +154,21 @@ static void reads_are_logged(void **state)
         tf_put(b, i, longer, sizeof longer); /* with bytes after its pixels */
     }
     tz_file *file = tf_open(b);
-    const tz_item item = {.file = file,
-                          .into = {.data = pixels,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = 1,
-                                   .height = 2 * TILE,
-                                   .width = 2 * TILE}};
+    const plain_item item = {.file = file,
+                             .into = {.data = pixels,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = 1,
+                                      .height = 2 * TILE,
+                                      .width = 2 * TILE}};
     how.threads = 4;
     how.log = log_to(&l);
-    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
     assert_true(report.warning_count > 0);
     assert_int_equal(l.counts[TZ_LOG_DEBUG], 1);
     assert_int_equal(l.counts[TZ_LOG_WARNING], report.warning_count);
     assert_non_null(strstr(l.last[TZ_LOG_DEBUG], "read 4 tiles"));
     how.log = log_to(&l);
-    assert_int_equal(tz_plan_read(&report, &item, 1, &how, &err), TZ_OK);
+    assert_int_equal(plain_plan_read(&report, &item, 1, &how, &err), TZ_OK);
     assert_non_null(strstr(l.last[TZ_LOG_DEBUG], "planned 4 tiles"));
     tz_close(file);
     tb_free(b);
@@ -295,7 +296,7 @@ static tz_result plan_many(const tz_progress *progress, tz_error *err)
 {
     enum { SIDE = 16 * 129 };
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tb *b = tb_new(0);
     tb_image(
         b, &(tb_spec){
@@ -303,12 +304,12 @@ static tz_result plan_many(const tz_progress *progress, tz_error *err)
     tb_finish(b);
     tz_file *file = tf_open(b);
     uint8_t pixel;
-    const tz_item item = {
+    const plain_item item = {
         .file = file,
         .into = {
             .data = &pixel, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = SIDE, .width = SIDE}};
     how.progress = *progress;
-    const tz_result result = tz_plan_read(&report, &item, 1, &how, err);
+    const tz_result result = plain_plan_read(&report, &item, 1, &how, err);
     tz_close(file);
     tb_free(b);
     return result;

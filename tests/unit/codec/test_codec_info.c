@@ -12,6 +12,7 @@
 #include <terrazzo/terrazzo.h>
 
 #include "codec/codec.h"
+#include "support/plain_read.h"
 
 enum { SIDE = 32, BANDS = 3, IMAGE_BYTES = SIDE * SIDE * BANDS };
 
@@ -55,7 +56,8 @@ static tz_result write_image(tz_memory *file, const uint8_t *pixels,
     spec.width = spec.height = SIDE;
     spec.bands = BANDS;
     spec.dtype = TZ_DTYPE_UINT8;
-    const tz_buffer rows = {.data = (void *)(uintptr_t)pixels,
+    const tz_buffer rows = {.struct_size = sizeof(tz_buffer),
+                            .data = (void *)(uintptr_t)pixels,
                             .dtype = TZ_DTYPE_UINT8,
                             .bands = BANDS,
                             .height = SIDE,
@@ -77,13 +79,13 @@ static uint16_t read_image(uint8_t *pixels, const tz_memory *file)
     tz_file *opened = NULL;
     assert_int_equal(tz_open_memory(&opened, file->data, file->size, NULL, &err), TZ_OK);
     const uint16_t compression = tz_file_get_level(opened, 0)->compression;
-    const tz_item item = {.file = opened,
-                          .into = {.data = pixels,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = BANDS,
-                                   .height = SIDE,
-                                   .width = SIDE}};
-    assert_int_equal(tz_read(&item, NULL, NULL, &err), TZ_OK);
+    const plain_item item = {.file = opened,
+                             .into = {.data = pixels,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = BANDS,
+                                      .height = SIDE,
+                                      .width = SIDE}};
+    assert_int_equal(plain_read(&item, NULL, NULL, &err), TZ_OK);
     tz_close(opened);
     return compression;
 }

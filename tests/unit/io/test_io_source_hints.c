@@ -7,6 +7,7 @@
 #include "base/minmax.h"
 #include "io/source.h"
 #include "support/bound_io.h"
+#include "support/plain_read.h"
 #include "support/raster.h"
 #include "tiff/container.h"
 
@@ -28,28 +29,28 @@ static raster make_raster(void)
 }
 
 /* Reads all of it with one thread, and returns the ranges that this took. */
-static uint64_t count_ranges(const raster *r, bound_source *s, uint64_t max_memory)
+static uint64_t count_ranges(const raster *r, bound_source *s, uint64_t max_host_bytes)
 {
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     tz_file *file = bound_open(s, false);
     uint8_t *pixels = malloc(TILES * TILE_BYTES);
     assert_non_null(pixels);
-    const tz_item item = {.file = file,
-                          .into = {.data = pixels,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = 1,
-                                   .height = ACROSS * SIDE,
-                                   .width = ACROSS * SIDE}};
+    const plain_item item = {.file = file,
+                             .into = {.data = pixels,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = 1,
+                                      .height = ACROSS * SIDE,
+                                      .width = ACROSS * SIDE}};
     how.threads = 1;
-    how.max_memory = max_memory;
-    assert_int_equal(tz_plan_read(&report, &item, 1, &how, &err), TZ_OK);
+    how.max_host_bytes = max_host_bytes;
+    assert_int_equal(plain_plan_read(&report, &item, 1, &how, &err), TZ_OK);
     const uint64_t planned = report.requests;
     const uint64_t before = s->ranges;
-    assert_int_equal(tz_plan_read(&report, &item, 1, &how, &err), TZ_OK);
+    assert_int_equal(plain_plan_read(&report, &item, 1, &how, &err), TZ_OK);
     const uint64_t tables = s->ranges - before; /* each time */
-    assert_int_equal(tz_read(&item, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
     assert_memory_equal(pixels, r->pixels.data, TILES * TILE_BYTES);
     assert_int_equal(report.requests, planned);
     assert_int_equal(s->ranges - before - 2 * tables, planned);
@@ -160,14 +161,14 @@ static void coming_ranges_are_promised(void **state)
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_error err;
     static uint8_t pixels[TILES * TILE_BYTES];
-    const tz_item item = {.file = opened,
-                          .into = {.data = pixels,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = 1,
-                                   .height = ACROSS * SIDE,
-                                   .width = ACROSS * SIDE}};
+    const plain_item item = {.file = opened,
+                             .into = {.data = pixels,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = 1,
+                                      .height = ACROSS * SIDE,
+                                      .width = ACROSS * SIDE}};
     how.threads = 1;
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
     assert_int_equal(s->promised, TILES - 1);
     assert_true(s->prefetches < TILES);
     tz_close(opened);

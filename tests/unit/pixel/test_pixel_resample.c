@@ -137,11 +137,11 @@ static double stored(const tz_overview_params *how, uint32_t band, double value,
 
 /* ---- buffers ---- */
 
-static tz_buffer make_buffer(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_t height,
-                             bool interleaved)
+static tz_pixel_buffer make_buffer(tz_dtype dtype, uint32_t bands, uint32_t width, uint32_t height,
+                                   bool interleaved)
 {
     const int64_t size = (int64_t)tz_dtype_size(dtype);
-    tz_buffer out = {.dtype = dtype, .bands = bands, .width = width, .height = height};
+    tz_pixel_buffer out = {.dtype = dtype, .bands = bands, .width = width, .height = height};
     out.data = calloc((size_t)bands * width * height + 1, (size_t)size);
     out.column_stride = interleaved ? size * bands : size;
     out.row_stride = out.column_stride * width;
@@ -149,14 +149,14 @@ static tz_buffer make_buffer(tz_dtype dtype, uint32_t bands, uint32_t width, uin
     return out;
 }
 
-static void put(const tz_buffer *b, uint32_t band, int64_t row, int64_t column, double value)
+static void put(const tz_pixel_buffer *b, uint32_t band, int64_t row, int64_t column, double value)
 {
     const tz_conversion how = {.from = TZ_DTYPE_FLOAT64, .to = b->dtype};
     tz_row_convert(&how, (const uint8_t *)&value, 8, tz_buffer_at(b, band, row, column), 0, 1, NULL,
                    0);
 }
 
-static double get(const tz_buffer *b, uint32_t band, int64_t row, int64_t column)
+static double get(const tz_pixel_buffer *b, uint32_t band, int64_t row, int64_t column)
 {
     const tz_conversion how = {.from = b->dtype, .to = TZ_DTYPE_FLOAT64};
     double value;
@@ -201,7 +201,7 @@ static bool same(double a, double b)
 }
 
 static void check_pixels(const tz_overview_params *how, const level *l, tz_window window,
-                         const tz_buffer *pixels, const tz_buffer *mask)
+                         const tz_pixel_buffer *pixels, const tz_pixel_buffer *mask)
 {
     const plane there = plane_of(how, l, 0, true);
     for (uint32_t band = 0; band < how->bands; band++) {
@@ -237,9 +237,9 @@ static void check_window(const tz_overview_params *how, const level *l, tz_windo
     tz_overview_source from = {.column = columns.first};
     from.row_ranges[0] = make_part(how, l, (tz_interval){rows.first, seam}, columns, interleaved);
     from.row_ranges[1] = make_part(how, l, (tz_interval){seam, rows.end}, columns, interleaved);
-    tz_buffer pixels =
+    tz_pixel_buffer pixels =
         make_buffer(how->dtype, how->bands, window.width, window.height, interleaved);
-    tz_buffer mask = make_buffer(TZ_DTYPE_UINT8, 1, window.width, window.height, false);
+    tz_pixel_buffer mask = make_buffer(TZ_DTYPE_UINT8, 1, window.width, window.height, false);
     void *scratch = malloc(tz_overview_scratch_bytes(how, window.width));
     tz_overview_make(how, &from, &window, &pixels, &mask, scratch);
     check_pixels(how, l, window, &pixels, &mask);
@@ -324,16 +324,16 @@ static void other_scales(void **state)
 
 /* ---- what a user would miss ---- */
 
-static tz_buffer packed(void *data, tz_dtype dtype, uint32_t height, uint32_t width)
+static tz_pixel_buffer packed(void *data, tz_dtype dtype, uint32_t height, uint32_t width)
 {
     const int64_t size = (int64_t)tz_dtype_size(dtype);
-    return (tz_buffer){.data = data,
-                       .dtype = dtype,
-                       .bands = 1,
-                       .height = height,
-                       .width = width,
-                       .row_stride = size * width,
-                       .column_stride = size};
+    return (tz_pixel_buffer){.data = data,
+                             .dtype = dtype,
+                             .bands = 1,
+                             .height = height,
+                             .width = width,
+                             .row_stride = size * width,
+                             .column_stride = size};
 }
 
 static void reduce_row(const tz_overview_params *how, const void *pixels, const uint8_t *mask,
@@ -346,8 +346,9 @@ static void reduce_row(const tz_overview_params *how, const void *pixels, const 
     if (mask)
         from.row_ranges[1].mask =
             packed((void *)mask, TZ_DTYPE_UINT8, how->from_height, how->from_width);
-    const tz_buffer out = packed(into, how->dtype, how->to_height, how->to_width);
-    const tz_buffer out_mask = packed(new_mask, TZ_DTYPE_UINT8, how->to_height, how->to_width);
+    const tz_pixel_buffer out = packed(into, how->dtype, how->to_height, how->to_width);
+    const tz_pixel_buffer out_mask =
+        packed(new_mask, TZ_DTYPE_UINT8, how->to_height, how->to_width);
     void *scratch = malloc(tz_overview_scratch_bytes(how, how->to_width));
     tz_overview_make(how, &from, &window, &out, &out_mask, scratch);
     free(scratch);

@@ -12,6 +12,7 @@
 
 #include "support/alloc_hook.h"
 #include "support/known_image.h"
+#include "support/plain_read.h"
 
 /* ---- layouts ---- */
 
@@ -21,12 +22,12 @@ static void check_all(const image *i)
     const size_t size = tz_dtype_size(info->dtype);
     const size_t count = (size_t)info->width * info->height * info->bands;
     uint8_t *pixels = malloc(count * size);
-    const tz_item item = {.file = i->file,
-                          .into = {.data = pixels,
-                                   .dtype = info->dtype,
-                                   .bands = info->bands,
-                                   .height = info->height,
-                                   .width = info->width}};
+    const plain_item item = {.file = i->file,
+                             .into = {.data = pixels,
+                                      .dtype = info->dtype,
+                                      .bands = info->bands,
+                                      .height = info->height,
+                                      .width = info->width}};
     memset(pixels, 0xA5, count * size);
     read_ok(&item, NULL, NULL);
     for (size_t at = 0; at < count; at++) {
@@ -87,7 +88,8 @@ static void random_windows_and_bands_equal_slices(void **state)
                 bands[k] = next_random(&seed, 3);
             /* band after band, or pixel after pixel from the last row up */
             const bool flip = round & 1;
-            tz_buffer into = {.data = pixels,
+            tz_buffer into = {.struct_size = sizeof(tz_buffer),
+                              .data = pixels,
                               .dtype = TZ_DTYPE_UINT16,
                               .bands = band_count,
                               .height = w.height,
@@ -98,11 +100,11 @@ static void random_windows_and_bands_equal_slices(void **state)
                 into.row_stride = -into.column_stride * w.width;
                 into.data = (uint8_t *)pixels - into.row_stride * (w.height - 1);
             }
-            const tz_item item = {.file = i.file,
-                                  .window = w,
-                                  .bands = bands,
-                                  .band_count = band_count,
-                                  .into = into};
+            const plain_item item = {.file = i.file,
+                                     .window = w,
+                                     .bands = bands,
+                                     .band_count = band_count,
+                                     .into = into};
             read_ok(&item, NULL, NULL);
             for (uint32_t k = 0; k < band_count; k++) {
                 for (uint32_t y = 0; y < w.height; y++) {
@@ -126,16 +128,16 @@ static void items_that_share_tiles_read_them_once(void **state)
     image i = open_image(TB_CLASSIC, tiled);
     uint16_t a[3 * 10 * 10];
     uint16_t b[3 * 10 * 10];
-    tz_item items[2] = {
+    plain_item items[2] = {
         {.file = i.file,
          .window = {0, 0, 10, 10},
          .into = {.data = a, .dtype = TZ_DTYPE_UINT16, .bands = 3, .height = 10, .width = 10}}};
     items[1] = items[0];
     items[1].window.column = 4; /* the same tile */
     items[1].into.data = b;
-    tz_read_report report;
+    plain_report report;
     tz_error err;
-    assert_int_equal(tz_read_batch(items, 2, NULL, &report, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(items, 2, NULL, &report, &err), TZ_OK);
     assert_int_equal(report.tiles, 1);
     assert_int_equal(report.tiles_shared, 1);
     assert_int_equal(report.tiles_copied, 1);
@@ -154,7 +156,7 @@ static void boundless_windows_are_filled(void **state)
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.boundless = true;
     how.has_fill = true, how.fill = 7;
-    const tz_item item = {
+    const plain_item item = {
         .file = i.file,
         .window = {-9, -5, 70, 60},
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 3, .height = 60, .width = 70},
@@ -171,7 +173,7 @@ static void boundless_windows_are_filled(void **state)
             }
         }
     }
-    tz_item away = item;
+    plain_item away = item;
     away.window.column = 1000;
     read_ok(&away, &how, NULL);
     assert_int_equal(pixels[2][59][69], 7);
@@ -211,7 +213,7 @@ static void boundless_windows_are_nodata_outside(void **state)
         how.scaled = cases[k].scaled;
         how.nodata_to_nan = cases[k].nan;
         how.has_fill = cases[k].has_fill;
-        const tz_item item = {
+        const plain_item item = {
             .file = i.file,
             .window = {1, 0, W, 1},
             .into =
@@ -244,7 +246,7 @@ static void values_are_cast_scaled_and_masked(void **state)
     uint8_t bytes[20];
     float floats[20];
     uint8_t mask[20];
-    tz_item item = {
+    plain_item item = {
         .file = i.file,
         .into = {.data = bytes, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 1, .width = 20}};
     read_ok(&item, NULL, NULL);
@@ -253,8 +255,12 @@ static void values_are_cast_scaled_and_masked(void **state)
 
     item.into.data = floats;
     item.into.dtype = TZ_DTYPE_FLOAT32;
-    item.mask =
-        (tz_buffer){.data = mask, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 1, .width = 20};
+    item.mask = (tz_buffer){.struct_size = sizeof(tz_buffer),
+                            .data = mask,
+                            .dtype = TZ_DTYPE_UINT8,
+                            .bands = 1,
+                            .height = 1,
+                            .width = 20};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.scaled = true;
     how.nodata_to_nan = true;
@@ -278,8 +284,8 @@ static void sparse_tiles_are_nodata(void **state)
     b->ifds[0].spec.sparse = true;
     image i = {.b = b, .file = open_filled(b)};
     uint8_t pixels[1600];
-    tz_read_report report;
-    const tz_item item = {
+    plain_report report;
+    const plain_item item = {
         .file = i.file,
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 40, .width = 40}};
     read_ok(&item, NULL, &report);
@@ -298,12 +304,12 @@ static void wrong_arguments_are_refused_before_any_pixel(void **state)
     image i = open_image(TB_CLASSIC, tiled);
     uint16_t pixels[3 * 4 * 4];
     const uint32_t no_band = 3;
-    const tz_item good = {
+    const plain_item good = {
         .file = i.file,
         .window = {0, 0, 4, 4},
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 3, .height = 4, .width = 4}};
     read_ok(&good, NULL, NULL);
-    tz_item bad = good;
+    plain_item bad = good;
     bad.file = NULL;
     read_fails(&bad, NULL, TZ_ERR_ARG, TZ_CAUSE_ARG);
     bad = good, bad.level = 1;
@@ -329,7 +335,7 @@ static void wrong_arguments_are_refused_before_any_pixel(void **state)
     bad = good, bad.mask = good.into;
     read_fails(&bad, NULL, TZ_ERR_ARG, TZ_CAUSE_ARG);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    how.max_memory = 1;
+    how.max_host_bytes = 1;
     read_fails(&good, &how, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT);
     close_image(&i);
 }
@@ -346,10 +352,10 @@ static void a_tile_that_is_not_all_there_is_an_error_with_its_number(void **stat
     /* the last tile in the file loses its end */
     assert_int_equal(tz_open_memory(&file, b->data, b->size - 10, NULL, &err), TZ_OK);
     uint16_t pixels[3 * 50 * 41];
-    const tz_item item = {
+    const plain_item item = {
         .file = file,
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 3, .height = 41, .width = 50}};
-    assert_int_equal(tz_read(&item, NULL, NULL, &err), TZ_ERR_FORMAT);
+    assert_int_equal(plain_read(&item, NULL, NULL, &err), TZ_ERR_FORMAT);
     assert_int_equal(err.cause, TZ_CAUSE_TRUNCATED);
     assert_int_equal(err.tile, b->ifds[0].tile_count - 1);
     tz_close(file);
@@ -368,13 +374,13 @@ static void progress_can_cancel(void **state)
     image i = open_image(TB_CLASSIC, tiled);
     uint16_t pixels[3 * 50 * 41];
     uint64_t stop = 0;
-    const tz_item item = {
+    const plain_item item = {
         .file = i.file,
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 3, .height = 41, .width = 50}};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.progress = (tz_progress){stop_at, &stop};
     tz_error err;
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_CANCELLED);
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_ERR_CANCELLED);
     stop = UINT64_MAX;
     read_ok(&item, &how, NULL);
     close_image(&i);
@@ -387,7 +393,7 @@ static void every_allocation_fails_in_turn(void **state)
     spec.planar = 2;
     image i = open_image(TB_CLASSIC, spec);
     uint16_t pixels[3 * 50 * 41];
-    const tz_item item = {
+    const plain_item item = {
         .file = i.file,
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 3, .height = 41, .width = 50}};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
@@ -397,7 +403,7 @@ static void every_allocation_fails_in_turn(void **state)
         tz_error err;
         alloc_hook_install();
         alloc_hook_fail_at(n, true);
-        const tz_result result = tz_read(&item, &how, NULL, &err);
+        const tz_result result = plain_read(&item, &how, NULL, &err);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
         assert_int_equal(stats.live_bytes, 0);

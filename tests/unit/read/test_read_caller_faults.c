@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "support/alloc_hook.h"
 #include "support/bound_io.h"
+#include "support/plain_read.h"
 #include "support/raster.h"
 #include "support/tile_file.h"
 
@@ -46,14 +47,14 @@ static tz_file *open_bound(bound_source **source, bool deferred)
 }
 
 static tz_result read_all(const tz_file *file, const tz_read_options *how, uint8_t *pixels,
-                          tz_read_report *report, tz_error *err)
+                          plain_report *report, tz_error *err)
 {
-    const tz_item item = {
+    const plain_item item = {
         .file = file,
         .into = {
             .data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = SIDE, .width = SIDE}};
     memset(pixels, 0xA5, PIXELS);
-    return tz_read(&item, how, report, err);
+    return plain_read(&item, how, report, err);
 }
 
 static tz_read_options four_threads(void)
@@ -126,7 +127,7 @@ static void every_allocation_fails_in_turn(void **state)
     for (uint64_t n = 1; failed; n++) {
         bound_source *s;
         tz_error err;
-        tz_read_report report;
+        plain_report report;
         tz_file *file = open_bound(&s, true);
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
@@ -147,18 +148,18 @@ static void memory_is_bounded(void **state)
 {
     static uint8_t pixels[PIXELS];
     tz_read_options how = four_threads();
-    tz_read_report report;
+    plain_report report;
     tz_error err;
     bound_source *s;
     (void)state;
     tz_file *file = open_bound(&s, true);
     assert_int_equal(read_all(file, &how, pixels, &report, &err), TZ_OK);
     assert_int_equal(report.threads, THREADS);
-    const uint64_t all = report.peak_memory;
+    const uint64_t all = report.peak_host_bytes;
     unsigned threads = THREADS;
-    for (how.max_memory = all; threads > 1; how.max_memory = report.peak_memory - 1) {
+    for (how.max_host_bytes = all; threads > 1; how.max_host_bytes = report.peak_host_bytes - 1) {
         assert_int_equal(read_all(file, &how, pixels, &report, &err), TZ_OK);
-        assert_true(report.peak_memory <= how.max_memory);
+        assert_true(report.peak_host_bytes <= how.max_host_bytes);
         assert_int_equal(report.threads, threads);
         assert_memory_equal(pixels, original.pixels.data, PIXELS);
         threads--;
@@ -177,24 +178,24 @@ static void other_threads_work_meanwhile(void **state)
     tz_error err;
     bound_source *sources[2];
     tz_file *files[2];
-    tz_item items[2];
+    plain_item items[2];
     tz_tile_span first, last;
     (void)state;
     for (int i = 0; i < 2; i++) {
         files[i] = open_bound(&sources[i], false);
-        items[i] = (tz_item){.file = files[i],
-                             .into = {.data = pixels[i],
-                                      .dtype = TZ_DTYPE_UINT8,
-                                      .bands = 1,
-                                      .height = SIDE,
-                                      .width = SIDE}};
+        items[i] = (plain_item){.file = files[i],
+                                .into = {.data = pixels[i],
+                                         .dtype = TZ_DTYPE_UINT8,
+                                         .bands = 1,
+                                         .height = SIDE,
+                                         .width = SIDE}};
     }
     sources[0]->base.caller_thread = false;
     assert_int_equal(tz_tile_locate(&first, files[0], 0, false, 0, &err), TZ_OK);
     assert_int_equal(tz_tile_locate(&last, files[0], 0, false, 99, &err), TZ_OK);
     sources[0]->shared_from = first.offset;
     sources[0]->shared_to = last.offset + last.size;
-    assert_int_equal(tz_read_batch(items, 2, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(items, 2, &how, NULL, &err), TZ_OK);
     assert_true(sources[0]->was_called_elsewhere);
     assert_memory_equal(pixels[0], original.pixels.data, PIXELS);
     assert_memory_equal(pixels[1], original.pixels.data, PIXELS);

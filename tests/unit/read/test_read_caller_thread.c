@@ -7,6 +7,7 @@
 
 #include "support/bound_io.h"
 #include "support/check.h"
+#include "support/plain_read.h"
 #include "support/raster.h"
 
 enum { WIDTH = 333, HEIGHT = 250, TILE_SIDE = 32, THREADS = 4 };
@@ -37,8 +38,8 @@ static void free_image(image *i)
 
 /* A read of a window into buffers of this size; free both. */
 typedef struct target {
-    tz_item item;
-    tz_outcome outcome;
+    plain_item item;
+    plain_outcome outcome;
     uint8_t *pixels;
     uint8_t *mask;
     size_t size;
@@ -53,14 +54,15 @@ static void make_target(target *t, const tz_file *file, uint32_t bands, uint32_t
     assert_non_null(t->mask);
     memset(t->pixels, 0xA5, t->size);
     memset(t->mask, 0xA5, count);
-    t->item = (tz_item){.file = file,
-                        .into = {.data = t->pixels,
-                                 .dtype = TZ_DTYPE_UINT16,
-                                 .bands = bands,
-                                 .height = height,
-                                 .width = width}};
+    t->item = (plain_item){.file = file,
+                           .into = {.data = t->pixels,
+                                    .dtype = TZ_DTYPE_UINT16,
+                                    .bands = bands,
+                                    .height = height,
+                                    .width = width}};
     if (mask)
-        t->item.mask = (tz_buffer){.data = t->mask,
+        t->item.mask = (tz_buffer){.struct_size = sizeof(tz_buffer),
+                                   .data = t->mask,
                                    .dtype = TZ_DTYPE_UINT8,
                                    .bands = bands,
                                    .height = height,
@@ -99,7 +101,7 @@ static void compare_reads(const image *i, uint32_t width, uint32_t height, bool 
                           tz_resampling resampling, uint64_t merge_span, bool deferred)
 {
     tz_read_options how = four_threads();
-    tz_read_report report, expected_report;
+    plain_report report, expected_report;
     tz_error err;
     tz_file *plain = NULL;
     target expected, got;
@@ -111,8 +113,8 @@ static void compare_reads(const image *i, uint32_t width, uint32_t height, bool 
     tz_file *file = bound_open(s, true);
     make_target(&expected, plain, i->raster.spec.bands, width, height, mask);
     make_target(&got, file, i->raster.spec.bands, width, height, mask);
-    assert_int_equal(tz_read(&expected.item, &how, &expected_report, &err), TZ_OK);
-    assert_int_equal(tz_read(&got.item, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read(&expected.item, &how, &expected_report, &err), TZ_OK);
+    assert_int_equal(plain_read(&got.item, &how, &report, &err), TZ_OK);
     assert_true(is_same(&expected, &got, mask));
     assert_int_equal(report.tiles, expected_report.tiles);
     assert_int_equal(report.tiles_sparse, expected_report.tiles_sparse);
@@ -166,7 +168,7 @@ static void few_tiles_are_read_too(void **state)
         target t;
         make_target(&t, file, 1, width, 1, false);
         t.item.window = (tz_window){0, 0, width, 1};
-        assert_int_equal(tz_read(&t.item, &how, NULL, &err), TZ_OK);
+        assert_int_equal(plain_read(&t.item, &how, NULL, &err), TZ_OK);
         assert_memory_equal(t.pixels, i.raster.pixels.data, (size_t)width * 2);
         free_target(&t);
     }
@@ -188,7 +190,7 @@ static void fetches_are_submitted_ahead(void **state)
     s->deferred = true;
     tz_file *file = bound_open(s, true);
     make_target(&t, file, 1, WIDTH, HEIGHT, false);
-    assert_int_equal(tz_read(&t.item, &how, NULL, &err), TZ_OK);
+    assert_int_equal(plain_read(&t.item, &how, NULL, &err), TZ_OK);
     assert_true(s->max_in_flight >= THREADS);
     free_target(&t);
     tz_close(file);
@@ -211,12 +213,12 @@ static void a_batch_may_have_files_of_both_kinds(void **state)
         tz_file *files[2] = {bound_open(order ? any : bound, !order),
                              bound_open(order ? bound : any, order)};
         target t[2];
-        tz_item items[2];
+        plain_item items[2];
         for (int k = 0; k < 2; k++) {
             make_target(&t[k], files[k], 2, WIDTH, HEIGHT, false);
             items[k] = t[k].item;
         }
-        assert_int_equal(tz_read_batch(items, 2, &how, NULL, &err), TZ_OK);
+        assert_int_equal(plain_read_batch(items, 2, &how, NULL, &err), TZ_OK);
         assert_true(is_same(&t[0], &t[1], false));
         assert_memory_equal(t[0].pixels, i.raster.pixels.data, t[0].size);
         assert_true(bound->promised > 0);
@@ -281,7 +283,7 @@ static void the_first_failure_is_the_error(void **state)
         s->bad_to = last.offset;
         s->bad_in_wait = deferred;
         make_target(&t, file, 1, WIDTH, HEIGHT, false);
-        assert_int_equal(tz_read(&t.item, &how, NULL, &err), TZ_ERR_IO);
+        assert_int_equal(plain_read(&t.item, &how, NULL, &err), TZ_ERR_IO);
         assert_int_equal(err.cause, TZ_CAUSE_REMOTE);
         assert_int_equal(err.offset, bad.offset);
         check_ended(s);
@@ -310,9 +312,9 @@ static void failed_tiles_are_noted(void **state)
         s->bad_to = bad.offset + 1;
         s->bad_in_wait = deferred;
         make_target(&t, file, 1, WIDTH, HEIGHT, false);
-        t.outcome = (tz_outcome){.tiles = tiles, .tile_room = 128};
+        t.outcome = (plain_outcome){.tiles = tiles, .tile_room = 128};
         t.item.outcome = &t.outcome;
-        assert_int_equal(tz_read(&t.item, &how, NULL, &err), TZ_OK);
+        assert_int_equal(plain_read(&t.item, &how, NULL, &err), TZ_OK);
         assert_int_equal(t.outcome.tiles_failed, 1);
         for (uint64_t k = 0; k < t.outcome.tile_count; k++)
             assert_int_equal(tiles[k].result, tiles[k].tile == 20 ? TZ_ERR_IO : TZ_OK);
@@ -352,7 +354,7 @@ static void damaged_tiles_fail_as_ever(void **state)
         memset((uint8_t *)i.bytes.data + span.offset, 0xFF, (size_t)span.size);
     }
     make_target(&t, file, 1, WIDTH, HEIGHT, false);
-    assert_int_equal(tz_read(&t.item, &how, NULL, &err), TZ_ERR_FORMAT);
+    assert_int_equal(plain_read(&t.item, &how, NULL, &err), TZ_ERR_FORMAT);
     assert_int_equal(err.cause, TZ_CAUSE_CODEC);
     assert_int_equal(err.tile, 7);
     check_ended(s);

@@ -13,6 +13,7 @@
 
 #include "io/source.h"
 #include "support/alloc_hook.h"
+#include "support/plain_read.h"
 #include "support/tile_file.h"
 
 enum { ACROSS = 3, DOWN = 2, SIZE = ACROSS * DOWN * TILE * TILE };
@@ -30,7 +31,7 @@ static tz_result read_much(const tz_file *file, uint32_t threads, float *pixels,
     how.nodata_to_nan = true;
     how.boundless = true;
     how.has_fill = true, how.fill = -1;
-    const tz_item items[] = {
+    const plain_item items[] = {
         {.file = file,
          .window = {-TILE, 0, ACROSS * TILE, DOWN * TILE},
          .bands = bands,
@@ -43,7 +44,7 @@ static tz_result read_much(const tz_file *file, uint32_t threads, float *pixels,
          .band_count = 1,
          .into = {
              .data = pixels + 2 * SIZE, TZ_DTYPE_FLOAT32, 1, DOWN * TILE, ACROSS * TILE, 0, 0, 0}}};
-    return tz_read_batch(items, 2, &how, NULL, err);
+    return plain_read_batch(items, 2, &how, NULL, err);
 }
 
 static void check_pixels(const float *pixels, const tile_stream *stream)
@@ -119,13 +120,13 @@ static void plans_fail_cleanly_too(void **state)
     tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_LZW], ACROSS, DOWN, NULL);
     tz_file *file = tf_open(b);
     uint8_t pixels[SIZE];
-    const tz_item item = {
+    const plain_item item = {
         .file = file,
         .into = {.data = pixels, TZ_DTYPE_UINT8, 1, DOWN * TILE, ACROSS * TILE, 0, 0, 0}};
     for (uint64_t n = 1;; n++) {
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
-        const tz_result result = tz_plan_read(NULL, &item, 1, NULL, NULL);
+        const tz_result result = plain_plan_read(NULL, &item, 1, NULL, NULL);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
         assert_true(alloc_hook_kept_nothing(&stats));
@@ -440,7 +441,7 @@ static void slow_reads_ask_ahead_for_the_next(void **state)
     char path[CHECK_PATH_SIZE];
     tz_file *file = NULL;
     uint8_t *pixels = NULL;
-    tz_read_report report;
+    plain_report report;
     check_path(path, "slow.tif");
     tb_write_file(b, path);
     assert_int_equal(tz_open(&file, path, NULL, NULL), TZ_OK);

@@ -7,6 +7,7 @@
 
 #include "support/alloc_hook.h"
 #include "support/codec/bit_writer.h"
+#include "support/plain_read.h"
 #include "support/tile_file.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -111,7 +112,7 @@ static tb *make_image(const encoded *e, uint32_t side, uint32_t tile)
 typedef struct cost {
     tz_result result;
     uint64_t peak;
-    tz_read_report plan;
+    plain_report plan;
 } cost;
 
 static void check_pixels(const uint8_t *pixels, uint32_t side, uint32_t tile)
@@ -123,7 +124,7 @@ static void check_pixels(const uint8_t *pixels, uint32_t side, uint32_t tile)
     }
 }
 
-static cost cost_of(const tz_file *file, uint32_t tile, uint32_t threads, uint64_t max_memory)
+static cost cost_of(const tz_file *file, uint32_t tile, uint32_t threads, uint64_t max_host_bytes)
 {
     cost c;
     tz_error err = {.result = TZ_OK};
@@ -131,22 +132,22 @@ static cost cost_of(const tz_file *file, uint32_t tile, uint32_t threads, uint64
     uint8_t *pixels = malloc((size_t)info->width * info->height);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.threads = threads;
-    how.max_memory = max_memory;
-    const tz_item item = {.file = file,
-                          .into = {.data = pixels,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = 1,
-                                   .height = info->height,
-                                   .width = info->width}};
+    how.max_host_bytes = max_host_bytes;
+    const plain_item item = {.file = file,
+                             .into = {.data = pixels,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = 1,
+                                      .height = info->height,
+                                      .width = info->width}};
     alloc_hook_install();
-    c.result = tz_read(&item, &how, &c.plan, &err);
+    c.result = plain_read(&item, &how, &c.plan, &err);
     c.peak = (uint64_t)alloc_hook_stats().peak_bytes;
     assert_int_equal(alloc_hook_stats().live_bytes, 0);
     alloc_hook_remove();
     if (c.result == TZ_OK)
         check_pixels(pixels, info->width, tile);
     else
-        assert_string_equal(err.limit, "max_memory");
+        assert_string_equal(err.limit, "max_host_bytes");
     free(pixels);
     return c;
 }
@@ -171,11 +172,11 @@ static void memory_is_bounded_by_threads_and_tiles(void **state)
                     assert_int_equal(c.result, TZ_OK);
                     assert_true(c.peak <= 64 * MIB + threads * (tile + data.size));
                     /* what the plan says holds, but for a little that is not worth planning */
-                    if (c.peak > c.plan.peak_memory + MIB / 4)
+                    if (c.peak > c.plan.peak_host_bytes + MIB / 4)
                         fail_msg("compression %u, side %u, tile %u, threads %u: %llu planned, %llu "
                                  "taken",
                                  data.compression, images[i].side, images[i].tile, threads,
-                                 (unsigned long long)c.plan.peak_memory,
+                                 (unsigned long long)c.plan.peak_host_bytes,
                                  (unsigned long long)c.peak);
                 }
                 tz_close(file);
@@ -233,7 +234,7 @@ static void the_callers_limit_holds(void **state)
             assert_true(refused > 0 && read > 0);
             /* what one thread can do with is enough for whoever wants more */
             const cost one = cost_of(file, PART, 1, 0);
-            const cost many = cost_of(file, PART, 8, one.plan.peak_memory);
+            const cost many = cost_of(file, PART, 8, one.plan.peak_host_bytes);
             assert_int_equal(many.result, TZ_OK);
             assert_true(many.plan.threads >= 1 && many.plan.threads < 8);
             tz_close(file);

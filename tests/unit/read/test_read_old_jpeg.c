@@ -2,6 +2,7 @@
  * Old-style JPEG: every form gives libjpeg's pixels; what is wrong with a file is an error. */
 #include "support/codec/lossless_jpeg.h"
 #include "support/codec/old_jpeg_file.h"
+#include "support/plain_read.h"
 
 typedef struct outcome {
     tz_result result;
@@ -13,7 +14,7 @@ typedef struct outcome {
 static void read_file(outcome *out, const old_file *f, unsigned samples, bool strict)
 {
     tz_open_options options = TZ_OPEN_OPTIONS_INIT;
-    tz_read_report report = {0};
+    plain_report report = {0};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_file *file = NULL;
     options.strict = strict;
@@ -24,17 +25,17 @@ static void read_file(outcome *out, const old_file *f, unsigned samples, bool st
     if (out->result != TZ_OK)
         return;
     const tz_info *info = tz_file_get_info(file);
-    const tz_item item = {.file = file,
-                          .window = {0, 0, OLD_WIDTH, OLD_HEIGHT},
-                          .into = {.data = out->pixels,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = samples,
-                                   .height = OLD_HEIGHT,
-                                   .width = OLD_WIDTH,
-                                   .band_stride = 1,
-                                   .row_stride = (int64_t)OLD_WIDTH * samples,
-                                   .column_stride = samples}};
-    out->result = tz_read(&item, &how, &report, &out->err);
+    const plain_item item = {.file = file,
+                             .window = {0, 0, OLD_WIDTH, OLD_HEIGHT},
+                             .into = {.data = out->pixels,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = samples,
+                                      .height = OLD_HEIGHT,
+                                      .width = OLD_WIDTH,
+                                      .band_stride = 1,
+                                      .row_stride = (int64_t)OLD_WIDTH * samples,
+                                      .column_stride = samples}};
+    out->result = plain_read(&item, &how, &report, &out->err);
     out->warnings = info->warning_count + report.warning_count;
     tz_close(file);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/plain_read.h"
 #include "support/reference.h"
 #include "support/tile_file.h"
 
@@ -285,7 +286,7 @@ typedef struct request {
     const layout *l;
     unsigned turn;          /* orientation that counts */
     uint32_t width, height; /* of the level, upright */
-    tz_item item;
+    plain_item item;
     uint32_t bands[6];
     room pixels, mask;
 } request;
@@ -327,8 +328,11 @@ static void make_request(request *q, const layout *l, const tz_file *file,
     }
     const tz_dtype dtype =
         below(2) ? info->dtype : targets[below(sizeof targets / sizeof targets[0])];
-    q->item.into =
-        (tz_buffer){.dtype = dtype, .bands = count, .height = w.height, .width = w.width};
+    q->item.into = (tz_buffer){.struct_size = sizeof(tz_buffer),
+                               .dtype = dtype,
+                               .bands = count,
+                               .height = w.height,
+                               .width = w.width};
     q->pixels = make_room(&q->item.into);
     if (below(2)) {
         q->item.mask = q->item.into;
@@ -379,7 +383,7 @@ static long double outside(const request *q, const tz_read_options *how, uint32_
 static void check_sample(request *q, const tz_read_options *how, uint32_t i, uint32_t row,
                          uint32_t column)
 {
-    const tz_item *item = &q->item;
+    const plain_item *item = &q->item;
     const int64_t x = item->window.column + column, y = item->window.row + row;
     const bool inside = x >= 0 && y >= 0 && x < q->width && y < q->height;
     const uint32_t band = item->bands ? item->bands[i] : i;
@@ -452,7 +456,7 @@ static void run_rounds(unsigned rounds, unsigned most_items, bool boundless)
 {
     for (unsigned round = 0; round < rounds; round++) {
         request requests[8];
-        tz_item items[8];
+        plain_item items[8];
         tz_read_options how = TZ_READ_OPTIONS_INIT;
         tz_error err;
         const size_t count = 1 + below(most_items);
@@ -469,7 +473,7 @@ static void run_rounds(unsigned rounds, unsigned most_items, bool boundless)
             make_request(&requests[i], &layouts[which], opened[which].file, &how);
             items[i] = requests[i].item;
         }
-        if (tz_read_batch(items, count, &how, NULL, &err) != TZ_OK)
+        if (plain_read_batch(items, count, &how, NULL, &err) != TZ_OK)
             fail_msg("round %u: %s", round, err.message);
         for (size_t i = 0; i < count; i++)
             check_request(&requests[i], &how);
@@ -511,7 +515,7 @@ static void a_batch_is_the_same_with_any_number_of_threads(void **state)
             const size_t which = below(LAYOUTS);
             make_request(&q, &layouts[which], opened[which].file, &how);
             how.threads = threads;
-            assert_int_equal(tz_read(&q.item, &how, NULL, NULL), TZ_OK);
+            assert_int_equal(plain_read(&q.item, &how, NULL, NULL), TZ_OK);
             if (threads == 1) {
                 first = malloc(q.pixels.size);
                 memcpy(first, q.pixels.memory, q.pixels.size);

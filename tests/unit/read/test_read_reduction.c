@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/plain_read.h"
 #include "support/raster_variants.h"
 
 enum { WIDTH = 205, HEIGHT = 167, SIDE = 64 };
@@ -63,10 +64,10 @@ static tz_read_options reducing(void)
     return how;
 }
 
-static tz_item item_of(const picture *p, tz_window window, uint32_t width, uint32_t height)
+static plain_item item_of(const picture *p, tz_window window, uint32_t width, uint32_t height)
 {
     const size_t size = (size_t)width * height * p->bands * tz_dtype_size(p->dtype);
-    tz_item item = {
+    plain_item item = {
         .file = p->file,
         .window = window,
         .into = {.dtype = p->dtype, .bands = p->bands, .width = width, .height = height}};
@@ -75,17 +76,17 @@ static tz_item item_of(const picture *p, tz_window window, uint32_t width, uint3
     return item;
 }
 
-static void read_item(tz_item *item, const tz_read_options *how, tz_read_report *report)
+static void read_item(plain_item *item, const tz_read_options *how, plain_report *report)
 {
     tz_error err;
-    if (tz_read(item, how, report, &err) != TZ_OK)
+    if (plain_read(item, how, report, &err) != TZ_OK)
         fail_msg("%s", err.message);
 }
 
 static uint8_t *whole_of(const picture *p, unsigned times)
 {
     const tz_read_options how = reducing();
-    tz_item item = item_of(p, (tz_window){0}, smaller(WIDTH, times), smaller(HEIGHT, times));
+    plain_item item = item_of(p, (tz_window){0}, smaller(WIDTH, times), smaller(HEIGHT, times));
     read_item(&item, &how, NULL);
     return item.into.data;
 }
@@ -98,8 +99,8 @@ static const uint8_t *sample_at(const picture *p, const uint8_t *whole, unsigned
 }
 
 /* The item has the pixels of the whole from there on. */
-static void check_part(const picture *p, const tz_item *item, const uint8_t *whole, unsigned times,
-                       uint32_t column, uint32_t row)
+static void check_part(const picture *p, const plain_item *item, const uint8_t *whole,
+                       unsigned times, uint32_t column, uint32_t row)
 {
     const tz_buffer *b = &item->into;
     const size_t size = tz_dtype_size(p->dtype);
@@ -136,9 +137,9 @@ static void windows_are_parts_of_the_whole(void **state)
         const tz_window window = {x * unit, y * unit, (right < WIDTH ? right : WIDTH) - x * unit,
                                   (bottom < HEIGHT ? bottom : HEIGHT) - y * unit};
         const tz_read_options how = reducing();
-        tz_outcome outcome = {0};
-        tz_read_report report;
-        tz_item item = item_of(&p, window, width, height);
+        plain_outcome outcome = {0};
+        plain_report report;
+        plain_item item = item_of(&p, window, width, height);
         item.outcome = &outcome;
         read_item(&item, &how, &report);
         check_part(&p, &item, whole, times, x, y);
@@ -162,15 +163,15 @@ static void items_of_one_batch(void **state)
         {61, 50},        {(WIDTH + 1) / 2, (HEIGHT + 1) / 2}, {30, 20}};
     picture p = make(TZ_DTYPE_UINT16, 3);
     tz_read_options how = reducing();
-    tz_item items[ITEMS];
-    tz_read_report report, one;
+    plain_item items[ITEMS];
+    plain_report report, one;
     tz_error err;
     how.resampling = TZ_RESAMPLING_AVERAGE;
     for (size_t i = 0; i < ITEMS; i++)
         items[i] = item_of(&p, (tz_window){0}, sizes[i][0], sizes[i][1]);
-    assert_int_equal(tz_read_batch(items, ITEMS, &how, &report, &err), TZ_OK);
+    assert_int_equal(plain_read_batch(items, ITEMS, &how, &report, &err), TZ_OK);
     for (size_t i = 0; i < ITEMS; i++) {
-        tz_item alone = item_of(&p, (tz_window){0}, sizes[i][0], sizes[i][1]);
+        plain_item alone = item_of(&p, (tz_window){0}, sizes[i][0], sizes[i][1]);
         read_item(&alone, &how, &one);
         assert_memory_equal(items[i].into.data, alone.into.data,
                             (size_t)sizes[i][0] * sizes[i][1] * 6);
@@ -188,8 +189,8 @@ static void items_of_one_batch(void **state)
 static void check_quiet(const picture *p, unsigned times)
 {
     const tz_read_options how = reducing();
-    tz_read_report report;
-    tz_item item = item_of(p, (tz_window){0}, smaller(WIDTH, times), smaller(HEIGHT, times));
+    plain_report report;
+    plain_item item = item_of(p, (tz_window){0}, smaller(WIDTH, times), smaller(HEIGHT, times));
     read_item(&item, &how, &report);
     assert_int_equal(report.warning_count, 0);
     free(item.into.data);
@@ -209,10 +210,10 @@ static void strips_planes_and_single_tiles(void **state)
         const tz_read_options how = reducing();
         for (unsigned times = 1; times <= 4; times++) {
             uint8_t *whole = whole_of(&p, times);
-            tz_outcome outcome = {0};
+            plain_outcome outcome = {0};
             const uint32_t x = 3, y = 2, width = 5, height = 6, unit = 1u << times;
-            tz_item item = item_of(&p, (tz_window){x * unit, y * unit, width * unit, height * unit},
-                                   width, height);
+            plain_item item = item_of(
+                &p, (tz_window){x * unit, y * unit, width * unit, height * unit}, width, height);
             item.outcome = &outcome;
             read_item(&item, &how, NULL);
             assert_int_equal(outcome.reduction, times);
@@ -236,8 +237,8 @@ static void as_often_as_tiles_can_be_halved(void **state)
     options.tile_height = 10;
     picture p = open_raster(&r, options);
     tz_read_options how = reducing();
-    tz_outcome outcome = {0};
-    tz_item item = item_of(&p, (tz_window){0}, 50, 40);
+    plain_outcome outcome = {0};
+    plain_item item = item_of(&p, (tz_window){0}, 50, 40);
     item.outcome = &outcome;
     how.resampling = TZ_RESAMPLING_AVERAGE;
     read_item(&item, &how, NULL);
@@ -259,10 +260,11 @@ static void overviews_first(void **state)
     const uint32_t last = info->level_count - 1;
     const tz_level *level = tz_file_get_level(p.file, last);
     tz_read_options how = reducing();
-    tz_outcome outcome = {0};
+    plain_outcome outcome = {0};
     assert_true(last > 0);
-    tz_item item = item_of(&p, (tz_window){0}, smaller(level->width, 2), smaller(level->height, 2));
-    tz_item same = item;
+    plain_item item =
+        item_of(&p, (tz_window){0}, smaller(level->width, 2), smaller(level->height, 2));
+    plain_item same = item;
     item.level = TZ_LEVEL_AUTO;
     item.outcome = &outcome;
     read_item(&item, &how, NULL);
@@ -289,7 +291,7 @@ static void turned_images(void **state)
         tz_read_options how = reducing();
         const uint32_t width = smaller(WIDTH, 2), height = smaller(HEIGHT, 2);
         how.oriented = true;
-        tz_item item = item_of(&p, (tz_window){0}, width, height);
+        plain_item item = item_of(&p, (tz_window){0}, width, height);
         read_item(&item, &how, NULL);
         for (uint32_t y = 0; y < height; y++)
             for (uint32_t x = 0; x < width; x++) {
@@ -313,7 +315,7 @@ static void beyond_the_edges_is_the_fill_value(void **state)
     tz_read_options how = reducing();
     how.boundless = true;
     how.has_fill = true, how.fill = 99;
-    tz_item item = item_of(&p, (tz_window){-12, -20, 4 * W, 4 * H}, W, H);
+    plain_item item = item_of(&p, (tz_window){-12, -20, 4 * W, 4 * H}, W, H);
     read_item(&item, &how, NULL);
     for (int y = 0; y < H; y++)
         for (int x = 0; x < W; x++) {
@@ -368,15 +370,15 @@ static void plans_count_what_is_decoded(void **state)
     (void)state;
     picture p = make(TZ_DTYPE_UINT16, 3);
     tz_read_options how = reducing();
-    tz_item item = item_of(&p, (tz_window){0}, smaller(WIDTH, 3), smaller(HEIGHT, 3));
-    tz_read_report reduced, plain, read;
+    plain_item item = item_of(&p, (tz_window){0}, smaller(WIDTH, 3), smaller(HEIGHT, 3));
+    plain_report reduced, plain, read;
     tz_error err;
     how.threads = 1;
     how.resampling = TZ_RESAMPLING_AVERAGE;
-    assert_int_equal(tz_plan_read(&reduced, &item, 1, &how, &err), TZ_OK);
+    assert_int_equal(plain_plan_read(&reduced, &item, 1, &how, &err), TZ_OK);
     read_item(&item, &how, &read);
     how.reduced_tiles = false;
-    assert_int_equal(tz_plan_read(&plain, &item, 1, &how, &err), TZ_OK);
+    assert_int_equal(plain_plan_read(&plain, &item, 1, &how, &err), TZ_OK);
     assert_int_equal(reduced.tiles, plain.tiles);
     assert_int_equal(reduced.tiles_reduced, 12);
     assert_int_equal(read.tiles_reduced, 12);
@@ -385,7 +387,7 @@ static void plans_count_what_is_decoded(void **state)
     assert_int_equal(reduced.largest_tile, 8 * 8 * 6);
     assert_int_equal(plain.largest_tile, SIDE * SIDE * 6);
     assert_int_equal(reduced.bytes_decoded, 12 * 8 * 8 * 6);
-    assert_true(reduced.peak_memory < plain.peak_memory);
+    assert_true(reduced.peak_host_bytes < plain.peak_host_bytes);
     free(item.into.data);
     drop(&p);
 }
@@ -405,7 +407,7 @@ static void large_streams_of_small_tiles(void **state)
     }
     picture p = open_raster(&r, tiles_of(LARGE));
     const tz_read_options how = reducing();
-    tz_item item = item_of(&p, (tz_window){0}, LARGE / 8, LARGE / 8);
+    plain_item item = item_of(&p, (tz_window){0}, LARGE / 8, LARGE / 8);
     read_item(&item, &how, NULL);
     free(item.into.data);
     drop(&p);
@@ -420,13 +422,13 @@ static void broken_tiles_are_noted(void **state)
     uint8_t *whole = whole_of(&p, 3);
     tz_tile_span span;
     tz_tile_status statuses[TILES];
-    tz_outcome outcome = {.tiles = statuses, .tile_room = TILES};
+    plain_outcome outcome = {.tiles = statuses, .tile_room = TILES};
     tz_read_options how = reducing();
     tz_error err;
     assert_int_equal(tz_tile_spans(&span, p.file, 0, false, 5, 1, &err), TZ_OK);
     memset((uint8_t *)p.memory.data + span.offset, 0, 40);
-    tz_item item = item_of(&p, (tz_window){0}, smaller(WIDTH, 3), smaller(HEIGHT, 3));
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_FORMAT);
+    plain_item item = item_of(&p, (tz_window){0}, smaller(WIDTH, 3), smaller(HEIGHT, 3));
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_ERR_FORMAT);
     assert_int_equal(err.tile, 5);
     item.outcome = &outcome;
     read_item(&item, &how, NULL);
@@ -446,10 +448,10 @@ static void check_not_reduced(raster *r, tz_write_options options, tz_read_optio
                               uint32_t width, uint32_t height)
 {
     picture p = open_raster(r, options);
-    tz_item expected = item_of(&p, (tz_window){0}, width, height);
-    tz_item found = item_of(&p, (tz_window){0}, width, height);
-    tz_outcome outcome = {0};
-    tz_read_report report;
+    plain_item expected = item_of(&p, (tz_window){0}, width, height);
+    plain_item found = item_of(&p, (tz_window){0}, width, height);
+    plain_outcome outcome = {0};
+    plain_report report;
     tz_read_options plain = how;
     found.outcome = &outcome;
     plain.reduced_tiles = false;
@@ -495,12 +497,12 @@ static void without_resampling(void **state)
     (void)state;
     picture p = make(TZ_DTYPE_UINT8, 1);
     const tz_read_options how = reducing();
-    tz_item item = item_of(&p, (tz_window){0}, smaller(WIDTH, 1), smaller(HEIGHT, 1));
+    plain_item item = item_of(&p, (tz_window){0}, smaller(WIDTH, 1), smaller(HEIGHT, 1));
     tz_error err;
     read_item(&item, &how, NULL);
-    assert_int_equal(tz_read(&item, NULL, NULL, &err), TZ_ERR_ARG);
+    assert_int_equal(plain_read(&item, NULL, NULL, &err), TZ_ERR_ARG);
     item.into.width -= 1;
-    assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_ERR_ARG);
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_ERR_ARG);
     assert_int_equal(err.expected, WIDTH);
     assert_int_equal(err.found, item.into.width);
     free(item.into.data);

@@ -12,6 +12,7 @@
 
 #include "support/alloc_hook.h"
 #include "support/known_image.h"
+#include "support/plain_read.h"
 #include "support/resample_rules.h"
 
 static plane level_plane(uint32_t band, uint32_t width, uint32_t height, double nodata)
@@ -30,12 +31,17 @@ static void check_window(const image *i, uint32_t level, tz_window window, uint3
 {
     double *pixels = malloc(sizeof *pixels * width * height * 3);
     uint8_t *mask = malloc((size_t)width * height * 3);
-    const tz_item item = {
+    const plain_item item = {
         .file = i->file,
         .level = level,
         .window = window,
-        .into = {pixels, TZ_DTYPE_FLOAT64, 3, height, width, 0, 0, 0},
-        .mask = {mask, TZ_DTYPE_UINT8, 3, height, width, 0, 0, 0},
+        .into = {.data = pixels,
+                 .dtype = TZ_DTYPE_FLOAT64,
+                 .bands = 3,
+                 .height = height,
+                 .width = width},
+        .mask =
+            {.data = mask, .dtype = TZ_DTYPE_UINT8, .bands = 3, .height = height, .width = width},
     };
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.resampling = method;
@@ -105,15 +111,19 @@ static image open_pyramid(void)
     return open_built(b);
 }
 
-static tz_outcome read_auto(const image *i, tz_window window, uint32_t width, uint32_t height,
-                            tz_resampling method, uint16_t *pixels)
+static plain_outcome read_auto(const image *i, tz_window window, uint32_t width, uint32_t height,
+                               tz_resampling method, uint16_t *pixels)
 {
-    tz_outcome outcome = {0};
-    const tz_item item = {.file = i->file,
-                          .level = TZ_LEVEL_AUTO,
-                          .window = window,
-                          .into = {pixels, TZ_DTYPE_UINT16, 1, height, width, 0, 0, 0},
-                          .outcome = &outcome};
+    plain_outcome outcome = {0};
+    const plain_item item = {.file = i->file,
+                             .level = TZ_LEVEL_AUTO,
+                             .window = window,
+                             .into = {.data = pixels,
+                                      .dtype = TZ_DTYPE_UINT16,
+                                      .bands = 1,
+                                      .height = height,
+                                      .width = width},
+                             .outcome = &outcome};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.resampling = method;
     read_ok(&item, &how, NULL);
@@ -134,14 +144,14 @@ static void the_coarsest_level_that_is_fine_enough_is_read(void **state)
     uint16_t *pixels = malloc(sizeof *pixels * 300 * 300);
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         const tz_window all = {0, 0, 200, 160};
-        const tz_outcome outcome =
+        const plain_outcome outcome =
             read_auto(&i, all, cases[k].width, cases[k].height, TZ_RESAMPLING_NEAREST, pixels);
         assert_int_equal(outcome.level, cases[k].level);
         assert_int_equal(outcome.resampled, cases[k].resampled);
     }
     /* a part of it that the overview has exactly */
     const tz_window part = {40, 80, 100, 40};
-    const tz_outcome outcome = read_auto(&i, part, 25, 10, TZ_RESAMPLING_AVERAGE, pixels);
+    const plain_outcome outcome = read_auto(&i, part, 25, 10, TZ_RESAMPLING_AVERAGE, pixels);
     assert_int_equal(outcome.level, 2);
     assert_false(outcome.resampled);
     assert_int_equal(outcome.window.column, 10);
@@ -157,7 +167,9 @@ static void another_size_without_a_method_is_an_error(void **state)
     (void)state;
     image i = open_pyramid();
     uint16_t pixels[100];
-    const tz_item item = {.file = i.file, .into = {pixels, TZ_DTYPE_UINT16, 1, 10, 10, 0, 0, 0}};
+    const plain_item item = {
+        .file = i.file,
+        .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 10, .width = 10}};
     read_fails(&item, NULL, TZ_ERR_ARG, TZ_CAUSE_ARG);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.resampling = (tz_resampling)77;
@@ -174,10 +186,12 @@ static void outside_of_the_level_is_fill(void **state)
     for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         uint16_t pixels[60 * 60];
         uint8_t mask[60 * 60];
-        const tz_item item = {.file = i.file,
-                              .window = {-100, -100, 400, 400},
-                              .into = {pixels, TZ_DTYPE_UINT16, 1, 60, 60, 0, 0, 0},
-                              .mask = {mask, TZ_DTYPE_UINT8, 1, 60, 60, 0, 0, 0}};
+        const plain_item item = {
+            .file = i.file,
+            .window = {-100, -100, 400, 400},
+            .into =
+                {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 60, .width = 60},
+            .mask = {.data = mask, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 60, .width = 60}};
         tz_read_options how = TZ_READ_OPTIONS_INIT;
         how.resampling = (tz_resampling)method;
         how.boundless = true;
@@ -211,9 +225,13 @@ static void outside_of_the_level_is_nodata(void **state)
         for (int nan = 0; nan < 2; nan++) {
             float pixels[30 * 30];
             tz_read_options how = TZ_READ_OPTIONS_INIT;
-            const tz_item item = {.file = i.file,
-                                  .window = {-40, -30, 60, 60},
-                                  .into = {pixels, TZ_DTYPE_FLOAT32, 1, 30, 30, 0, 0, 0}};
+            const plain_item item = {.file = i.file,
+                                     .window = {-40, -30, 60, 60},
+                                     .into = {.data = pixels,
+                                              .dtype = TZ_DTYPE_FLOAT32,
+                                              .bands = 1,
+                                              .height = 30,
+                                              .width = 30}};
             how.resampling = (tz_resampling)method;
             how.boundless = true;
             how.nodata_to_nan = nan;
@@ -233,19 +251,22 @@ static void little_memory_gives_the_same_pixels(void **state)
     for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         uint16_t much[40 * 30];
         uint16_t little[40 * 30];
-        tz_item item = {.file = i.file, .into = {much, TZ_DTYPE_UINT16, 1, 30, 40, 0, 0, 0}};
+        plain_item item = {
+            .file = i.file,
+            .into = {
+                .data = much, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 30, .width = 40}};
         tz_read_options how = TZ_READ_OPTIONS_INIT;
-        tz_read_report report;
+        plain_report report;
         how.resampling = (tz_resampling)method;
         read_ok(&item, &how, &report);
         item.into.data = little;
-        how.max_memory = 80000;
+        how.max_host_bytes = 80000;
         how.threads = 1;
         alloc_hook_install();
         read_ok(&item, &how, &report);
         alloc_hook_remove();
         assert_memory_equal(much, little, sizeof much);
-        how.max_memory = 2000; /* less than a tile */
+        how.max_host_bytes = 2000; /* less than a tile */
         read_fails(&item, &how, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT);
     }
     close_image(&i);
@@ -262,14 +283,18 @@ static void several_sizes_in_one_call(void **state)
     for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
         uint16_t small[2 * 2];
         uint16_t small_alone[2 * 2];
-        tz_item items[2] = {{.file = i.file,
-                             .window = {0, 0, 2, 2},
-                             .into = {wide, TZ_DTYPE_UINT16, 1, 3, WIDE, 0, 0, 0}},
-                            {.file = i.file, .into = {small, TZ_DTYPE_UINT16, 1, 2, 2, 0, 0, 0}}};
+        plain_item items[2] = {
+            {.file = i.file,
+             .window = {0, 0, 2, 2},
+             .into =
+                 {.data = wide, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 3, .width = WIDE}},
+            {.file = i.file,
+             .into = {
+                 .data = small, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 2, .width = 2}}};
         tz_read_options how = TZ_READ_OPTIONS_INIT;
         tz_error err;
         how.resampling = (tz_resampling)method;
-        assert_int_equal(tz_read_batch(items, 2, &how, NULL, &err), TZ_OK);
+        assert_int_equal(plain_read_batch(items, 2, &how, NULL, &err), TZ_OK);
         items[0].into.data = wide_alone;
         items[1].into.data = small_alone;
         read_ok(&items[0], &how, NULL);
@@ -292,12 +317,13 @@ static void bad_tiles_are_not_averaged(void **state)
     double pixels[3 * 25 * 20];
     uint8_t mask[3 * 25 * 20];
     tz_tile_status list[8];
-    tz_outcome outcome = {.tiles = list, .tile_room = 8};
-    const tz_item item = {.file = i.file,
-                          .window = {0, 0, 50, 40},
-                          .into = {pixels, TZ_DTYPE_FLOAT64, 3, 20, 25, 0, 0, 0},
-                          .mask = {mask, TZ_DTYPE_UINT8, 3, 20, 25, 0, 0, 0},
-                          .outcome = &outcome};
+    plain_outcome outcome = {.tiles = list, .tile_room = 8};
+    const plain_item item = {
+        .file = i.file,
+        .window = {0, 0, 50, 40},
+        .into = {.data = pixels, .dtype = TZ_DTYPE_FLOAT64, .bands = 3, .height = 20, .width = 25},
+        .mask = {.data = mask, .dtype = TZ_DTYPE_UINT8, .bands = 3, .height = 20, .width = 25},
+        .outcome = &outcome};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.resampling = TZ_RESAMPLING_AVERAGE;
     read_ok(&item, &how, NULL);
@@ -322,9 +348,10 @@ static void every_allocation_fails_in_turn(void **state)
     image i = open_pyramid();
     uint16_t pixels[20 * 20];
     uint8_t mask[20 * 20];
-    const tz_item item = {.file = i.file,
-                          .into = {pixels, TZ_DTYPE_UINT16, 1, 20, 20, 0, 0, 0},
-                          .mask = {mask, TZ_DTYPE_UINT8, 1, 20, 20, 0, 0, 0}};
+    const plain_item item = {
+        .file = i.file,
+        .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 20, .width = 20},
+        .mask = {.data = mask, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 20, .width = 20}};
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.resampling = TZ_RESAMPLING_AVERAGE;
     how.threads = 1;
@@ -332,7 +359,7 @@ static void every_allocation_fails_in_turn(void **state)
         tz_error err;
         alloc_hook_install();
         alloc_hook_fail_at(n, true);
-        const tz_result result = tz_read(&item, &how, NULL, &err);
+        const tz_result result = plain_read(&item, &how, NULL, &err);
         const alloc_stats stats = alloc_hook_stats();
         alloc_hook_remove();
         assert_int_equal(stats.live_bytes, 0);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/alloc_hook.h"
+#include "support/plain_read.h"
 #include "support/tile_file.h"
 
 enum { ACROSS = 7, DOWN = 6, WIDTH = ACROSS * TILE, HEIGHT = DOWN * TILE, THREADS = 64 };
@@ -173,7 +174,7 @@ static tz_result read_until(const tz_file *file, uint8_t *pixels, uint32_t threa
                             tz_error *err)
 {
     tz_read_options how = TZ_READ_OPTIONS_INIT;
-    const tz_item item = {
+    const plain_item item = {
         .file = file,
         .into = {
             .data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = HEIGHT, .width = WIDTH}};
@@ -181,7 +182,7 @@ static tz_result read_until(const tz_file *file, uint8_t *pixels, uint32_t threa
     how.progress = (tz_progress){stop, s};
     s->caller = pthread_self();
     s->good = true;
-    return tz_read(&item, &how, NULL, err);
+    return plain_read(&item, &how, NULL, err);
 }
 
 static void a_read_is_cancelled_at_every_call(void **state)

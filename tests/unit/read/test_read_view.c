@@ -12,6 +12,7 @@
 
 #include "codec/codec.h"
 #include "support/known_image.h"
+#include "support/plain_read.h"
 #include "support/tile_file.h"
 
 /* ---- orientation ---- */
@@ -73,13 +74,13 @@ static void check_orientation(unsigned orientation, const tz_window *window)
     uint16_t *pixels = malloc((size_t)part->width * part->height * 3 * 2);
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.oriented = true;
-    const tz_item item = {.file = i.file,
-                          .window = window ? *window : (tz_window){0},
-                          .into = {.data = pixels,
-                                   .dtype = TZ_DTYPE_UINT16,
-                                   .bands = 3,
-                                   .height = part->height,
-                                   .width = part->width}};
+    const plain_item item = {.file = i.file,
+                             .window = window ? *window : (tz_window){0},
+                             .into = {.data = pixels,
+                                      .dtype = TZ_DTYPE_UINT16,
+                                      .bands = 3,
+                                      .height = part->height,
+                                      .width = part->width}};
     memset(pixels, 0xA5, (size_t)part->width * part->height * 3 * 2);
     read_ok(&item, &how, NULL);
     for (uint32_t row = 0; row < H; row++) {
@@ -116,7 +117,7 @@ static void rows_are_as_stored_unless_asked_otherwise(void **state)
     TB_SHORTS(b, 0, 274, 3);
     image i = open_built(b);
     uint16_t first[3];
-    const tz_item item = {
+    const plain_item item = {
         .file = i.file,
         .window = {0, 0, 1, 1},
         .into = {.data = first, .dtype = TZ_DTYPE_UINT16, .bands = 3, .height = 1, .width = 1}};
@@ -149,13 +150,13 @@ static void check_alpha(uint16_t planar, uint16_t kind, bool with_nodata)
     uint16_t pixels[3 * 400];
     uint8_t mask[3 * 400];
     const uint32_t bands[] = {2, 0, 1};
-    const tz_item item = {
+    const plain_item item = {
         .file = i.file,
         .bands = bands,
         .band_count = 3,
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 3, .height = 20, .width = 20},
         .mask = {.data = mask, .dtype = TZ_DTYPE_UINT8, .bands = 3, .height = 20, .width = 20}};
-    tz_read_report report;
+    plain_report report;
     memset(mask, 0x33, sizeof mask);
     read_ok(&item, NULL, &report);
     for (uint32_t band = 0; band < 3; band++) {
@@ -211,15 +212,15 @@ static void check_clumps(uint16_t across, uint16_t down, uint32_t width, uint32_
     }
     image i = open_built(b);
     uint8_t *pixels = malloc((size_t)width * height * 3);
-    const tz_item item = {.file = i.file,
-                          .into = {.data = pixels,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = 3,
-                                   .height = height,
-                                   .width = width,
-                                   .band_stride = 1,
-                                   .row_stride = (int64_t)width * 3,
-                                   .column_stride = 3}};
+    const plain_item item = {.file = i.file,
+                             .into = {.data = pixels,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = 3,
+                                      .height = height,
+                                      .width = width,
+                                      .band_stride = 1,
+                                      .row_stride = (int64_t)width * 3,
+                                      .column_stride = 3}};
     read_ok(&item, NULL, NULL);
     const uint32_t tiles_across = (width + tile_width - 1) / tile_width;
     for (uint32_t y = 0; y < height; y++) {
@@ -258,15 +259,15 @@ typedef struct read_of_tiles {
     uint16_t pixels[3 * PIXELS];
     uint8_t mask[3 * PIXELS];
     tz_tile_status list[TILES];
-    tz_outcome outcome;
-    tz_item item;
+    plain_outcome outcome;
+    plain_item item;
 } read_of_tiles;
 
 static read_of_tiles *new_read(const tz_file *file)
 {
     read_of_tiles *r = calloc(1, sizeof *r);
-    r->outcome = (tz_outcome){.tiles = r->list, .tile_room = TILES};
-    r->item = (tz_item){
+    r->outcome = (plain_outcome){.tiles = r->list, .tile_room = TILES};
+    r->item = (plain_item){
         .file = file,
         .into =
             {.data = r->pixels, .dtype = TZ_DTYPE_UINT16, .bands = 3, .height = 41, .width = 50},
@@ -298,7 +299,7 @@ static void bad_tiles_are_noted_in_the_outcome(void **state)
     tb_patch_tile(b, 0, 5, b->ifds[0].tile_offsets[5], 17); /* too few bytes */
     image i = open_built(b);
     read_of_tiles *r = new_read(i.file);
-    tz_read_report report;
+    plain_report report;
     read_ok(&r->item, NULL, &report);
     assert_int_equal(r->outcome.tile_count, TILES);
     assert_int_equal(r->outcome.tiles_failed, 2);
@@ -350,7 +351,7 @@ static void bad_tiles_are_masked_whatever_the_mask_says(void **state)
         const uint32_t bands[] = {0, 1, 2};
         r->item.bands = bands;
         r->item.band_count = 3;
-        r->outcome = (tz_outcome){.tiles = list, .tile_room = 40};
+        r->outcome = (plain_outcome){.tiles = list, .tile_room = 40};
         read_ok(&r->item, NULL, NULL);
         assert_int_equal(r->outcome.tiles_failed, 1);
         assert_int_equal(list[5].result, TZ_ERR_FORMAT);
@@ -375,13 +376,13 @@ static void without_a_list_a_bad_tile_is_an_error(void **state)
     read_of_tiles *r = new_read(i.file);
     r->outcome.tiles = NULL;
     tz_error err;
-    assert_int_equal(tz_read(&r->item, NULL, NULL, &err), TZ_ERR_FORMAT);
+    assert_int_equal(plain_read(&r->item, NULL, NULL, &err), TZ_ERR_FORMAT);
     assert_int_equal(err.tile, 5);
     assert_int_equal(err.cause, TZ_CAUSE_CODEC);
     /* two items, of which one has no list: the error counts */
     read_of_tiles *with = new_read(i.file);
-    const tz_item both[] = {with->item, r->item};
-    assert_int_equal(tz_read_batch(both, 2, NULL, NULL, &err), TZ_ERR_FORMAT);
+    const plain_item both[] = {with->item, r->item};
+    assert_int_equal(plain_read_batch(both, 2, NULL, NULL, &err), TZ_ERR_FORMAT);
     free(with);
     free(r);
     close_image(&i);
@@ -394,7 +395,7 @@ static void tiles_that_cannot_be_decoded_are_noted(void **state)
     spec.compression = 5;
     image i = open_image(TB_CLASSIC, spec); /* its bytes are not LZW */
     read_of_tiles *r = new_read(i.file);
-    tz_read_report report;
+    plain_report report;
     read_ok(&r->item, NULL, &report);
     assert_true(r->outcome.tiles_failed > 0);
     assert_int_equal(report.tiles_failed + report.tiles_decoded, TILES);
@@ -413,9 +414,9 @@ static void the_plan_says_how_much_room_a_list_needs(void **state)
     read_of_tiles *r = new_read(i.file);
     r->outcome.tile_room = TILES - 1;
     read_fails(&r->item, NULL, TZ_ERR_ARG, TZ_CAUSE_ARG);
-    r->outcome = (tz_outcome){0};
+    r->outcome = (plain_outcome){0};
     tz_error err;
-    assert_int_equal(tz_plan_read(NULL, &r->item, 1, NULL, &err), TZ_OK);
+    assert_int_equal(plain_plan_read(NULL, &r->item, 1, NULL, &err), TZ_OK);
     assert_int_equal(r->outcome.tile_count, TILES);
     assert_int_equal(r->outcome.level, 0);
     assert_false(r->outcome.resampled);
@@ -432,10 +433,10 @@ static void neighbours_in_the_file_are_read_together(void **state)
     tb_spec spec = {.width = 640, .height = 640, .tile_width = 16, .tile_height = 16, .bits = 8};
     image i = open_image(TB_CLASSIC, spec);
     uint8_t *pixels = malloc(640 * 640);
-    const tz_item item = {
+    const plain_item item = {
         .file = i.file,
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 640, .width = 640}};
-    tz_read_report report;
+    plain_report report;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.threads = 2;
     read_ok(&item, &how, &report);
@@ -456,11 +457,11 @@ static void narrow_windows_read_narrow_parts(void **state)
     tb_spec spec = {.width = 40000, .height = 20, .rows_per_strip = 20, .bits = 16};
     image i = open_image(TB_BIG_ENDIAN, spec);
     uint16_t pixels[9 * 7];
-    const tz_item item = {
+    const plain_item item = {
         .file = i.file,
         .window = {31234, 3, 7, 9},
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 9, .width = 7}};
-    tz_read_report report;
+    plain_report report;
     read_ok(&item, NULL, &report);
     assert_int_equal(report.tiles, 1);
     assert_int_equal(report.bytes_compressed, 9 * 7 * 2);
@@ -479,7 +480,7 @@ static void tiles_may_share_bytes(void **state)
     tb_patch_tile(b, 0, 1, b->ifds[0].tile_offsets[0], 512);
     image i = open_built(b);
     uint16_t pixels[16 * 32];
-    const tz_item item = {
+    const plain_item item = {
         .file = i.file,
         .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 16, .width = 32}};
     read_ok(&item, NULL, NULL);
@@ -498,21 +499,21 @@ static void check_straight(const tile_stream *stream, uint32_t across, bool is_d
     const size_t row = (size_t)width * stream->bands;
     const size_t pad = across > 1 ? 5 : 0;
     uint8_t *pixels = malloc(32 * (row + pad));
-    const tz_item item = {.file = file,
-                          .into = {.data = pixels,
-                                   .dtype = TZ_DTYPE_UINT8,
-                                   .bands = stream->bands,
-                                   .height = 32,
-                                   .width = width,
-                                   .band_stride = 1,
-                                   .row_stride = (int64_t)(row + pad),
-                                   .column_stride = stream->bands}};
-    tz_read_report report;
+    const plain_item item = {.file = file,
+                             .into = {.data = pixels,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = stream->bands,
+                                      .height = 32,
+                                      .width = width,
+                                      .band_stride = 1,
+                                      .row_stride = (int64_t)(row + pad),
+                                      .column_stride = stream->bands}};
+    plain_report report;
     memset(pixels, 0xA5, 32 * (row + pad));
     read_ok(&item, NULL, &report);
     assert_int_equal(report.tiles_direct, is_direct ? across * 2 : 0);
-    tz_read_report planned;
-    assert_int_equal(tz_plan_read(&planned, &item, 1, NULL, NULL), TZ_OK);
+    plain_report planned;
+    assert_int_equal(plain_plan_read(&planned, &item, 1, NULL, NULL), TZ_OK);
     assert_int_equal(planned.tiles_direct, report.tiles_direct);
     assert_int_equal(planned.tiles_decoded, report.tiles_decoded);
     assert_int_equal(planned.requests, report.requests);

@@ -212,7 +212,8 @@ static tz_result write_huge(tz_bigtiff bigtiff, tz_write_report **report, tz_err
     options.bigtiff = bigtiff;
     options.tile_width = options.tile_height = 4096;
     /* the same row again and again: 64 KiB of pixels stand for 4 GiB */
-    const tz_buffer rows = {.data = row,
+    const tz_buffer rows = {.struct_size = sizeof(tz_buffer),
+                            .data = row,
                             .dtype = TZ_DTYPE_UINT8,
                             .bands = 1,
                             .height = 1 << 16,

@@ -26,7 +26,8 @@ typedef struct levels {
 static tz_buffer new_buffer(tz_dtype dtype, uint32_t bands, const tz_cog_level *level)
 {
     const int64_t size = (int64_t)tz_dtype_size(dtype);
-    tz_buffer buffer = {.dtype = dtype,
+    tz_buffer buffer = {.struct_size = sizeof(tz_buffer),
+                        .dtype = dtype,
                         .bands = bands,
                         .height = level->height,
                         .width = level->width,
@@ -872,8 +873,12 @@ static void test_wrong_pixels_are_refused(void **state)
     tz_error err;
     tz_cog_block what = TZ_COG_BLOCK_INIT;
     uint8_t room[32 * 32] = {0};
-    const tz_buffer right = {
-        .data = room, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 32, .width = 32};
+    const tz_buffer right = {.struct_size = sizeof(tz_buffer),
+                             .data = room,
+                             .dtype = TZ_DTYPE_UINT8,
+                             .bands = 1,
+                             .height = 32,
+                             .width = 32};
     tz_buffer wrong = right;
     assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, &right, NULL, NULL, &err), TZ_ERR_ARG);
     assert_non_null(strstr(err.message, "has no mask"));
@@ -914,8 +919,12 @@ static void test_every_allocation_may_fail(void **state)
         tz_error err;
         how.statistics_items = how.no_sync = true;
         uint8_t room[32 * 32] = {0};
-        const tz_buffer pixels = {
-            .data = room, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 32, .width = 32};
+        const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                                  .data = room,
+                                  .dtype = TZ_DTYPE_UINT8,
+                                  .bands = 1,
+                                  .height = 32,
+                                  .width = 32};
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
         tz_result result = tz_cog_plan_create(&plan, &f.r.spec, &how, 2, &err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/plain_read.h"
 #include "support/raster.h"
 #include "support/scratch.h"
 
@@ -125,15 +126,15 @@ static void methods_keep_a_flat_image(void **state)
         tz_file *file = open_file(&memory);
         const tz_level *level = tz_file_get_level(file, 2);
         uint8_t pixels[25 * 26 * 3];
-        const tz_item item = {.file = file,
-                              .level = 2,
-                              .window = {0, 0, level->width, level->height},
-                              .into = {.data = pixels,
-                                       .dtype = TZ_DTYPE_UINT8,
-                                       .bands = 3,
-                                       .height = level->height,
-                                       .width = level->width}};
-        assert_int_equal(tz_read_batch(&item, 1, NULL, NULL, NULL), TZ_OK);
+        const plain_item item = {.file = file,
+                                 .level = 2,
+                                 .window = {0, 0, level->width, level->height},
+                                 .into = {.data = pixels,
+                                          .dtype = TZ_DTYPE_UINT8,
+                                          .bands = 3,
+                                          .height = level->height,
+                                          .width = level->width}};
+        assert_int_equal(plain_read_batch(&item, 1, NULL, NULL, NULL), TZ_OK);
         for (size_t i = 0; i < sizeof pixels; i++)
             assert_int_equal(pixels[i], 77);
         tz_close(file);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/plain_read.h"
 #include "support/raster.h"
 #include "support/scratch.h"
 
@@ -115,16 +116,17 @@ static void check_level(const tz_file *file, uint32_t index)
     const uint32_t step = level->height > ROWS ? (level->height - 1) / ROWS : 1;
     float *row = malloc(level->width * sizeof *row);
     for (uint32_t y = 0; y < level->height; y += step) {
-        const tz_item item = {.file = file,
-                              .level = index,
-                              .window = {.column = 0, .row = y, .width = level->width, .height = 1},
-                              .into = {.data = row,
-                                       .dtype = TZ_DTYPE_FLOAT32,
-                                       .bands = 1,
-                                       .height = 1,
-                                       .width = level->width}};
+        const plain_item item = {
+            .file = file,
+            .level = index,
+            .window = {.column = 0, .row = y, .width = level->width, .height = 1},
+            .into = {.data = row,
+                     .dtype = TZ_DTYPE_FLOAT32,
+                     .bands = 1,
+                     .height = 1,
+                     .width = level->width}};
         tz_error err = {0};
-        if (tz_read(&item, NULL, NULL, &err) != TZ_OK)
+        if (plain_read(&item, NULL, NULL, &err) != TZ_OK)
             fail_msg("%s", err.message);
         for (uint32_t x = 0; x < level->width; x++)
             if (row[x] != value_at(index, y, x))

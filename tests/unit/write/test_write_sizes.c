@@ -81,8 +81,12 @@ static tz_image_spec longer_lists(lists *all)
 static tz_memory write_image(const tz_image_spec *spec)
 {
     static uint8_t pixels[200];
-    const tz_buffer rows = {
-        .data = pixels, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 10, .width = 20};
+    const tz_buffer rows = {.struct_size = sizeof(tz_buffer),
+                            .data = pixels,
+                            .dtype = TZ_DTYPE_UINT8,
+                            .bands = 1,
+                            .height = 10,
+                            .width = 20};
     tz_memory out = {0};
     tz_writer *writer = NULL;
     tz_error err;
