@@ -228,7 +228,7 @@ static void masks_have_the_codec_that_is_asked_for(void **state)
         TZ_COMPRESSION_LZMA, TZ_COMPRESSION_ZSTD, TZ_COMPRESSION_LZ4};
     for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
         raster r = raster_make(TZ_DTYPE_UINT8, 2, 150, 100, true);
-        tz_write_options options = cog_of(TZ_COMPRESSION_LZW);
+        tz_write_options options = cog_of(TZ_COMPRESSION_PACKBITS); /* devices have it, too */
         uint64_t bytes;
         options.mask_codec.compression = codecs[i];
         if (!has_encoder(codecs[i]))
