@@ -45,6 +45,7 @@ static void forget(write_case *c)
     free(c->pixels);
     free(c->mask);
     *c = (write_case){.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
+    c->geo.struct_size = sizeof c->geo;
     c->geo.raster_type = TZ_RASTER_TYPE_UNDEFINED;
     c->geo.coordinate_epoch = strtod("nan", NULL);
 }
