@@ -22,7 +22,7 @@ enum { TZ_REPORT_KINDS = 4 };
 typedef struct tz_report_warnings {
     uint32_t count;
     uint64_t dropped;                     /* of kinds beyond the list */
-    const char *formats[TZ_REPORT_KINDS]; /* of their messages; they tell kinds apart in a plan */
+    const char *formats[TZ_REPORT_KINDS]; /* of their messages: a format is a kind */
     tz_error list[TZ_REPORT_KINDS];
 } tz_report_warnings;
 

@@ -275,7 +275,7 @@ static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer
     tz_device *device = tz_writer_image(w)->options.device;
     tz_pixel_buffer pixels, valid;
     if (!rows)
-        return TZ_FAIL_ARG(&w->ctx, "rows is NULL");
+        return TZ_FAIL_ARG(&w->ctx, "rows has no data");
     TZ_TRY(tz_caller_buffer_enter(&pixels, rows, "rows", device, wrapped, &w->ctx));
     if (mask)
         TZ_TRY(tz_caller_buffer_enter(&valid, mask, "mask", device, wrapped, &w->ctx));

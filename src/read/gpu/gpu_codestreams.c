@@ -18,7 +18,9 @@
 
 /* ---- plans ---- */
 
-/* What libraries make of lossy tiles differs from the CPU by rounding. */
+/* Returns true if libraries may decode lossy tiles: their samples differ from the CPU's by
+ * rounding.
+ */
 static bool allows_lossy(const tz_plan *plan)
 {
     return plan->options.allow_vendor_codecs && plan->options.allow_inexact;

@@ -60,7 +60,7 @@ static void widen(int64_t *low, int64_t *high, int64_t stride, uint32_t count)
 /* The item's bands where the buffer says nothing of its own. */
 static stretch stretch_of(const tz_buffer *b)
 {
-    const int64_t size = (int64_t)tz_dtype_size(b->dtype);
+    const int64_t size = b ? (int64_t)tz_dtype_size(b->dtype) : 0;
     int64_t low = 0, high = size;
     if (!b || !b->data || size == 0 || b->bands == 0 || b->height == 0 || b->width == 0)
         return (stretch){0};

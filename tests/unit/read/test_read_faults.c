@@ -31,19 +31,29 @@ static tz_result read_much(const tz_file *file, uint32_t threads, float *pixels,
     how.nodata_to_nan = true;
     how.boundless = true;
     how.has_fill = true, how.fill = -1;
-    const plain_item items[] = {
-        {.file = file,
-         .window = {-TILE, 0, ACROSS * TILE, DOWN * TILE},
-         .bands = bands,
-         .band_count = 2,
-         .into = {.data = pixels, TZ_DTYPE_FLOAT32, 2, DOWN * TILE, ACROSS * TILE, 0, 0, 0},
-         .mask = {.data = mask, TZ_DTYPE_UINT8, 2, DOWN * TILE, ACROSS * TILE, 0, 0, 0}},
-        {.file = file,
-         .window = {0, 0, ACROSS * TILE, DOWN * TILE},
-         .bands = bands,
-         .band_count = 1,
-         .into = {
-             .data = pixels + 2 * SIZE, TZ_DTYPE_FLOAT32, 1, DOWN * TILE, ACROSS * TILE, 0, 0, 0}}};
+    const plain_item items[] = {{.file = file,
+                                 .window = {-TILE, 0, ACROSS * TILE, DOWN * TILE},
+                                 .bands = bands,
+                                 .band_count = 2,
+                                 .into = {.data = pixels,
+                                          .dtype = TZ_DTYPE_FLOAT32,
+                                          .bands = 2,
+                                          .height = DOWN * TILE,
+                                          .width = ACROSS * TILE},
+                                 .mask = {.data = mask,
+                                          .dtype = TZ_DTYPE_UINT8,
+                                          .bands = 2,
+                                          .height = DOWN * TILE,
+                                          .width = ACROSS * TILE}},
+                                {.file = file,
+                                 .window = {0, 0, ACROSS * TILE, DOWN * TILE},
+                                 .bands = bands,
+                                 .band_count = 1,
+                                 .into = {.data = pixels + 2 * SIZE,
+                                          .dtype = TZ_DTYPE_FLOAT32,
+                                          .bands = 1,
+                                          .height = DOWN * TILE,
+                                          .width = ACROSS * TILE}}};
     return plain_read_batch(items, 2, &how, NULL, err);
 }
 
@@ -120,9 +130,12 @@ static void plans_fail_cleanly_too(void **state)
     tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_LZW], ACROSS, DOWN, NULL);
     tz_file *file = tf_open(b);
     uint8_t pixels[SIZE];
-    const plain_item item = {
-        .file = file,
-        .into = {.data = pixels, TZ_DTYPE_UINT8, 1, DOWN * TILE, ACROSS * TILE, 0, 0, 0}};
+    const plain_item item = {.file = file,
+                             .into = {.data = pixels,
+                                      .dtype = TZ_DTYPE_UINT8,
+                                      .bands = 1,
+                                      .height = DOWN * TILE,
+                                      .width = ACROSS * TILE}};
     for (uint64_t n = 1;; n++) {
         alloc_hook_install();
         alloc_hook_fail_at(n, false);
