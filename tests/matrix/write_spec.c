@@ -184,7 +184,7 @@ void tell_item(write_case *c, char **words, size_t count)
     if (c->spec.metadata_count == MOST_ITEMS)
         fail("too many items", words[2]);
     tz_metadata_item *item = &c->items[c->spec.metadata_count++];
-    tz_metadata_item_init(item);
+    tz_metadata_item_init(item, sizeof(tz_metadata_item));
     store_number(&item->band, INT32, words[0]);
     item->domain = remember_text(c, words[1]);
     item->name = remember_text(c, words[2]);
@@ -205,7 +205,7 @@ void tell_tag(write_case *c, char **words, size_t count)
         data[i] = (uint8_t)strtoul(digits, NULL, 16);
     }
     tz_tag_value *tag = &c->tags[c->spec.tag_count++];
-    tz_tag_value_init(tag);
+    tz_tag_value_init(tag, sizeof(tz_tag_value));
     store_number(&tag->tag, UINT16, words[0]);
     store_number(&tag->type, UINT16, words[1]);
     store_number(&tag->count, UINT64, words[2]);

@@ -55,8 +55,8 @@ static void init_functions_make_what_the_macros_make(void **state)
     tz_buffer made_buffer;
     memset(&made, 0xA5, sizeof made);
     memset(&made_buffer, 0xA5, sizeof made_buffer);
-    tz_item_init(&made);
-    tz_buffer_init(&made_buffer);
+    tz_item_init(&made, sizeof made);
+    tz_buffer_init(&made_buffer, sizeof made_buffer);
     assert_int_equal(made.struct_size, sizeof item);
     assert_int_equal(made_buffer.struct_size, sizeof buffer);
     assert_memory_equal(&made, &item, sizeof item);
