@@ -86,7 +86,7 @@ void tz_key_list_add_double(tz_key_list *list, uint16_t id, double value)
 /* No text is longer than a reader accepts; the closing bar is added when the tag is written. */
 void tz_key_list_add_text(tz_key_list *list, uint16_t id, const char *text)
 {
-    add_key(list, id, TZ_TYPE_ASCII, text, (uint32_t)strnlen(text, TZ_MAX_PE_STRING));
+    add_key(list, id, TZ_TYPE_ASCII, text, (uint32_t)tz_min_size(strlen(text), TZ_MAX_PE_STRING));
 }
 
 static int compare_keys(const void *a, const void *b)
