@@ -821,6 +821,13 @@ typedef struct tz_item {
     uint32_t band_count;   /* 0 with bands NULL */
     const tz_buffer *into;
     const tz_buffer *into_mask; /* NULL: none */
+    /* A part of a larger result: the window is resampled to grid_width x grid_height pixels, and
+       the buffer gets those from grid_column and grid_row on, exactly as the whole result has them.
+       0: the width, or the height, of the buffer. */
+    uint32_t grid_width;
+    uint32_t grid_height;
+    uint32_t grid_column;
+    uint32_t grid_row;
 } tz_item;
 #define TZ_ITEM_INIT TZ_INIT(tz_item)
 TZ_API void tz_item_init(tz_item *item, size_t size);

@@ -35,16 +35,17 @@ tz_result tz_fail_memory_limit(const tz_context *ctx, const char *subject, const
 
 /* ---- buffers ---- */
 
-/* Checks a buffer before its strides are known. */
-static tz_result check_buffer(const tz_pixel_buffer *buffer, uint32_t bands, const tz_context *ctx)
+tz_result tz_buffer_check_shape(tz_pixel_buffer *buffer, uint32_t bands, const tz_context *ctx)
 {
-    if (!tz_pixel_buffer_exists(buffer))
-        return fail_arg(ctx, "the buffer has no memory", TZ_NO_VALUE, TZ_NO_VALUE);
     if (buffer->bands != bands)
         return fail_arg(ctx, "the buffer has another number of bands than are read", bands,
                         buffer->bands);
     if (buffer->width == 0 || buffer->height == 0)
         return fail_arg(ctx, "the buffer is empty", TZ_NO_VALUE, 0);
+    if (tz_dtype_size(buffer->dtype) == 0)
+        return fail_arg(ctx, "the buffer has no dtype", TZ_NO_VALUE, (uint64_t)buffer->dtype);
+    if (!tz_pixel_buffer_set_strides(buffer))
+        return fail_arg(ctx, "the buffer is larger than memory", INT64_MAX, TZ_NO_VALUE);
     return TZ_OK;
 }
 
@@ -67,15 +68,14 @@ tz_byte_extent tz_buffer_extent(const tz_pixel_buffer *buffer)
     return extent;
 }
 
-/* Sets the strides of a packed buffer if the caller gave none. Device memory must belong to the
- * device that reads, and the buffer must lie within it; host memory cannot be checked. */
-static tz_result resolve_buffer(tz_pixel_buffer *buffer, const tz_read_options *how,
-                                const tz_context *ctx)
+/* Checks a buffer and sets its strides. Device memory must belong to the device that reads, and the
+ * buffer must lie within it; host memory cannot be checked. */
+static tz_result check_buffer(tz_pixel_buffer *buffer, uint32_t bands, const tz_read_options *how,
+                              const tz_context *ctx)
 {
-    if (tz_dtype_size(buffer->dtype) == 0)
-        return fail_arg(ctx, "the buffer has no dtype", TZ_NO_VALUE, (uint64_t)buffer->dtype);
-    if (!tz_pixel_buffer_set_strides(buffer))
-        return fail_arg(ctx, "the buffer is larger than memory", INT64_MAX, TZ_NO_VALUE);
+    if (!tz_pixel_buffer_exists(buffer))
+        return fail_arg(ctx, "the buffer has no memory", TZ_NO_VALUE, TZ_NO_VALUE);
+    TZ_TRY(tz_buffer_check_shape(buffer, bands, ctx));
     if (!buffer->memory)
         return TZ_OK;
     if (!how->device)
@@ -100,43 +100,36 @@ static tz_result set_buffers(tz_read_request *request, const tz_item *item,
                              const tz_context *ctx)
 {
     TZ_TRY(tz_caller_buffer_enter(&request->into, item->into, "into", how->device, wrapped, ctx));
-    TZ_TRY(check_buffer(&request->into, request->band_count, ctx));
-    TZ_TRY(resolve_buffer(&request->into, how, ctx));
+    TZ_TRY(check_buffer(&request->into, request->band_count, how, ctx));
     if (!item->into_mask)
         return TZ_OK;
     TZ_TRY(tz_caller_buffer_enter(&request->mask, item->into_mask, "into_mask", how->device,
                                   wrapped, ctx));
-    TZ_TRY(check_buffer(&request->mask, request->band_count, ctx));
+    TZ_TRY(check_buffer(&request->mask, request->band_count, how, ctx));
     if (request->mask.width != request->into.width || request->mask.height != request->into.height)
         return fail_arg(ctx, "the mask's buffer has another size than the one for pixels",
                         request->into.width, request->mask.width);
     if (request->mask.dtype != TZ_DTYPE_UINT8)
         return fail_arg(ctx, "the mask's buffer is not of type uint8", TZ_DTYPE_UINT8,
                         (uint64_t)request->mask.dtype);
-    return resolve_buffer(&request->mask, how, ctx);
+    return TZ_OK;
 }
 
 /* ---- orientation ---- */
 
-/* Axes of the upright image within the stored one, by orientation 1 to 8. */
-typedef struct turn {
-    bool swaps;       /* its rows are the stored columns */
-    bool flip_column; /* stored columns run against it */
-    bool flip_row;
-} turn;
-
-static const turn turns[9] = {
+/* By orientation 1 to 8. */
+static const tz_turn turns[9] = {
     [1] = {false, false, false}, [2] = {false, true, false}, [3] = {false, true, true},
     [4] = {false, false, true},  [5] = {true, false, false}, [6] = {true, false, true},
     [7] = {true, true, true},    [8] = {true, true, false},
 };
 
 /* Swaps or negates strides, and moves the first sample to the corner of the file's first pixel. */
-static void turn_buffer(tz_pixel_buffer *buffer, turn how)
+static void turn_buffer(tz_pixel_buffer *buffer, tz_turn how)
 {
     int64_t moved = 0;
-    if (!tz_pixel_buffer_exists(buffer))
-        return;
+    if (buffer->width == 0)
+        return; /* there is none */
     if (how.swaps) {
         const uint32_t width = buffer->width;
         const int64_t stride = buffer->column_stride;
@@ -155,24 +148,56 @@ static void turn_buffer(tz_pixel_buffer *buffer, turn how)
     }
     if (buffer->memory)
         buffer->offset += (uint64_t)moved;
-    else
+    else if (buffer->data)
         buffer->data = (uint8_t *)buffer->data + moved;
+}
+
+/* Sets the size of the whole result and the position of the buffer in it, turned as the buffer is.
+ */
+static tz_result set_grid(tz_read_request *request, const tz_item *item, tz_turn how,
+                          const tz_context *ctx)
+{
+    const tz_pixel_buffer *into = &request->into;
+    uint32_t width = item->grid_width > 0 ? item->grid_width
+                     : how.swaps          ? into->height
+                                          : into->width;
+    uint32_t height = item->grid_height > 0 ? item->grid_height
+                      : how.swaps           ? into->width
+                                            : into->height;
+    uint32_t column = item->grid_column;
+    uint32_t row = item->grid_row;
+    const uint64_t right = (uint64_t)column + (how.swaps ? into->height : into->width);
+    const uint64_t bottom = (uint64_t)row + (how.swaps ? into->width : into->height);
+    if (right > width)
+        return fail_arg(ctx, "the buffer reaches beyond the columns of the grid", width, right);
+    if (bottom > height)
+        return fail_arg(ctx, "the buffer reaches beyond the rows of the grid", height, bottom);
+    request->grid_width = how.swaps ? height : width;
+    request->grid_height = how.swaps ? width : height;
+    request->grid_column = how.swaps ? row : column;
+    request->grid_row = how.swaps ? column : row;
+    if (how.flip_column)
+        request->grid_column = request->grid_width - request->grid_column - into->width;
+    if (how.flip_row)
+        request->grid_row = request->grid_height - request->grid_row - into->height;
+    return TZ_OK;
 }
 
 /* ---- levels ---- */
 
-/* The smallest level that has at least the pixels that the buffer asks for. */
-static uint32_t choose_level(const tz_file *file, const tz_window *window,
-                             const tz_pixel_buffer *into)
+/* The smallest level that has at least the pixels that the whole result asks for. */
+static uint32_t choose_level(const tz_read_request *request, const tz_window *window)
 {
-    const tz_info *info = &file->info;
+    const tz_file *file = request->file;
     const tz_level *full = &file->levels[0];
+    const uint64_t width = request->grid_width;
+    const uint64_t height = request->grid_height;
     uint32_t best = 0;
-    for (uint32_t i = 1; i < info->level_count; i++) {
+    for (uint32_t i = 1; i < file->info.level_count; i++) {
         const tz_level *level = &file->levels[i];
         const bool is_fine_enough =
-            (uint64_t)level->width * window->width >= (uint64_t)into->width * full->width &&
-            (uint64_t)level->height * window->height >= (uint64_t)into->height * full->height;
+            (uint64_t)level->width * window->width >= width * full->width &&
+            (uint64_t)level->height * window->height >= height * full->height;
         if (level->readable && is_fine_enough && level->width <= file->levels[best].width)
             best = i;
     }
@@ -216,31 +241,46 @@ static tz_result check_window(const tz_window *window, const tz_level *level, bo
                     (uint64_t)(right > level->width ? right : bottom));
 }
 
-/* A buffer has the level's own pixels if the area begins at a whole pixel and has the buffer's
+/* A result has the level's own pixels if the area begins at a whole pixel and has the result's
  * size; then samples are copied and the read is not resampled. */
 static void set_resampled(tz_read_request *request)
 {
     request->resampled = !(request->x0 == floor(request->x0) && request->y0 == floor(request->y0) &&
-                           request->x1 - request->x0 == request->into.width &&
-                           request->y1 - request->y0 == request->into.height);
+                           request->x1 - request->x0 == request->grid_width &&
+                           request->y1 - request->y0 == request->grid_height);
 }
 
-/* Rounds the area outward to whole pixels, with those around it that resampling needs. Beyond the
- * edge of the level there are none. */
+/* One side of the area of the buffer. Edges are computed as resampling does it. */
+typedef struct side {
+    double start, end;
+} side;
+static side buffer_side(double start, double end, uint32_t length, uint32_t first, uint32_t count)
+{
+    const double scale = (end - start) / length;
+    return (side){first > 0 ? start + (double)first * scale : start,
+                  first + count < length ? start + ((double)first + count) * scale : end};
+}
+
+/* Rounds the area of the buffer outward to whole pixels, with those around it that resampling
+ * needs. Beyond the edge of the level there are none. */
 static void set_pixel_window(tz_read_request *request, tz_resampling method)
 {
+    const side x = buffer_side(request->x0, request->x1, request->grid_width, request->grid_column,
+                               request->into.width);
+    const side y = buffer_side(request->y0, request->y1, request->grid_height, request->grid_row,
+                               request->into.height);
     const double rx = request->resampled
-                          ? tz_axis_reach(method, (request->x1 - request->x0) / request->into.width)
+                          ? tz_axis_reach(method, (request->x1 - request->x0) / request->grid_width)
                           : 0;
     const double ry =
         request->resampled
-            ? tz_axis_reach(method, (request->y1 - request->y0) / request->into.height)
+            ? tz_axis_reach(method, (request->y1 - request->y0) / request->grid_height)
             : 0;
-    const double left = floor(request->x0 - rx);
-    const double top = floor(request->y0 - ry);
+    const double left = floor(x.start - rx);
+    const double top = floor(y.start - ry);
     request->window = (tz_window){(int64_t)left, (int64_t)top,
-                                  (uint32_t)fmin(ceil(request->x1 + rx) - left, UINT32_MAX),
-                                  (uint32_t)fmin(ceil(request->y1 + ry) - top, UINT32_MAX)};
+                                  (uint32_t)fmin(ceil(x.end + rx) - left, UINT32_MAX),
+                                  (uint32_t)fmin(ceil(y.end + ry) - top, UINT32_MAX)};
     if (request->resampled)
         (void)tz_window_clip(&request->window, &request->layer.shape, &request->window);
     request->item_window = request->window;
@@ -256,16 +296,18 @@ static tz_result check_resampling(const tz_read_request *request, const tz_read_
                         (uint64_t)how->resampling);
     if (!request->resampled)
         return TZ_OK;
-    if (how->resampling == TZ_RESAMPLING_NONE && request->window.width != request->into.width)
+    const uint64_t width = (uint64_t)(ceil(request->x1) - floor(request->x0));
+    const uint64_t height = (uint64_t)(ceil(request->y1) - floor(request->y0));
+    if (how->resampling == TZ_RESAMPLING_NONE && width != request->grid_width)
         return fail_arg(ctx,
                         "the buffer has another width than the window, and no resampling is "
                         "chosen",
-                        request->window.width, request->into.width);
+                        width, request->grid_width);
     if (how->resampling == TZ_RESAMPLING_NONE)
         return fail_arg(ctx,
                         "the buffer has another height than the window, and no resampling is "
                         "chosen",
-                        request->window.height, request->into.height);
+                        height, request->grid_height);
     if (how->resampling != TZ_RESAMPLING_NEAREST &&
         (sample_format == TZ_SAMPLE_FORMAT_COMPLEX_INT ||
          sample_format == TZ_SAMPLE_FORMAT_COMPLEX_FLOAT))
@@ -310,18 +352,18 @@ static void reduce_request(tz_read_request *request, tz_resampling method)
 {
     const tz_read_request whole = *request;
     const tz_level *level = &whole.layer.shape;
-    const tz_pixel_buffer *into = &whole.into;
     unsigned times = TZ_MAX_DECODE_REDUCTION;
     for (; times > 0; times--) {
         const uint32_t rest = (1u << times) - 1;
         const double size = (double)(1u << times);
         request->x0 = whole.x0 / size;
         request->y0 = whole.y0 / size;
-        request->x1 = reduced_end(whole.x0, whole.x1, level->width, times, into->width);
-        request->y1 = reduced_end(whole.y0, whole.y1, level->height, times, into->height);
+        request->x1 = reduced_end(whole.x0, whole.x1, level->width, times, whole.grid_width);
+        request->y1 = reduced_end(whole.y0, whole.y1, level->height, times, whole.grid_height);
         if ((level->tiles_across == 1 || (level->tile_width & rest) == 0) &&
             (level->tiles_down == 1 || (level->tile_height & rest) == 0) &&
-            request->x1 - request->x0 >= into->width && request->y1 - request->y0 >= into->height)
+            request->x1 - request->x0 >= whole.grid_width &&
+            request->y1 - request->y0 >= whole.grid_height)
             break;
     }
     if (times > 0) {
@@ -337,61 +379,93 @@ static void reduce_request(tz_read_request *request, tz_resampling method)
         *request = whole;
 }
 
+static bool is_auto_level(const tz_item *item)
+{
+    return item->level == TZ_LEVEL_AUTO && !item->mask;
+}
+
+/* ---- requests ---- */
+
 /* Windows pass through three systems: the upright image (the item's), the stored image at the level
  * that was given, and the level that is read. In the last one they are not whole pixels. */
-tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
-                               const tz_read_options *how, tz_wrapped_list *wrapped,
-                               const tz_context *ctx)
+tz_result tz_read_request_begin(tz_read_request *out, tz_located_item *located, const tz_item *item,
+                                const tz_read_options *how, const tz_context *ctx)
 {
     const uint16_t orientation = item->file->info.orientation;
-    const turn turned =
+    const tz_turn turned =
         turns[how->oriented && orientation >= 1 && orientation <= 8 ? orientation : 1];
-    const bool is_auto = item->level == TZ_LEVEL_AUTO && !item->mask;
-    const uint32_t asked = is_auto ? 0 : item->mask ? TZ_MASK_LEVEL(item->level) : item->level;
+    const uint32_t asked = is_auto_level(item) ? 0
+                           : item->mask        ? TZ_MASK_LEVEL(item->level)
+                                               : item->level;
     tz_context at_level = *ctx;
     tz_window window = item->window;
-    *out = (tz_read_request){.file = item->file, .level = asked, .bands = item->bands};
+    *out = (tz_read_request){.file = item->file,
+                             .level = asked,
+                             .bands = item->bands};
     if (item->level > TZ_LEVEL_AUTO)
         return fail_arg(ctx, "there is no such level", item->file->info.level_count, item->level);
     TZ_TRY(tz_file_layer(item->file, tz_level_index(asked), tz_level_is_mask(asked), ctx,
                          &out->layer));
-    const tz_level given = out->layer.shape;
-    at_level.ifd = given.ifd;
+    const tz_level *given = &out->layer.shape;
+    at_level.ifd = given->ifd;
     if (window.width == 0 && window.height == 0) {
-        window = (tz_window){0, 0, given.width, given.height};
+        window = (tz_window){0, 0, given->width, given->height};
     } else {
         if (turned.swaps)
             window = (tz_window){window.row, window.column, window.height, window.width};
         if (turned.flip_column)
-            window.column = (int64_t)given.width - window.column - window.width;
+            window.column = (int64_t)given->width - window.column - window.width;
         if (turned.flip_row)
-            window.row = (int64_t)given.height - window.row - window.height;
+            window.row = (int64_t)given->height - window.row - window.height;
     }
-    TZ_TRY(check_window(&window, &given, how->boundless, &at_level));
-    out->band_count = item->bands ? item->band_count : given.samples;
+    TZ_TRY(check_window(&window, given, how->boundless, &at_level));
+    out->band_count = item->bands ? item->band_count : given->samples;
     if (out->band_count == 0)
         return fail_arg(&at_level, "no bands are asked for", TZ_NO_VALUE, 0);
     for (uint32_t i = 0; item->bands && i < item->band_count; i++) {
-        if (item->bands[i] >= given.samples)
+        if (item->bands[i] >= given->samples)
             return fail_arg(&at_level, "there is no such band; bands are counted from 0",
-                            given.samples, item->bands[i]);
+                            given->samples, item->bands[i]);
     }
+    *located = (tz_located_item){.turn = turned, .shape = *given, .window = window};
+    return TZ_OK;
+}
+
+tz_result tz_read_request_end(tz_read_request *request, const tz_located_item *located,
+                              const tz_item *item, const tz_read_options *how,
+                              const tz_context *ctx)
+{
+    const tz_window *window = &located->window;
+    tz_context at_level = *ctx;
+    at_level.ifd = located->shape.ifd;
+    turn_buffer(&request->into, located->turn);
+    turn_buffer(&request->mask, located->turn);
+    TZ_TRY(set_grid(request, item, located->turn, &at_level));
+    if (is_auto_level(item)) {
+        request->level = choose_level(request, window);
+        TZ_TRY(tz_file_layer(item->file, request->level, false, ctx, &request->layer));
+    }
+    const double sx = (double)request->layer.shape.width / located->shape.width;
+    const double sy = (double)request->layer.shape.height / located->shape.height;
+    request->x0 = (double)window->column * sx;
+    request->y0 = (double)window->row * sy;
+    request->x1 = (double)(window->column + window->width) * sx;
+    request->y1 = (double)(window->row + window->height) * sy;
+    if (may_be_reduced(request, how))
+        reduce_request(request, how->resampling);
+    set_resampled(request);
+    set_pixel_window(request, how->resampling);
+    return check_resampling(request, how, &at_level);
+}
+
+tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
+                               const tz_read_options *how, tz_wrapped_list *wrapped,
+                               const tz_context *ctx)
+{
+    tz_located_item located;
+    tz_context at_level = *ctx;
+    TZ_TRY(tz_read_request_begin(out, &located, item, how, ctx));
+    at_level.ifd = located.shape.ifd;
     TZ_TRY(set_buffers(out, item, how, wrapped, &at_level));
-    turn_buffer(&out->into, turned);
-    turn_buffer(&out->mask, turned);
-    if (is_auto) {
-        out->level = choose_level(item->file, &window, &out->into);
-        TZ_TRY(tz_file_layer(item->file, out->level, false, ctx, &out->layer));
-    }
-    const double sx = (double)out->layer.shape.width / given.width;
-    const double sy = (double)out->layer.shape.height / given.height;
-    out->x0 = (double)window.column * sx;
-    out->y0 = (double)window.row * sy;
-    out->x1 = (double)(window.column + window.width) * sx;
-    out->y1 = (double)(window.row + window.height) * sy;
-    if (may_be_reduced(out, how))
-        reduce_request(out, how->resampling);
-    set_resampled(out);
-    set_pixel_window(out, how->resampling);
-    return check_resampling(out, how, &at_level);
+    return tz_read_request_end(out, &located, item, how, ctx);
 }

@@ -23,20 +23,51 @@ typedef struct tz_read_request {
     uint32_t level; /* with TZ_MASK_LEVEL if a mask's own samples are wanted */
     /* layer is the level's, halved this often by the lower resolutions that its tiles hold */
     uint8_t decode_reduction;
-    double x0, y0, x1, y1; /* area of the buffer, in pixels of the level */
-    tz_window window;      /* the same in whole pixels, and those that resampling needs around it */
+    double x0, y0, x1, y1; /* area of the whole result, in pixels of the level */
+    /* size of the whole result and position of the buffer in it, as the file's rows run */
+    uint32_t grid_width, grid_height, grid_column, grid_row;
+    /* area of the buffer in whole pixels, and those that resampling needs around it */
+    tz_window window;
     tz_window item_window; /* window of the whole item */
     bool is_block;         /* this is a part of the item, whose outcome is ready */
     bool resampled;        /* the buffer has other pixels than the level */
     const uint32_t *bands; /* NULL: 0, 1, 2, ... */
     uint32_t band_count;
-    tz_pixel_buffer into; /* strides resolved, turned to the file's orientation */
-    tz_pixel_buffer mask; /* may not exist */
-    tz_outcome *outcome;  /* NULL: nobody asks for it, and no tile may fail */
+    tz_pixel_buffer into;  /* strides resolved, turned to the file's orientation */
+    tz_pixel_buffer mask;  /* may not exist */
+    tz_outcome *outcome;   /* NULL: nobody asks for it, and no tile may fail */
 } tz_read_request;
 
-/* The item is complete: of this version of the struct. Memory of CUDA and OpenCL is wrapped into
- * the list. */
+/* Axes of the upright image within the stored one. */
+typedef struct tz_turn {
+    bool swaps;       /* its rows are the stored columns */
+    bool flip_column; /* stored columns run against it */
+    bool flip_row;
+} tz_turn;
+
+/* An item in terms of the level that it names; level 0 for TZ_LEVEL_AUTO. */
+typedef struct tz_located_item {
+    tz_turn turn;
+    tz_level shape;   /* of that level, or of its mask */
+    tz_window window; /* in its pixels, as the file's rows run */
+} tz_located_item;
+
+/* Begins a request: level, window and bands are checked, and the request has its number of bands.
+ * The item is complete: of this version of the struct. */
+tz_result tz_read_request_begin(tz_read_request *out, tz_located_item *located, const tz_item *item,
+                                const tz_read_options *how, const tz_context *ctx);
+
+/* Checks the shape of a buffer for so many bands, and sets its strides if the caller gave none. */
+tz_result tz_buffer_check_shape(tz_pixel_buffer *buffer, uint32_t bands, const tz_context *ctx);
+
+/* Completes a request that has its buffers: turns them, and finds the level, its pixels and the
+ * grid. into may have a shape only, and no memory. */
+tz_result tz_read_request_end(tz_read_request *request, const tz_located_item *located,
+                              const tz_item *item, const tz_read_options *how,
+                              const tz_context *ctx);
+
+/* Does all of that. The item is complete: of this version of the struct. Memory of CUDA and OpenCL
+ * is wrapped into the list. */
 tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
                                const tz_read_options *how, tz_wrapped_list *wrapped,
                                const tz_context *ctx);

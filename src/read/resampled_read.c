@@ -77,13 +77,13 @@ typedef struct block_batch {
 
 /* ---- geometry ---- */
 
-/* From pixels of the buffer to positions in the level, in one direction. The origin and the scale
- * are those of the whole request: a block resamples exactly as the whole would. */
+/* From pixels of the result to positions in the level, in one direction. The origin and the scale
+ * are those of the whole result: a block resamples exactly as the whole would. */
 static tz_axis_map map_across(const tz_read_request *request, tz_resampling method)
 {
     return (tz_axis_map){.method = method,
                          .origin = request->x0,
-                         .scale = (request->x1 - request->x0) / request->into.width,
+                         .scale = (request->x1 - request->x0) / request->grid_width,
                          .high = request->layer.shape.width};
 }
 
@@ -91,7 +91,7 @@ static tz_axis_map map_down(const tz_read_request *request, tz_resampling method
 {
     return (tz_axis_map){.method = method,
                          .origin = request->y0,
-                         .scale = (request->y1 - request->y0) / request->into.height,
+                         .scale = (request->y1 - request->y0) / request->grid_height,
                          .high = request->layer.shape.height};
 }
 
@@ -233,7 +233,7 @@ static tz_result run_strip(void *user, uint64_t index, unsigned worker, tz_error
         tz_resample_begin(&m->values);
         for (uint32_t row = first; row < end; row++) {
             tz_axis down;
-            tz_axis_make(&down, &map, b->row + row, 1, m->down);
+            tz_axis_make(&down, &map, b->request->grid_row + b->row + row, 1, m->down);
             resample_row(ba, &r, &down, &from, row, m);
         }
     }
@@ -290,7 +290,8 @@ static tz_result make_block_buffers(block_batch *ba, block *b)
         set_block_buffer(&b->valid, b, TZ_DTYPE_UINT8, valid);
     if (ba->dry)
         return TZ_OK;
-    tz_axis_make(&b->across, &across, b->column, b->width, b->across_memory);
+    tz_axis_make(&b->across, &across, b->request->grid_column + b->column, b->width,
+                 b->across_memory);
     tz_context ctx = ba->ctx;
     ctx.name = b->request->file->info.name;
     return tz_read_request_conversion(b->request, ba->how, &b->conversion, &b->scales, &ba->arena,
@@ -468,8 +469,8 @@ static tz_result add_block(block_batch *ba, const tz_read_request *request, uint
     b->height = column > 0 || by_row ? 1 : request->into.height - row;
     for (;;) {
         int64_t x0, x1, y0, y1;
-        tz_axis_range(&across, column, b->width, &x0, &x1);
-        tz_axis_range(&down, row, b->height, &y0, &y1);
+        tz_axis_range(&across, request->grid_column + column, b->width, &x0, &x1);
+        tz_axis_range(&down, request->grid_row + row, b->height, &y0, &y1);
         b->source_window = (tz_window){0};
         if (x0 < x1 && y0 < y1)
             b->source_window = (tz_window){x0, y0, (uint32_t)(x1 - x0), (uint32_t)(y1 - y0)};

@@ -87,7 +87,11 @@ static void begin_call(plain_call *c, const plain_item *items, size_t count)
                                 .bands = item->bands,
                                 .band_count = item->band_count,
                                 .into = &buffers[0],
-                                .into_mask = item->mask.data ? &buffers[1] : NULL};
+                                .into_mask = item->mask.data ? &buffers[1] : NULL,
+                                .grid_width = item->grid_width,
+                                .grid_height = item->grid_height,
+                                .grid_column = item->grid_column,
+                                .grid_row = item->grid_row};
         c->has_outcomes = c->has_outcomes || item->outcome;
         c->salvage = c->salvage || (item->outcome && item->outcome->tiles);
     }

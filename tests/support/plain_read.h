@@ -31,6 +31,7 @@ typedef struct plain_item {
     tz_buffer into; /* struct_size is set by the call */
     tz_buffer mask; /* data NULL: none */
     plain_outcome *outcome;
+    uint32_t grid_width, grid_height, grid_column, grid_row;
 } plain_item;
 
 enum { PLAIN_WARNINGS = 4 };

@@ -509,9 +509,54 @@ static void without_resampling(void **state)
     drop(&p);
 }
 
+/* ---- parts of a larger result ---- */
+
+static void parts_of_a_result_are_those_of_the_whole(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t width, height;
+        tz_resampling method;
+        uint32_t reduction;
+    } cases[] = {{103, 84, TZ_RESAMPLING_NONE, 1},
+                 {52, 42, TZ_RESAMPLING_NONE, 2},
+                 {60, 50, TZ_RESAMPLING_AVERAGE, 1},
+                 {40, 42, TZ_RESAMPLING_CUBIC, 2},
+                 {33, 17, TZ_RESAMPLING_NEAREST, 2}};
+    picture p = make(TZ_DTYPE_UINT8, 1);
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const uint32_t width = cases[k].width, height = cases[k].height;
+        tz_read_options how = reducing();
+        how.resampling = cases[k].method;
+        plain_item whole = item_of(&p, (tz_window){0}, width, height);
+        read_item(&whole, &how, NULL);
+        for (uint32_t column = 0, across; column < width; column += across) {
+            across = 1 + (column * 7 + 11) % 23;
+            across = across < width - column ? across : width - column;
+            plain_outcome outcome = {0};
+            plain_item part = item_of(&p, (tz_window){0}, across, height / 2);
+            part.grid_width = width;
+            part.grid_height = height;
+            part.grid_column = column;
+            part.grid_row = height / 3;
+            part.outcome = &outcome;
+            read_item(&part, &how, NULL);
+            assert_int_equal(outcome.reduction, cases[k].reduction);
+            for (uint32_t y = 0; y < height / 2; y++)
+                assert_memory_equal(
+                    (uint8_t *)part.into.data + (size_t)y * across,
+                    (uint8_t *)whole.into.data + (size_t)(height / 3 + y) * width + column, across);
+            free(part.into.data);
+        }
+        free(whole.into.data);
+    }
+    drop(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_of_a_result_are_those_of_the_whole),
         cmocka_unit_test(windows_are_parts_of_the_whole),
         cmocka_unit_test(items_of_one_batch),
         cmocka_unit_test(strips_planes_and_single_tiles),

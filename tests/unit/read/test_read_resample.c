@@ -342,6 +342,238 @@ static void bad_tiles_are_not_averaged(void **state)
     close_image(&i);
 }
 
+/* ---- parts ---- */
+
+/* 100 x 80 with an overview of 50 x 40, of the given orientation, with nodata. */
+static image open_turned(uint16_t orientation)
+{
+    tb_spec spec = {
+        .width = 100, .height = 80, .tile_width = 32, .tile_height = 16, .bits = 16, .samples = 1};
+    tb *b = make_image(TB_CLASSIC, spec);
+    tb_spec reduced = b->ifds[0].spec;
+    reduced.width = 50;
+    reduced.height = 40;
+    reduced.subfile = 1;
+    b->ifds[tb_image(b, &reduced)].spec = reduced;
+    TB_SHORTS(b, 0, TZ_TAG_ORIENTATION, orientation);
+    tb_set_text(b, 0, TZ_TAG_GDAL_NODATA, "1444");
+    return open_built(b);
+}
+
+enum { MAX_PART_SIDE = 160, PART_LINES = 4 };
+
+/* The item, of one band of doubles with a mask, in parts of uneven size by one call, and at once.
+ */
+static void check_parts(plain_item item, const tz_read_options *how, bool with_mask)
+{
+    static double whole[MAX_PART_SIDE * MAX_PART_SIDE], parts[MAX_PART_SIDE * MAX_PART_SIDE];
+    static uint8_t whole_mask[MAX_PART_SIDE * MAX_PART_SIDE];
+    static uint8_t parts_mask[MAX_PART_SIDE * MAX_PART_SIDE];
+    const uint32_t width = item.into.width, height = item.into.height;
+    const uint32_t columns[PART_LINES + 1] = {0, 1, width / 3, width / 2 + 1, width};
+    const uint32_t rows[PART_LINES + 1] = {0, height / 4, height / 2, height - 1, height};
+    plain_item items[PART_LINES * PART_LINES];
+    tz_error err;
+    size_t count = 0, used = 0;
+    assert_true(width <= MAX_PART_SIDE && height <= MAX_PART_SIDE);
+    item.into.dtype = TZ_DTYPE_FLOAT64;
+    item.into.bands = 1;
+    item.into.data = whole;
+    if (with_mask) {
+        item.mask = item.into;
+        item.mask.dtype = TZ_DTYPE_UINT8;
+        item.mask.data = whole_mask;
+    }
+    memset(whole, 1, sizeof whole);
+    memset(parts, 2, sizeof parts);
+    memset(parts_mask, 3, sizeof parts_mask);
+    read_ok(&item, how, NULL);
+    for (size_t y = 0; y < PART_LINES; y++) {
+        for (size_t x = 0; x < PART_LINES; x++) {
+            plain_item *part = &items[count];
+            *part = item;
+            part->grid_width = width;
+            part->grid_height = height;
+            part->grid_column = columns[x];
+            part->grid_row = rows[y];
+            part->into.data = parts + used;
+            part->into.width = part->mask.width = columns[x + 1] - columns[x];
+            part->into.height = part->mask.height = rows[y + 1] - rows[y];
+            if (with_mask)
+                part->mask.data = parts_mask + used;
+            used += (size_t)part->into.width * part->into.height;
+            count += part->into.width > 0 && part->into.height > 0;
+        }
+    }
+    if (plain_read_batch(items, count, how, NULL, &err) != TZ_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(used, width * height);
+    for (size_t i = 0; i < count; i++) {
+        const plain_item *part = &items[i];
+        for (uint32_t y = 0; y < part->into.height; y++) {
+            const size_t from = (size_t)(part->grid_row + y) * width + part->grid_column;
+            const size_t at = (size_t)y * part->into.width;
+            assert_memory_equal((double *)part->into.data + at, whole + from,
+                                part->into.width * sizeof *whole);
+            if (with_mask)
+                assert_memory_equal((uint8_t *)part->mask.data + at, whole_mask + from,
+                                    part->into.width);
+        }
+    }
+}
+
+static void parts_are_those_of_the_whole(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[][2] = {{31, 27}, {150, 19}, {50, 40}, {7, 130}, {37, 37}};
+    static const tz_window windows[] = {{0}, {13, 7, 61, 55}, {-20, -11, 120, 140}};
+    size_t turn = 0;
+    for (uint16_t orientation = 1; orientation <= 8; orientation++) {
+        image i = open_turned(orientation);
+        for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
+            for (size_t w = 0; w < 3; w++, turn++) {
+                plain_item item = {
+                    .file = i.file,
+                    .level = turn % 2 ? TZ_LEVEL_AUTO : 0,
+                    .window = windows[w],
+                    .into = {.width = sizes[turn % 5][0], .height = sizes[turn % 5][1]}};
+                tz_read_options how = TZ_READ_OPTIONS_INIT;
+                how.resampling = (tz_resampling)method;
+                how.oriented = true;
+                how.boundless = w == 2;
+                how.nodata_to_nan = turn % 3 == 0;
+                how.salvage = turn % 7 == 0;
+                how.threads = 1 + turn % 2;
+                check_parts(item, &how, turn % 4 < 3);
+                if (turn % 3 == 1) { /* in blocks */
+                    how.max_host_bytes = 100000;
+                    how.threads = 1;
+                    check_parts(item, &how, true);
+                }
+            }
+        }
+        close_image(&i);
+    }
+}
+
+/* Parts of a result that has the level's own pixels, by level 0, 1 and the one that fits. */
+static void parts_of_what_is_not_resampled(void **state)
+{
+    (void)state;
+    for (uint16_t orientation = 1; orientation <= 8; orientation++) {
+        image i = open_turned(orientation);
+        const bool swaps = orientation >= 5;
+        tz_read_options how = TZ_READ_OPTIONS_INIT;
+        how.oriented = true;
+        how.boundless = true;
+        plain_item item = {
+            .file = i.file, .window = {-3, 5, 70, 90}, .into = {.width = 70, .height = 90}};
+        check_parts(item, &how, true);
+        item.level = 1;
+        check_parts(item, &how, true);
+        item.level = TZ_LEVEL_AUTO;
+        item.window = (tz_window){0};
+        item.into.width = swaps ? 40 : 50;
+        item.into.height = swaps ? 50 : 40;
+        check_parts(item, &how, true);
+        close_image(&i);
+    }
+}
+
+/* Only tiles under a part are read, and its statuses are those of these tiles. */
+static void a_part_reads_its_own_tiles_only(void **state)
+{
+    (void)state;
+    image i = open_pyramid();
+    uint16_t pixels[5 * 4];
+    tz_tile_status list[35];
+    plain_outcome outcome = {.tiles = list, .tile_room = 35};
+    plain_report report;
+    const plain_item item = {
+        .file = i.file,
+        .into = {.data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 4, .width = 5},
+        .outcome = &outcome,
+        .grid_width = 20,
+        .grid_height = 16,
+        .grid_column = 15,
+        .grid_row = 12};
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    how.resampling = TZ_RESAMPLING_AVERAGE;
+    read_ok(&item, &how, &report);
+    assert_int_equal(report.tiles, 6); /* columns 150 to 199, rows 120 to 159 */
+    assert_int_equal(outcome.window.column, 150);
+    assert_int_equal(outcome.window.row, 120);
+    assert_int_equal(outcome.window.width, 50);
+    assert_int_equal(outcome.window.height, 40);
+    assert_int_equal(outcome.tile_count, 6);
+    assert_int_equal(list[0].tile, 3 * 7 + 4);
+    close_image(&i);
+}
+
+static void parts_beyond_the_grid_are_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t width, height, column, row;
+    } grids[] = {{9, 0, 0, 0},
+                 {0, 9, 0, 0},
+                 {0, 0, 1, 0},
+                 {0, 0, 0, 1},
+                 {20, 20, 11, 0},
+                 {20, 20, 0, 11},
+                 {20, 20, UINT32_MAX, 0},
+                 {20, 20, 0, UINT32_MAX},
+                 {20, 5, 0, 0},
+                 {UINT32_MAX, 20, UINT32_MAX - 9, 0}};
+    for (uint16_t orientation = 1; orientation <= 8; orientation++) {
+        image i = open_turned(orientation);
+        uint16_t pixels[100];
+        plain_item item = {
+            .file = i.file,
+            .into = {
+                .data = pixels, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 10, .width = 10}};
+        tz_read_options how = TZ_READ_OPTIONS_INIT;
+        how.resampling = TZ_RESAMPLING_NEAREST;
+        how.oriented = true;
+        for (size_t k = 0; k < sizeof grids / sizeof grids[0]; k++) {
+            item.grid_width = grids[k].width;
+            item.grid_height = grids[k].height;
+            item.grid_column = grids[k].column;
+            item.grid_row = grids[k].row;
+            read_fails(&item, &how, TZ_ERR_ARG, TZ_CAUSE_ARG);
+        }
+        item.grid_width = UINT32_MAX;
+        item.grid_height = 10;
+        item.grid_column = UINT32_MAX - 10;
+        item.grid_row = 0;
+        read_ok(&item, &how, NULL);
+        how.resampling = TZ_RESAMPLING_NONE;
+        read_fails(&item, &how, TZ_ERR_ARG, TZ_CAUSE_ARG);
+        close_image(&i);
+    }
+}
+
+static void bad_tiles_of_parts_are_those_of_the_whole(void **state)
+{
+    (void)state;
+    for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
+        tb *b = make_image(TB_CLASSIC, tiled);
+        tb_finish(b);
+        tb_patch_tile(b, 0, 2, b->size - 1, 3072);
+        image i = open_built(b);
+        tz_read_options how = TZ_READ_OPTIONS_INIT;
+        const uint32_t first = 1;
+        how.resampling = (tz_resampling)method;
+        how.salvage = true;
+        check_parts((plain_item){.file = i.file,
+                                 .bands = &first,
+                                 .band_count = 1,
+                                 .into = {.width = 23, .height = 60}},
+                    &how, true);
+        close_image(&i);
+    }
+}
+
 static void every_allocation_fails_in_turn(void **state)
 {
     (void)state;
@@ -383,6 +615,11 @@ int main(void)
         cmocka_unit_test(little_memory_gives_the_same_pixels),
         cmocka_unit_test(several_sizes_in_one_call),
         cmocka_unit_test(bad_tiles_are_not_averaged),
+        cmocka_unit_test(parts_are_those_of_the_whole),
+        cmocka_unit_test(parts_of_what_is_not_resampled),
+        cmocka_unit_test(a_part_reads_its_own_tiles_only),
+        cmocka_unit_test(parts_beyond_the_grid_are_errors),
+        cmocka_unit_test(bad_tiles_of_parts_are_those_of_the_whole),
         cmocka_unit_test(every_allocation_fails_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
