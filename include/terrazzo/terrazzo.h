@@ -828,6 +828,11 @@ typedef struct tz_item {
     uint32_t grid_height;
     uint32_t grid_column;
     uint32_t grid_row;
+    /* Scale and offset of each band that is read, in place of the file's: values become value *
+       scale + offset. NULL: those of the file with tz_read_options.scaled, else 1 and 0. A mask's
+       own samples have none. */
+    const double *scales;
+    const double *offsets;
 } tz_item;
 #define TZ_ITEM_INIT TZ_INIT(tz_item)
 TZ_API void tz_item_init(tz_item *item, size_t size);
@@ -835,7 +840,7 @@ TZ_API void tz_item_init(tz_item *item, size_t size);
 /* How to read. Zero in any member means the default. */
 typedef struct tz_read_options {
     size_t struct_size;
-    bool scaled;        /* apply each band's scale and offset */
+    bool scaled;        /* apply each band's scale and offset; see also tz_item.scales */
     bool nodata_to_nan; /* buffers of a floating-point type get NaN for nodata */
     bool boundless;     /* windows may reach beyond the level: see has_fill */
     bool oriented;      /* turn the image as tz_info.orientation says; windows and buffers are then

@@ -260,7 +260,7 @@ tz_result tz_read_request_conversion(const tz_read_request *request, const tz_re
                                      const tz_context *ctx)
 {
     const tz_nodata *nodata = &request->file->info.nodata;
-    bool any_scaled = false;
+    bool any_scaled = request->scales || request->offsets;
     *scales = NULL;
     *out = (tz_conversion){.from = request->layer.tables.dtype, .to = request->into.dtype};
     if (request->layer.is_mask)
@@ -268,7 +268,7 @@ tz_result tz_read_request_conversion(const tz_read_request *request, const tz_re
     out->nodata = *nodata;
     out->nodata_to_nan = how->nodata_to_nan && tz_dtype_is_float(request->into.dtype) &&
                          nodata->kind != TZ_NODATA_NONE;
-    if (!how->scaled)
+    if (!how->scaled && !request->scales && !request->offsets)
         return TZ_OK;
     double *found = tz_arena_array(arena, request->band_count, 2 * sizeof *found);
     if (!found)
@@ -276,8 +276,10 @@ tz_result tz_read_request_conversion(const tz_read_request *request, const tz_re
     for (uint32_t i = 0; i < request->band_count; i++) {
         const tz_band *band =
             tz_file_get_band(request->file, request->bands ? request->bands[i] : i);
-        found[2 * (size_t)i] = band->scale;
-        found[2 * (size_t)i + 1] = band->offset;
+        found[2 * (size_t)i] = request->scales ? request->scales[i] : how->scaled ? band->scale : 1;
+        found[2 * (size_t)i + 1] = request->offsets ? request->offsets[i]
+                                   : how->scaled    ? band->offset
+                                                    : 0;
         any_scaled = any_scaled || band->has_scale || band->has_offset;
     }
     *scales = any_scaled ? found : NULL;

@@ -401,7 +401,9 @@ tz_result tz_read_request_begin(tz_read_request *out, tz_located_item *located, 
     tz_window window = item->window;
     *out = (tz_read_request){.file = item->file,
                              .level = asked,
-                             .bands = item->bands};
+                             .bands = item->bands,
+                             .scales = item->scales,
+                             .offsets = item->offsets};
     if (item->level > TZ_LEVEL_AUTO)
         return fail_arg(ctx, "there is no such level", item->file->info.level_count, item->level);
     TZ_TRY(tz_file_layer(item->file, tz_level_index(asked), tz_level_is_mask(asked), ctx,
@@ -427,6 +429,9 @@ tz_result tz_read_request_begin(tz_read_request *out, tz_located_item *located, 
             return fail_arg(&at_level, "there is no such band; bands are counted from 0",
                             given->samples, item->bands[i]);
     }
+    if (item->mask && (item->scales || item->offsets))
+        return fail_arg(&at_level, "the samples of a mask have no scale and offset", TZ_NO_VALUE,
+                        TZ_NO_VALUE);
     *located = (tz_located_item){.turn = turned, .shape = *given, .window = window};
     return TZ_OK;
 }

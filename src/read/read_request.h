@@ -33,6 +33,8 @@ typedef struct tz_read_request {
     bool resampled;        /* the buffer has other pixels than the level */
     const uint32_t *bands; /* NULL: 0, 1, 2, ... */
     uint32_t band_count;
+    const double *scales;  /* of the caller, for each wanted band; NULL: none */
+    const double *offsets; /* the same */
     tz_pixel_buffer into;  /* strides resolved, turned to the file's orientation */
     tz_pixel_buffer mask;  /* may not exist */
     tz_outcome *outcome;   /* NULL: nobody asks for it, and no tile may fail */

@@ -333,6 +333,8 @@ static tz_result read_blocks(block_batch *ba)
         tz_read_request *request = &requests[count++];
         *request = *b->request;
         request->window = b->source_window;
+        request->scales = NULL;
+        request->offsets = NULL;
         request->into = b->samples;
         request->mask = b->valid;
         request->resampled = false;

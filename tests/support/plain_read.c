@@ -91,7 +91,9 @@ static void begin_call(plain_call *c, const plain_item *items, size_t count)
                                 .grid_width = item->grid_width,
                                 .grid_height = item->grid_height,
                                 .grid_column = item->grid_column,
-                                .grid_row = item->grid_row};
+                                .grid_row = item->grid_row,
+                                .scales = item->scales,
+                                .offsets = item->offsets};
         c->has_outcomes = c->has_outcomes || item->outcome;
         c->salvage = c->salvage || (item->outcome && item->outcome->tiles);
     }

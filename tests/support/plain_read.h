@@ -32,6 +32,7 @@ typedef struct plain_item {
     tz_buffer mask; /* data NULL: none */
     plain_outcome *outcome;
     uint32_t grid_width, grid_height, grid_column, grid_row;
+    const double *scales, *offsets;
 } plain_item;
 
 enum { PLAIN_WARNINGS = 4 };
