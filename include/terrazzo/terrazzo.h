@@ -986,6 +986,36 @@ TZ_API TZ_NODISCARD tz_result tz_read_batch(const tz_item *items, size_t count,
                                             const tz_read_options *how, tz_read_report **report,
                                             tz_error *err);
 
+/* Shape of the result of an item, as tz_read_resolve finds it. */
+typedef struct tz_read_shape {
+    size_t struct_size;
+    uint32_t level;   /* that will be read */
+    bool resampled;   /* the result has another resolution than that level */
+    tz_window window; /* of the item, in pixels of the level that it names; level 0 for
+                         TZ_LEVEL_AUTO */
+    tz_dtype dtype;   /* as into says, else see tz_read_resolve */
+    uint32_t bands;
+    uint32_t height;
+    uint32_t width;
+    bool has_transform;
+    double transform[6]; /* of the result's pixels, as in tz_geo; of the upright image with
+                            tz_read_options.oriented */
+} tz_read_shape;
+#define TZ_READ_SHAPE_INIT TZ_INIT(tz_read_shape)
+TZ_API void tz_read_shape_init(tz_read_shape *shape, size_t size);
+
+/* Fills *out, whose struct_size is set, with the buffer that an item needs, and makes the checks of
+ * a read on its arguments. No tile is read. Of item->into, which may be NULL, only bands, height,
+ * width and dtype count, and 0 in any of them leaves the choice: of one side, in proportion to the
+ * window; of both, the size of the window, or the rest of the grid; of dtype, the file's type.
+ * Integers then become floats with how->scaled, how->nodata_to_nan, item->scales or item->offsets:
+ * float32 up to 16 bits, else float64; floats and complex numbers stay. A mask's own samples keep
+ * their type. Samples without a type (tz_info.dtype is TZ_DTYPE_NONE) give TZ_DTYPE_UINT8: reading
+ * them says why they have none. item->into_mask and how->device are not looked at; how and err may
+ * be NULL. */
+TZ_API TZ_NODISCARD tz_result tz_read_resolve(tz_read_shape *out, const tz_item *item,
+                                              const tz_read_options *how, tz_error *err);
+
 /* Reads one item. */
 TZ_API TZ_NODISCARD tz_result tz_read(const tz_item *item, const tz_read_options *how,
                                       tz_read_report **report, tz_error *err);
