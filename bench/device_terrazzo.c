@@ -129,7 +129,7 @@ static void read_image(const image *i, const job *j, tz_device *device, bool sta
     tz_item item = {.struct_size = sizeof item, .into = &into};
     how.device = device;
     into.data = stays ? (void *)i->on_device : i->output;
-    into.memory = stays ? TZ_MEMORY_DEVICE : TZ_MEMORY_HOST;
+    into.memory = stays ? TZ_MEMORY_KIND_DEVICE : TZ_MEMORY_KIND_HOST;
     if (tz_open_memory(&file, j->file.data, j->file.size, NULL, &err) != TZ_OK)
         stop(&err);
     item.file = file;

@@ -13,7 +13,7 @@
 static void note_log(void *user, tz_log_level level, const char *text)
 {
     (void)user;
-    if (level < TZ_LOG_WARNING)
+    if (level < TZ_LOG_LEVEL_WARNING)
         term_note(text);
 }
 

@@ -17,7 +17,7 @@ static tz_result read_band(const tz_file *file, tz_device *device, tz_buffer *in
     if (result != TZ_OK)
         return result;
     into->data = memory;
-    into->memory = TZ_MEMORY_DEVICE;
+    into->memory = TZ_MEMORY_KIND_DEVICE;
     into->dtype = TZ_DTYPE_FLOAT32;
     into->bands = 1;
     into->height = info->height;
@@ -49,7 +49,7 @@ static tz_result show(const tz_file *file, tz_device *device, tz_error *err)
     tz_buffer pixels = TZ_BUFFER_INIT;
     tz_dl_managed *tensor = NULL;
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
-    how.axes = TZ_DL_ONE_BAND;
+    how.axes = TZ_DL_AXES_ONE_BAND;
     tz_result result = read_band(file, device, &pixels, &report, err);
     if (result != TZ_OK)
         return result;

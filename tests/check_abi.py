@@ -27,7 +27,7 @@ LARGER = freeze_abi.ABI / "test_larger.c"
 MAX_EXAMPLE_LINES = 80
 
 # Enumerations whose values have another prefix than the name of the type.
-OTHER_PREFIXES = {"tz_result": ("TZ_OK", "TZ_ERR_"), "tz_nodata_kind": ("TZ_NODATA_",), "tz_dl_axes": ("TZ_DL_",)}
+OTHER_PREFIXES = {"tz_result": ("TZ_OK", "TZ_ERR_"), "tz_nodata_kind": ("TZ_NODATA_",)}
 
 
 def exported_symbols(library):
@@ -68,7 +68,7 @@ def find_incomplete(interface, larger):
         if not re.fullmatch(rf"{name} \*\w+, size_t size", parameters):
             problems.append(f"there is no {name}_init({name} *, size_t size), but ({parameters}): without the caller's "
                             "size, a newer library writes past the struct of an older program")
-        if not re.search(rf"\b(?:ROW|OPTIONAL)\({name},", larger):
+        if not re.search(rf"\b(?:ROW|OPTIONAL|ARRAY|OUT|OUT_ARRAY)\({name},", larger):
             problems.append(f"{name} has no row in tests/abi/test_larger.c")
     return problems
 

@@ -40,17 +40,20 @@ extern "C" {
 #define TZ_DL_READ_ONLY ((uint64_t)1)
 #define TZ_DL_IS_COPY   ((uint64_t)2)
 
+/* Device of a tensor. Fixed layout. */
 typedef struct tz_dl_device {
     int32_t type;
     int32_t id;
 } tz_dl_device;
 
+/* Type of an element. Fixed layout. */
 typedef struct tz_dl_dtype {
     uint8_t code;
     uint8_t bits; /* of complex numbers: of both parts */
     uint16_t lanes;
 } tz_dl_dtype;
 
+/* Tensor. Fixed layout. */
 typedef struct tz_dl_tensor {
     void *data;
     tz_dl_device device;
@@ -61,11 +64,13 @@ typedef struct tz_dl_tensor {
     uint64_t byte_offset;
 } tz_dl_tensor;
 
+/* Version of DLPack. Fixed layout. */
 typedef struct tz_dl_version {
     uint32_t major;
     uint32_t minor;
 } tz_dl_version;
 
+/* Tensor with its owner. Fixed layout. */
 typedef struct tz_dl_managed tz_dl_managed;
 struct tz_dl_managed {
     tz_dl_version version;
@@ -75,7 +80,7 @@ struct tz_dl_managed {
     tz_dl_tensor tensor;
 };
 
-/* Of DLPack before 1. */
+/* The same of DLPack before 1. Fixed layout. */
 typedef struct tz_dl_managed_legacy tz_dl_managed_legacy;
 struct tz_dl_managed_legacy {
     tz_dl_tensor tensor;
@@ -89,9 +94,9 @@ struct tz_dl_managed_legacy {
 
 /* What the dimensions of a tensor are. */
 typedef enum tz_dl_axes {
-    TZ_DL_BANDS_FIRST = 0, /* bands, height, width */
-    TZ_DL_BANDS_LAST = 1,  /* height, width, bands */
-    TZ_DL_ONE_BAND = 2     /* height, width: made of a buffer of one band */
+    TZ_DL_AXES_BANDS_FIRST = 0, /* bands, height, width */
+    TZ_DL_AXES_BANDS_LAST = 1,  /* height, width, bands */
+    TZ_DL_AXES_ONE_BAND = 2     /* height, width: made of a buffer of one band */
 } tz_dl_axes;
 
 /* Zero in any member means the default. Set struct_size with TZ_DLPACK_OPTIONS_INIT. */
@@ -114,9 +119,9 @@ TZ_API void tz_dlpack_options_init(tz_dlpack_options *options, size_t size);
 
 /* The pixels of a tensor as a buffer: nothing is copied, and the tensor must live as long as the
  * buffer is used. It has two or three dimensions, none of them 0, any strides, one lane, and a type
- * of tz_dtype (not bool and not bfloat). Of a tensor of a device, out is of TZ_MEMORY_DEVICE, and
- * its data is a wrapper that the caller releases with tz_device_memory_free; the device number is
- * the producer's own and is not looked at. Work that makes the pixels must be finished, or be on
+ * of tz_dtype (not bool and not bfloat). Of a tensor of a device, out is of TZ_MEMORY_KIND_DEVICE,
+ * and its data is a wrapper that the caller releases with tz_device_memory_free; the device number
+ * is the producer's own and is not looked at. Work that makes the pixels must be finished, or be on
  * tz_device_native_stream or the stream of the call that uses them (tz_read_options.stream,
  * tz_write_rows_on_stream). What terrazzo cannot express is TZ_ERR_UNSUPPORTED; a tensor that
  * contradicts itself, is read only although writable is set, is not on options->device, or reaches

@@ -176,9 +176,9 @@ typedef struct tz_progress {
  * ------------------------------------------------------------------------------------------ */
 
 typedef enum tz_log_level {
-    TZ_LOG_DEBUG = 0,  /* facts of a plan or a result: tiles, reads, bytes, threads */
-    TZ_LOG_INFO = 1,   /* why a device or a library was not used */
-    TZ_LOG_WARNING = 2 /* a warning that the call records in its info or report as well */
+    TZ_LOG_LEVEL_DEBUG = 0,  /* facts of a plan or a result: tiles, reads, bytes, threads */
+    TZ_LOG_LEVEL_INFO = 1,   /* why a device or a library was not used */
+    TZ_LOG_LEVEL_WARNING = 2 /* a warning that the call records in its info or report as well */
 } tz_log_level;
 TZ_API const char *tz_log_level_name(tz_log_level level); /* "debug", ...; never NULL */
 
@@ -745,7 +745,7 @@ TZ_API TZ_NODISCARD tz_result tz_level_check_end(const tz_file *file, uint32_t l
  * Reading pixels
  * ------------------------------------------------------------------------------------------ */
 
-/* A rectangle of a level, in its pixels. */
+/* A rectangle of a level, in its pixels. Fixed layout. */
 typedef struct tz_window {
     int64_t column;
     int64_t row;
@@ -758,10 +758,10 @@ typedef struct tz_device_memory tz_device_memory; /* the same */
 
 /* Where the memory of a buffer is, and what tz_buffer.data means. */
 typedef enum tz_memory_kind {
-    TZ_MEMORY_HOST = 0,   /* data is a pointer */
-    TZ_MEMORY_CUDA = 1,   /* data is a CUdeviceptr */
-    TZ_MEMORY_OPENCL = 2, /* data is a cl_mem, a buffer */
-    TZ_MEMORY_DEVICE = 3  /* data is a tz_device_memory *, of tz_device_memory_alloc or _wrap */
+    TZ_MEMORY_KIND_HOST = 0,   /* data is a pointer */
+    TZ_MEMORY_KIND_CUDA = 1,   /* data is a CUdeviceptr */
+    TZ_MEMORY_KIND_OPENCL = 2, /* data is a cl_mem, a buffer */
+    TZ_MEMORY_KIND_DEVICE = 3 /* data is a tz_device_memory *, of tz_device_memory_alloc or _wrap */
 } tz_memory_kind;
 
 /* Memory for pixels, described so that any array can be: a sample of band b, row r, column c is
@@ -1295,7 +1295,7 @@ TZ_API const tz_statistics *tz_write_report_get_statistics(const tz_write_report
                                                            uint32_t band);
 TZ_API void tz_write_report_free(tz_write_report *report); /* NULL is fine */
 
-/* Pieces of memory, one behind the other in the file. */
+/* A piece of memory; of several, each comes after the other in the file. Fixed layout. */
 typedef struct tz_bytes {
     const void *data;
     size_t size;
@@ -1303,8 +1303,9 @@ typedef struct tz_bytes {
 
 /* Where bytes go: a file, memory, or anything that fills in these functions. write is given
  * ascending offsets that may leave gaps, which are zero; the first 16 bytes come last. Not two
- * calls at a time, but from any thread. A function that is NULL does nothing. The library uses the
- * struct where it is, mostly as the first member of one of the caller's own, until close. */
+ * calls at a time, but from any thread. Any function but write may be NULL, and then does nothing.
+ * The library uses the struct where it is, mostly as the first member of one of the caller's own,
+ * until close. */
 typedef struct tz_sink tz_sink;
 struct tz_sink {
     size_t struct_size;
@@ -1353,11 +1354,12 @@ TZ_API TZ_NODISCARD tz_result tz_create(tz_writer **out, const char *path,
                                         const tz_image_spec *spec, const tz_write_options *options,
                                         tz_error *err);
 
-/* The same into memory: *into is filled by tz_commit, and released by tz_memory_free. */
+/* Memory that the library fills, and tz_memory_free releases. Fixed layout. */
 typedef struct tz_memory {
     void *data;
     size_t size;
 } tz_memory;
+/* The same into memory: tz_commit fills *into. */
 TZ_API TZ_NODISCARD tz_result tz_create_memory(tz_writer **out, tz_memory *into,
                                                const tz_image_spec *spec,
                                                const tz_write_options *options, tz_error *err);
@@ -1920,7 +1922,7 @@ TZ_API void *tz_device_get_context(const tz_device *device);
  * tz_write_rows_on_stream. */
 TZ_API void *tz_device_native_stream(tz_device *device);
 
-/* Memory of a device, for buffers of TZ_MEMORY_DEVICE; size is not 0. *out is written only on
+/* Memory of a device, for buffers of TZ_MEMORY_KIND_DEVICE; size is not 0. *out is written only on
  * success. */
 TZ_API TZ_NODISCARD tz_result tz_device_memory_alloc(tz_device_memory **out, tz_device *device,
                                                      uint64_t size, tz_error *err);

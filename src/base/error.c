@@ -507,7 +507,7 @@ tz_result tz_vwarn(const tz_context *ctx, uint64_t times, tz_result result, tz_c
         make_message(&error, ctx->name, location.tag_name, format, args);
         *out = error;
         if (ctx->warnings->count > known)
-            tz_log_line(ctx->log, TZ_LOG_WARNING, "%s", error.message);
+            tz_log_line(ctx->log, TZ_LOG_LEVEL_WARNING, "%s", error.message);
     }
     return TZ_OK;
 }
@@ -556,7 +556,7 @@ tz_result tz_warn_from_error(const tz_context *ctx, const tz_error *failed, cons
         *out = *failed;
         out->count = count;
         if (ctx->warnings->count > known)
-            tz_log_line(ctx->log, TZ_LOG_WARNING, "%s", failed->message);
+            tz_log_line(ctx->log, TZ_LOG_LEVEL_WARNING, "%s", failed->message);
     }
     return TZ_OK;
 }

@@ -63,7 +63,7 @@ static tz_result wrap_once(tz_device_memory **out, tz_device *device, void *hand
 static tz_result wrap_native(tz_pixel_buffer *buffer, const tz_buffer *given, tz_device *device,
                              tz_wrapped_list *list, const tz_context *ctx)
 {
-    const bool is_cuda = given->memory == TZ_MEMORY_CUDA;
+    const bool is_cuda = given->memory == TZ_MEMORY_KIND_CUDA;
     const char *name = is_cuda ? "CUDA" : "OpenCL";
     const char *driver = is_cuda ? "cuda" : "opencl";
     uint64_t before, after, first, size;
@@ -107,17 +107,18 @@ tz_result tz_caller_buffer_enter(tz_pixel_buffer *out, const tz_buffer *given, c
                              .band_stride = whole.band_stride,
                              .row_stride = whole.row_stride,
                              .column_stride = whole.column_stride};
-    if ((unsigned)whole.memory > TZ_MEMORY_DEVICE)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), TZ_MEMORY_DEVICE, (uint64_t)whole.memory),
-                       "the buffer's memory is of a kind that does not exist");
+    if ((unsigned)whole.memory > TZ_MEMORY_KIND_DEVICE)
+        return tz_fail(
+            ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
+            tz_expecting(tz_no_location(), TZ_MEMORY_KIND_DEVICE, (uint64_t)whole.memory),
+            "the buffer's memory is of a kind that does not exist");
     if (!whole.data)
         return TZ_OK;
     switch (whole.memory) {
-    case TZ_MEMORY_HOST:
+    case TZ_MEMORY_KIND_HOST:
         out->data = (uint8_t *)whole.data + whole.offset;
         return TZ_OK;
-    case TZ_MEMORY_DEVICE:
+    case TZ_MEMORY_KIND_DEVICE:
         out->memory = whole.data;
         out->offset = whole.offset;
         return TZ_OK;
@@ -131,7 +132,7 @@ tz_buffer tz_caller_buffer_show(const tz_pixel_buffer *buffer)
     tz_buffer shown = TZ_BUFFER_INIT;
     shown.data = buffer->memory ? (void *)buffer->memory : buffer->data;
     shown.offset = buffer->memory ? buffer->offset : 0;
-    shown.memory = buffer->memory ? TZ_MEMORY_DEVICE : TZ_MEMORY_HOST;
+    shown.memory = buffer->memory ? TZ_MEMORY_KIND_DEVICE : TZ_MEMORY_KIND_HOST;
     shown.dtype = buffer->dtype;
     shown.bands = buffer->bands;
     shown.height = buffer->height;

@@ -203,7 +203,7 @@ tz_result tz_device_open(tz_device **out, const char *name, const tz_device_opti
                              : strcmp(name, "auto") == 0 ? open_best(out, &setup, &ctx)
                                                          : open_named(out, name, &setup, &ctx);
     if (result == TZ_OK && (*out)->info.reason[0])
-        tz_log_line(&setup.options.log, TZ_LOG_INFO, "%s: %s", (*out)->info.id,
+        tz_log_line(&setup.options.log, TZ_LOG_LEVEL_INFO, "%s: %s", (*out)->info.id,
                     (*out)->info.reason);
     tz_device_setup_deinit(&setup);
     return result;

@@ -114,7 +114,7 @@ static tz_result fill_list(tz_device_list *list, const tz_device_setup *setup, b
         TZ_TRY(tz_check_progress(ctx, &setup->options.progress, i, DRIVER_COUNT));
         TZ_TRY(tz_drivers[i]->find(setup, &list->found, about, ctx));
         if (probes && about->reason[0])
-            tz_log_line(&setup->options.log, TZ_LOG_INFO, "%s: %s", about->info.name,
+            tz_log_line(&setup->options.log, TZ_LOG_LEVEL_INFO, "%s: %s", about->info.name,
                         about->reason);
         for (size_t k = before; k < list->found.count; k++) {
             tz_found_device *device = list->found.devices[k];

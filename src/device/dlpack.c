@@ -53,9 +53,9 @@ static tz_result copy_options(tz_dlpack_options *out, const tz_dlpack_options *g
 {
     *out = (tz_dlpack_options)TZ_DLPACK_OPTIONS_INIT;
     TZ_TRY(tz_copy_struct(out, sizeof *out, given, "options", "TZ_DLPACK_OPTIONS_INIT", ctx));
-    if ((unsigned)out->axes > TZ_DL_ONE_BAND)
+    if ((unsigned)out->axes > TZ_DL_AXES_ONE_BAND)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                       tz_expecting(tz_no_location(), TZ_DL_ONE_BAND, (uint64_t)out->axes),
+                       tz_expecting(tz_no_location(), TZ_DL_AXES_ONE_BAND, (uint64_t)out->axes),
                        "options->axes is not of tz_dl_axes");
     return TZ_OK;
 }
@@ -63,8 +63,10 @@ static tz_result copy_options(tz_dlpack_options *out, const tz_dlpack_options *g
 /* Sets order[axis] to the dimension of a tensor that the axis is; AXES: it has none. */
 static void order_axes(tz_dl_axes axes, int order[AXES])
 {
-    const int shift = axes == TZ_DL_BANDS_FIRST ? 1 : 0;
-    order[BAND_AXIS] = axes == TZ_DL_BANDS_FIRST ? 0 : axes == TZ_DL_BANDS_LAST ? 2 : AXES;
+    const int shift = axes == TZ_DL_AXES_BANDS_FIRST ? 1 : 0;
+    order[BAND_AXIS] = axes == TZ_DL_AXES_BANDS_FIRST  ? 0
+                       : axes == TZ_DL_AXES_BANDS_LAST ? 2
+                                                       : AXES;
     order[ROW_AXIS] = shift;
     order[COLUMN_AXIS] = shift + 1;
 }
@@ -136,7 +138,7 @@ static tz_result set_tensor_shape(tz_dl_tensor *tensor, exported_tensor *made,
     int order[AXES];
     if (buffer->bands == 0 || buffer->height == 0 || buffer->width == 0)
         return fail_dlpack(ctx, TZ_ERR_ARG, "the buffer is empty");
-    if (axes == TZ_DL_ONE_BAND && buffer->bands != 1)
+    if (axes == TZ_DL_AXES_ONE_BAND && buffer->bands != 1)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
                        tz_expecting(tz_no_location(), 1, buffer->bands),
                        "the buffer has several bands; options->axes expects one");
@@ -157,7 +159,7 @@ static tz_result set_tensor_shape(tz_dl_tensor *tensor, exported_tensor *made,
         made->shape[order[axis]] = sizes[axis];
         made->strides[order[axis]] = strides[axis] / (int64_t)item;
     }
-    tensor->ndim = axes == TZ_DL_ONE_BAND ? 2 : 3;
+    tensor->ndim = axes == TZ_DL_AXES_ONE_BAND ? 2 : 3;
     return TZ_OK;
 }
 
@@ -176,10 +178,10 @@ static tz_result export_buffer(exported_tensor **out, bool is_legacy, const tz_b
         return fail_dlpack(&ctx, TZ_ERR_UNSUPPORTED, "a legacy tensor cannot be read only");
     if (!whole.data)
         return fail_dlpack(&ctx, TZ_ERR_ARG, "the buffer has no memory");
-    if (whole.memory != TZ_MEMORY_HOST && whole.memory != TZ_MEMORY_DEVICE)
+    if (whole.memory != TZ_MEMORY_KIND_HOST && whole.memory != TZ_MEMORY_KIND_DEVICE)
         return fail_dlpack(&ctx, TZ_ERR_UNSUPPORTED,
-                           "the buffer is of the host or of TZ_MEMORY_DEVICE");
-    tz_device_memory *memory = whole.memory == TZ_MEMORY_DEVICE ? whole.data : NULL;
+                           "the buffer is of the host or of TZ_MEMORY_KIND_DEVICE");
+    tz_device_memory *memory = whole.memory == TZ_MEMORY_KIND_DEVICE ? whole.data : NULL;
     exported_tensor made = {.memory = memory, .release = how.release, .user = how.user};
     tz_dl_tensor tensor = {.device = {TZ_DL_CPU, 0}};
     TZ_TRY(set_tensor_dtype(&tensor.dtype, whole.dtype, &ctx));
@@ -268,9 +270,9 @@ static tz_result find_layout(const tz_dl_tensor *tensor, tz_dl_axes axes, size_t
                            "dimension %d of the tensor is %lld, and not 1 to 4294967295", (int)i,
                            (long long)tensor->shape[i]);
     }
-    if (tensor->ndim == 3 && axes == TZ_DL_ONE_BAND)
+    if (tensor->ndim == 3 && axes == TZ_DL_AXES_ONE_BAND)
         return fail_dlpack(ctx, TZ_ERR_ARG, "the tensor has 3 dimensions; options->axes expects 2");
-    order_axes(tensor->ndim == 2 ? TZ_DL_ONE_BAND : axes, order);
+    order_axes(tensor->ndim == 2 ? TZ_DL_AXES_ONE_BAND : axes, order);
     for (int axis = 0; axis < AXES; axis++) {
         int64_t stride = 1;
         out->counts[axis] = order[axis] == AXES ? 1 : (uint32_t)tensor->shape[order[axis]];
@@ -372,7 +374,7 @@ static tz_result to_buffer(tz_buffer *out, const tz_dl_tensor *tensor, const tz_
     case TZ_DL_CUDA_MANAGED:
     case TZ_DL_OPENCL:
         TZ_TRY(wrap_tensor(&made, tensor, &l, how->device, ctx));
-        made.memory = TZ_MEMORY_DEVICE;
+        made.memory = TZ_MEMORY_KIND_DEVICE;
         break;
     default:
         return tz_fail(

@@ -170,17 +170,17 @@ static void log_report(const read_call *r)
     if (!log->call)
         return;
     tz_log_line(
-        log, TZ_LOG_DEBUG,
+        log, TZ_LOG_LEVEL_DEBUG,
         "%s %llu tiles in %llu reads of %llu bytes by %u threads, with %llu bytes of memory",
         r->dry ? "planned" : "read", (unsigned long long)report->tiles,
         (unsigned long long)report->requests, (unsigned long long)report->bytes_read,
         report->threads, (unsigned long long)report->peak_host_bytes);
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
         if (reasons[i][0])
-            tz_log_line(log, TZ_LOG_INFO, "%s", reasons[i]);
+            tz_log_line(log, TZ_LOG_LEVEL_INFO, "%s", reasons[i]);
     }
     for (uint32_t i = 0; i < r->report.warnings.count; i++)
-        tz_log_line(log, TZ_LOG_WARNING, "%s", r->report.warnings.list[i].message);
+        tz_log_line(log, TZ_LOG_LEVEL_WARNING, "%s", r->report.warnings.list[i].message);
 }
 
 /* Outcomes are made if the report needs them, or the statuses of tiles that may fail. */

@@ -228,7 +228,7 @@ static void log_opened(const opening *open)
         return;
     const tz_source members = tz_source_members(source);
     const char *identity = members.identity ? members.identity(source) : NULL;
-    tz_log_line(&open->options.log, TZ_LOG_DEBUG,
+    tz_log_line(&open->options.log, TZ_LOG_LEVEL_DEBUG,
                 "%s: %u directories in %u reads of %llu bytes%s%s", info->name, info->ifd_count,
                 info->reads, (unsigned long long)info->bytes_read, identity ? ", identity " : "",
                 identity ? identity : "");

@@ -100,7 +100,7 @@ static tz_result run_validation(tz_checker *checker, validation_holder *holder)
             check->check_class = (tz_check_class)i;
             TZ_TRY(tz_checker_run(checker, &check_lists[i]->rows[k], check));
             if (check->outcome >= TZ_CHECK_OUTCOME_WARNING && check->finding_count > 0)
-                tz_log_line(&checker->options->log, TZ_LOG_WARNING, "%s: %s", check->id,
+                tz_log_line(&checker->options->log, TZ_LOG_LEVEL_WARNING, "%s: %s", check->id,
                             check->findings[0].message);
             if (classes[i] < check->outcome)
                 classes[i] = check->outcome;
@@ -112,7 +112,7 @@ static tz_result run_validation(tz_checker *checker, validation_holder *holder)
     out->tiles = checker->tiles;
     out->tiles_looked_at = checker->tiles_looked_at;
     out->tiles_decoded = checker->tiles_decoded;
-    tz_log_line(&checker->options->log, TZ_LOG_DEBUG,
+    tz_log_line(&checker->options->log, TZ_LOG_LEVEL_DEBUG,
                 "%u checks looked at %llu of %llu tiles and decoded %llu", out->check_count,
                 (unsigned long long)out->tiles_looked_at, (unsigned long long)out->tiles,
                 (unsigned long long)out->tiles_decoded);

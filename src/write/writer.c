@@ -388,16 +388,16 @@ static void give_report(tz_writer *w, tz_write_report **report)
 static void log_result(const tz_writer *w)
 {
     const tz_write_report *report = w->report;
-    tz_log_line(&w->log, TZ_LOG_DEBUG,
+    tz_log_line(&w->log, TZ_LOG_LEVEL_DEBUG,
                 "%s: wrote %llu tiles and %llu bytes in %llu writes by %u threads, with %llu bytes "
                 "of memory",
                 w->name ? w->name : "memory", (unsigned long long)report->tiles,
                 (unsigned long long)report->file_size, (unsigned long long)report->writes,
                 report->threads, (unsigned long long)report->peak_memory);
     if (report->device->reason[0])
-        tz_log_line(&w->log, TZ_LOG_INFO, "%s", report->device->reason);
+        tz_log_line(&w->log, TZ_LOG_LEVEL_INFO, "%s", report->device->reason);
     if (report->device->library_reason[0])
-        tz_log_line(&w->log, TZ_LOG_INFO, "%s", report->device->library_reason);
+        tz_log_line(&w->log, TZ_LOG_LEVEL_INFO, "%s", report->device->library_reason);
 }
 
 /* Every step can fail and leaves a file that tz_writer_close removes; only tz_sink_commit

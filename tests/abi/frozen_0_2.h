@@ -88,6 +88,8 @@ typedef struct tz_error {
     uint64_t found;
     uint64_t count;
     const char *limit;
+    uint8_t mask;
+    uint8_t reserved[63];
     char message[512];
 } tz_error;
 TZ_API const char *tz_result_name(tz_result result);
@@ -96,6 +98,16 @@ typedef struct tz_progress {
     bool (*call)(void *user, uint64_t done, uint64_t total);
     void *user;
 } tz_progress;
+typedef enum tz_log_level {
+    TZ_LOG_LEVEL_DEBUG = 0,
+    TZ_LOG_LEVEL_INFO = 1,
+    TZ_LOG_LEVEL_WARNING = 2
+} tz_log_level;
+TZ_API const char *tz_log_level_name(tz_log_level level);
+typedef struct tz_log {
+    void (*call)(void *user, tz_log_level level, const char *text);
+    void *user;
+} tz_log;
 typedef struct tz_range {
     uint64_t offset;
     size_t size;
@@ -108,16 +120,29 @@ typedef struct tz_request {
 } tz_request;
 typedef struct tz_source tz_source;
 struct tz_source {
+    size_t struct_size;
     uint64_t size;
+    bool caller_thread;
     TZ_NODISCARD tz_result (*submit)(tz_source *source, tz_request *request, tz_error *err);
     TZ_NODISCARD tz_result (*wait)(tz_source *source, tz_request *request, tz_error *err);
     TZ_NODISCARD tz_result (*check)(tz_source *source, tz_error *err);
     void (*close)(tz_source *source);
+    uint32_t max_requests;
+    uint64_t merge_gap;
+    uint64_t merge_span;
+    uint64_t first_read_bytes;
+    const char *(*identity)(tz_source *source);
+    void (*prefetch)(tz_source *source, const tz_range *ranges, size_t count);
+    TZ_NODISCARD tz_result (*next)(tz_source *source, tz_request *request, size_t *range,
+                                   tz_error *err);
 };
+#define TZ_SOURCE_INIT TZ_INIT(tz_source)
+TZ_API void tz_source_init(tz_source *source, size_t size);
 TZ_API tz_result tz_error_set(tz_error *err, tz_result result, tz_cause cause, uint64_t offset,
                               const char *message);
 #define TZ_UNLIMITED UINT64_MAX
 typedef struct tz_limits {
+    size_t struct_size;
     uint64_t max_ifds;
     uint64_t max_ifd_entries;
     uint64_t max_subifd_depth;
@@ -133,6 +158,8 @@ typedef struct tz_limits {
     uint64_t max_metadata_items;
     uint64_t max_geo_keys;
 } tz_limits;
+#define TZ_LIMITS_INIT TZ_INIT(tz_limits)
+TZ_API void tz_limits_init(tz_limits *limits, size_t size);
 typedef struct tz_limit_info {
     const char *name;
     const char *text;
@@ -167,8 +194,9 @@ typedef struct tz_open_options {
     uint32_t sidecars;
     bool strict;
     bool require_crs;
-    tz_limits limits;
+    const tz_limits *limits;
     tz_progress progress;
+    tz_log log;
 } tz_open_options;
 #define TZ_OPEN_OPTIONS_INIT TZ_INIT(tz_open_options)
 TZ_API void tz_open_options_init(tz_open_options *options, size_t size);
@@ -232,6 +260,23 @@ typedef struct tz_page {
     uint16_t bands;
     uint16_t bits_per_sample;
 } tz_page;
+typedef enum tz_planar {
+    TZ_PLANAR_CONTIG = 1,
+    TZ_PLANAR_SEPARATE = 2
+} tz_planar;
+typedef enum tz_sample_format {
+    TZ_SAMPLE_FORMAT_UINT = 1,
+    TZ_SAMPLE_FORMAT_INT = 2,
+    TZ_SAMPLE_FORMAT_FLOAT = 3,
+    TZ_SAMPLE_FORMAT_VOID = 4,
+    TZ_SAMPLE_FORMAT_COMPLEX_INT = 5,
+    TZ_SAMPLE_FORMAT_COMPLEX_FLOAT = 6
+} tz_sample_format;
+typedef enum tz_extra_sample {
+    TZ_EXTRA_SAMPLE_UNSPECIFIED = 0,
+    TZ_EXTRA_SAMPLE_PREMULTIPLIED = 1,
+    TZ_EXTRA_SAMPLE_ALPHA = 2
+} tz_extra_sample;
 typedef enum tz_nodata_kind {
     TZ_NODATA_NONE = 0,
     TZ_NODATA_INT = 1,
@@ -266,6 +311,7 @@ typedef enum tz_raster_type {
     TZ_RASTER_TYPE_POINT = 2
 } tz_raster_type;
 typedef struct tz_geo {
+    size_t struct_size;
     bool has_transform;
     double transform[6];
     tz_raster_type raster_type;
@@ -283,6 +329,8 @@ typedef struct tz_geo {
     double coordinate_epoch;
     const double *rpc;
 } tz_geo;
+#define TZ_GEO_INIT TZ_INIT(tz_geo)
+TZ_API void tz_geo_init(tz_geo *geo, size_t size);
 typedef struct tz_ghost {
     bool present;
     bool ifds_before_data;
@@ -304,7 +352,6 @@ typedef struct tz_info {
     uint64_t directory_end;
     uint64_t bytes_read;
     uint32_t reads;
-    const tz_page *pages;
     uint32_t page_count;
     uint32_t page;
     uint32_t width;
@@ -322,31 +369,41 @@ typedef struct tz_info {
     uint32_t extra_sample_count;
     const uint16_t *color_map;
     uint32_t color_map_size;
-    const tz_level *levels;
     uint32_t level_count;
-    const tz_level *masks;
     uint64_t exif_ifd;
     uint64_t gps_ifd;
     tz_nodata nodata;
     const char *nodata_text;
-    tz_geo geo;
-    tz_ghost ghost;
+    const tz_geo *geo;
+    const tz_ghost *ghost;
     uint32_t metadata_count;
-    const tz_error *warnings;
     uint32_t warning_count;
     uint64_t warnings_dropped;
-    const tz_sidecar_use *sidecars;
     uint32_t sidecar_count;
 } tz_info;
 TZ_API const tz_info *tz_file_get_info(const tz_file *file);
+TZ_API const tz_level *tz_file_get_level(const tz_file *file, uint32_t level);
+TZ_API const tz_level *tz_file_get_mask(const tz_file *file, uint32_t level);
+TZ_API const tz_page *tz_file_get_page(const tz_file *file, uint32_t page);
+TZ_API const tz_error *tz_file_get_warning(const tz_file *file, uint32_t index);
+TZ_API const tz_sidecar_use *tz_file_get_sidecar(const tz_file *file, uint32_t index);
+TZ_API bool tz_level_get_transform(double transform[6], const tz_file *file, uint32_t level);
+TZ_API bool tz_level_get_bounds(double bounds[4], const tz_file *file, uint32_t level);
+TZ_API void tz_pixel_to_coordinate(double *x, double *y, const double transform[6], double column,
+                                   double row);
+TZ_API bool tz_coordinate_to_pixel(double *column, double *row, const double transform[6], double x,
+                                   double y);
 typedef struct tz_metadata_item {
+    size_t struct_size;
     const char *domain;
     const char *name;
     const char *value;
     const char *role;
     int32_t band;
 } tz_metadata_item;
-TZ_API bool tz_metadata_get(const tz_file *file, uint32_t index, tz_metadata_item *out);
+#define TZ_METADATA_ITEM_INIT TZ_INIT(tz_metadata_item)
+TZ_API void tz_metadata_item_init(tz_metadata_item *item, size_t size);
+TZ_API const tz_metadata_item *tz_file_get_metadata(const tz_file *file, uint32_t index);
 typedef enum tz_color {
     TZ_COLOR_UNDEFINED = 0,
     TZ_COLOR_GRAY = 1,
@@ -373,16 +430,18 @@ typedef struct tz_band {
     tz_color color;
     const char *color_text;
 } tz_band;
-TZ_API TZ_NODISCARD tz_result tz_band_info(const tz_file *file, uint32_t band, tz_band *out,
-                                           tz_error *err);
+TZ_API const tz_band *tz_file_get_band(const tz_file *file, uint32_t band);
 TZ_API const char *tz_color_name(tz_color color);
 typedef struct tz_tag {
+    size_t struct_size;
     uint16_t tag;
     uint16_t type;
     uint64_t count;
     uint64_t size;
     uint64_t offset;
 } tz_tag;
+#define TZ_TAG_INIT TZ_INIT(tz_tag)
+TZ_API void tz_tag_init(tz_tag *tag, size_t size);
 TZ_API TZ_NODISCARD tz_result tz_tag_get(tz_tag *out, const tz_file *file, uint64_t ifd_offset,
                                          uint32_t index, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_tag_read(void *dst, size_t size, const tz_file *file,
@@ -392,19 +451,18 @@ TZ_API const char *tz_geo_key_name(uint16_t id);
 TZ_API const char *tz_tag_type_name(uint16_t type);
 TZ_API const char *tz_compression_name(uint16_t compression);
 TZ_API const char *tz_photometric_name(uint16_t photometric);
-#define TZ_MASK_OF(level) ((level) | 0x80000000u)
 typedef struct tz_tile_span {
     uint64_t offset;
     uint64_t size;
 } tz_tile_span;
 TZ_API TZ_NODISCARD tz_result tz_tile_spans(tz_tile_span *out, const tz_file *file, uint32_t level,
-                                            uint64_t first, size_t count, tz_error *err);
+                                            bool mask, uint64_t first, size_t count, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_tile_locate(tz_tile_span *out, const tz_file *file, uint32_t level,
-                                             uint64_t tile, tz_error *err);
+                                             bool mask, uint64_t tile, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_level_stored_size(uint64_t *bytes, uint64_t *sparse_tiles,
-                                                   const tz_file *file, uint32_t level,
-                                                   tz_error *err);
-TZ_API TZ_NODISCARD tz_result tz_level_check_end(const tz_file *file, uint32_t level,
+                                                   const tz_file *file, uint32_t level, bool mask,
+                                                   const tz_progress *progress, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_level_check_end(const tz_file *file, uint32_t level, bool mask,
                                                  tz_error *err);
 typedef struct tz_window {
     int64_t column;
@@ -414,8 +472,17 @@ typedef struct tz_window {
 } tz_window;
 typedef struct tz_device tz_device;
 typedef struct tz_device_memory tz_device_memory;
+typedef enum tz_memory_kind {
+    TZ_MEMORY_KIND_HOST = 0,
+    TZ_MEMORY_KIND_CUDA = 1,
+    TZ_MEMORY_KIND_OPENCL = 2,
+    TZ_MEMORY_KIND_DEVICE = 3
+} tz_memory_kind;
 typedef struct tz_buffer {
+    size_t struct_size;
     void *data;
+    uint64_t offset;
+    tz_memory_kind memory;
     tz_dtype dtype;
     uint32_t bands;
     uint32_t height;
@@ -423,9 +490,9 @@ typedef struct tz_buffer {
     int64_t band_stride;
     int64_t row_stride;
     int64_t column_stride;
-    tz_device_memory *memory;
-    uint64_t offset;
 } tz_buffer;
+#define TZ_BUFFER_INIT TZ_INIT(tz_buffer)
+TZ_API void tz_buffer_init(tz_buffer *buffer, size_t size);
 #define TZ_LEVEL_AUTO 0x7fffffffu
 typedef enum tz_resampling {
     TZ_RESAMPLING_NONE = 0,
@@ -442,49 +509,41 @@ typedef enum tz_resampling {
     TZ_RESAMPLING_MEDIAN = 11
 } tz_resampling;
 TZ_API const char *tz_resampling_name(tz_resampling method);
-typedef struct tz_tile_status {
-    uint64_t tile;
-    uint32_t level;
-    tz_result result;
-    tz_cause cause;
-} tz_tile_status;
-typedef struct tz_outcome {
-    tz_tile_status *tiles;
-    uint64_t tile_room;
-    uint64_t tile_count;
-    uint64_t tiles_failed;
-    uint32_t level;
-    bool resampled;
-    tz_window window;
-    uint32_t reduction;
-} tz_outcome;
 typedef struct tz_item {
+    size_t struct_size;
     const tz_file *file;
     uint32_t level;
+    bool mask;
     tz_window window;
     const uint32_t *bands;
     uint32_t band_count;
-    tz_buffer into;
-    tz_buffer mask;
-    tz_outcome *outcome;
+    const tz_buffer *into;
+    const tz_buffer *into_mask;
 } tz_item;
+#define TZ_ITEM_INIT TZ_INIT(tz_item)
+TZ_API void tz_item_init(tz_item *item, size_t size);
 typedef struct tz_read_options {
     size_t struct_size;
     bool scaled;
     bool nodata_to_nan;
     bool boundless;
     bool oriented;
+    bool salvage;
     double fill;
     uint32_t threads;
-    uint64_t max_memory;
+    uint64_t max_host_bytes;
     tz_progress progress;
     tz_resampling resampling;
     tz_device *device;
     bool strict_device;
-    uint64_t device_bytes;
-    bool lossy_on_device;
+    uint64_t max_device_bytes;
+    bool allow_vendor_codecs;
+    bool allow_inexact;
     bool reduced_tiles;
     bool has_fill;
+    bool has_stream;
+    void *stream;
+    tz_log log;
 } tz_read_options;
 #define TZ_READ_OPTIONS_INIT TZ_INIT(tz_read_options)
 TZ_API void tz_read_options_init(tz_read_options *options, size_t size);
@@ -517,7 +576,7 @@ typedef struct tz_read_report {
     uint64_t tiles_sparse;
     uint64_t tiles_shared;
     uint64_t largest_tile;
-    uint64_t peak_memory;
+    uint64_t peak_host_bytes;
     uint32_t threads;
     uint32_t waves;
     uint64_t requests;
@@ -529,18 +588,40 @@ typedef struct tz_read_report {
     uint64_t tiles_failed;
     uint64_t tiles_reduced;
     uint64_t bytes_decoded;
-    tz_device_use device;
+    const tz_device_use *device;
+    uint64_t item_count;
     uint32_t warning_count;
     uint64_t warnings_dropped;
-    tz_error warnings[TZ_REPORT_WARNINGS];
 } tz_read_report;
-TZ_API void tz_report_add(tz_read_report *sum, const tz_read_report *more);
+typedef struct tz_item_report {
+    uint32_t level;
+    bool mask;
+    bool resampled;
+    tz_window window;
+    uint32_t reduction;
+    uint64_t tile_count;
+    uint64_t tiles_failed;
+} tz_item_report;
+typedef struct tz_tile_status {
+    uint64_t tile;
+    uint32_t level;
+    bool mask;
+    tz_result result;
+    tz_cause cause;
+} tz_tile_status;
+TZ_API void tz_read_report_free(tz_read_report *report);
+TZ_API const tz_error *tz_read_report_get_warning(const tz_read_report *report, uint32_t index);
+TZ_API const tz_item_report *tz_read_report_get_item(const tz_read_report *report, uint64_t index);
+TZ_API const tz_tile_status *tz_read_report_get_tile(const tz_read_report *report, uint64_t item,
+                                                     uint64_t index);
+TZ_API TZ_NODISCARD tz_result tz_read_report_add(tz_read_report **sum, const tz_read_report *more,
+                                                 tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_read_batch(const tz_item *items, size_t count,
-                                            const tz_read_options *how, tz_read_report *report,
+                                            const tz_read_options *how, tz_read_report **report,
                                             tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_read(const tz_item *item, const tz_read_options *how,
-                                      tz_read_report *report, tz_error *err);
-TZ_API TZ_NODISCARD tz_result tz_plan_read(tz_read_report *report, const tz_item *items,
+                                      tz_read_report **report, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_plan_read(tz_read_report **report, const tz_item *items,
                                            size_t count, const tz_read_options *how, tz_error *err);
 typedef enum tz_compression {
     TZ_COMPRESSION_DEFAULT = 0,
@@ -571,11 +652,14 @@ typedef enum tz_photometric {
     TZ_PHOTOMETRIC_MIN_IS_WHITE = 0x10000
 } tz_photometric;
 typedef struct tz_tag_value {
+    size_t struct_size;
     uint16_t tag;
     uint16_t type;
     uint64_t count;
     const void *data;
 } tz_tag_value;
+#define TZ_TAG_VALUE_INIT TZ_INIT(tz_tag_value)
+TZ_API void tz_tag_value_init(tz_tag_value *value, size_t size);
 typedef struct tz_image_spec {
     size_t struct_size;
     uint32_t width;
@@ -628,18 +712,33 @@ typedef enum tz_verify {
     TZ_VERIFY_NONE = 2
 } tz_verify;
 typedef struct tz_statistics {
-    uint64_t valid;
+    size_t struct_size;
+    uint64_t valid_count;
     double minimum;
     double maximum;
     double mean;
-    double deviation;
+    double stddev;
 } tz_statistics;
+#define TZ_STATISTICS_INIT TZ_INIT(tz_statistics)
+TZ_API void tz_statistics_init(tz_statistics *statistics, size_t size);
 #define TZ_EFFORT_FAST                                                                             \
     (-1)
+typedef struct tz_codec_options {
+    tz_compression compression;
+    int32_t effort;
+    uint32_t quality;
+    tz_choice lossless;
+    uint16_t predictor;
+    uint16_t lerc_compression;
+    tz_jpeg_tables jpeg_tables;
+    double max_error;
+    double distance;
+    double alpha_distance;
+    uint8_t jpeg_subsampling[2];
+    uint8_t reserved[78];
+} tz_codec_options;
 typedef struct tz_write_options {
     size_t struct_size;
-    tz_compression compression;
-    uint16_t predictor;
     bool strips;
     bool big_endian;
     bool sparse;
@@ -648,40 +747,31 @@ typedef struct tz_write_options {
     uint32_t alignment;
     tz_interleave interleave;
     tz_bigtiff bigtiff;
-    int32_t level;
-    uint32_t quality;
-    tz_choice lossless;
-    double distance;
-    double alpha_distance;
-    double max_error;
-    uint16_t lerc_compression;
-    tz_jpeg_tables jpeg_tables;
-    uint8_t jpeg_subsampling[2];
+    tz_codec_options codec;
+    tz_codec_options overview_codec;
+    tz_codec_options mask_codec;
     const uint8_t *discard_bits;
     uint32_t discard_count;
     bool cog;
     int32_t overview_count;
     tz_resampling overview_resampling;
-    tz_compression overview_compression;
-    uint16_t overview_predictor;
-    uint32_t overview_quality;
-    tz_choice overview_lossless;
-    double overview_max_error;
     const char *spool_directory;
     bool nan_to_nodata;
     bool statistics_items;
-    tz_statistics *statistics;
+    bool statistics;
     uint32_t threads;
-    uint64_t buffer_bytes;
+    uint64_t max_host_bytes;
     tz_device *device;
     bool strict_device;
-    uint64_t device_buffer_bytes;
-    bool library_encoders;
-    tz_limits limits;
+    uint64_t max_device_bytes;
+    bool allow_vendor_codecs;
+    bool allow_inexact;
+    const tz_limits *limits;
     bool exclusive;
     bool no_sync;
     tz_verify verify;
     tz_progress progress;
+    tz_log log;
 } tz_write_options;
 #define TZ_WRITE_OPTIONS_INIT TZ_INIT(tz_write_options)
 TZ_API void tz_write_options_init(tz_write_options *options, size_t size);
@@ -691,27 +781,32 @@ typedef struct tz_write_report {
     uint64_t tiles_sparse;
     uint64_t bytes_pixels;
     uint64_t bytes_tiles;
-    uint64_t buffer_bytes;
+    uint64_t max_host_bytes;
     uint64_t peak_memory;
-    uint64_t swaths;
+    uint64_t tile_rows;
     uint64_t writes;
     uint64_t tiles_verified;
     uint64_t spool_bytes;
     uint32_t levels;
-    uint32_t swath_rows;
+    uint32_t rows_per_tile_row;
     uint32_t threads;
-    bool bigtiff;
-    tz_device_use device;
     uint32_t warning_count;
     uint64_t warnings_dropped;
-    tz_error warnings[TZ_REPORT_WARNINGS];
+    const tz_device_use *device;
+    bool bigtiff;
 } tz_write_report;
+TZ_API const tz_error *tz_write_report_get_warning(const tz_write_report *report, uint32_t index);
+TZ_API const tz_statistics *tz_write_report_get_statistics(const tz_write_report *report,
+                                                           uint32_t band);
+TZ_API void tz_write_report_free(tz_write_report *report);
 typedef struct tz_bytes {
     const void *data;
     size_t size;
 } tz_bytes;
 typedef struct tz_sink tz_sink;
 struct tz_sink {
+    size_t struct_size;
+    bool caller_thread;
     TZ_NODISCARD tz_result (*write)(tz_sink *sink, uint64_t offset, const tz_bytes *pieces,
                                     size_t count, tz_error *err);
     TZ_NODISCARD tz_result (*read)(tz_sink *sink, uint64_t offset, void *dst, size_t size,
@@ -721,6 +816,8 @@ struct tz_sink {
     TZ_NODISCARD tz_result (*commit)(tz_sink *sink, tz_error *err);
     void (*close)(tz_sink *sink);
 };
+#define TZ_SINK_INIT TZ_INIT(tz_sink)
+TZ_API void tz_sink_init(tz_sink *sink, size_t size);
 TZ_API TZ_NODISCARD tz_result tz_file_sink_open(tz_sink **out, const char *path, bool exclusive,
                                                 bool no_sync, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_spool_sink_open(tz_sink **out, const char *directory,
@@ -742,7 +839,11 @@ TZ_API TZ_NODISCARD tz_result tz_create_sink(tz_writer **out, tz_sink *sink, con
                                              const tz_write_options *options, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_write_rows(tz_writer *writer, const tz_buffer *rows,
                                             const tz_buffer *mask, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_write_rows_on_stream(tz_writer *writer, const tz_buffer *rows,
+                                                      const tz_buffer *mask, void *stream,
+                                                      tz_error *err);
 typedef struct tz_row_source {
+    size_t struct_size;
     TZ_NODISCARD tz_result (*read)(void *user, const tz_window *window, const tz_buffer *pixels,
                                    const tz_buffer *mask, tz_error *err);
     void *user;
@@ -750,16 +851,18 @@ typedef struct tz_row_source {
     bool columns;
     bool on_device;
 } tz_row_source;
+#define TZ_ROW_SOURCE_INIT TZ_INIT(tz_row_source)
+TZ_API void tz_row_source_init(tz_row_source *source, size_t size);
 TZ_API TZ_NODISCARD tz_result tz_write_from(tz_writer *writer, const tz_row_source *source,
                                             tz_error *err);
-TZ_API TZ_NODISCARD tz_result tz_commit(tz_writer *writer, tz_write_report *report, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_commit(tz_writer *writer, tz_write_report **report, tz_error *err);
 TZ_API void tz_writer_close(tz_writer *writer);
-TZ_API TZ_NODISCARD tz_result tz_plan_write(tz_write_report *report, const tz_image_spec *spec,
+TZ_API TZ_NODISCARD tz_result tz_plan_write(tz_write_report **report, const tz_image_spec *spec,
                                             const tz_write_options *options,
                                             const tz_row_source *source, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_clean(uint64_t *removed, const char *directory, uint64_t min_age,
                                        bool (*found)(void *user, const char *path), void *user,
-                                       tz_error *err);
+                                       const tz_progress *progress, tz_error *err);
 typedef struct tz_cog_plan tz_cog_plan;
 TZ_API TZ_NODISCARD tz_result tz_cog_plan_create(tz_cog_plan **out, const tz_image_spec *spec,
                                                  const tz_write_options *options,
@@ -782,7 +885,6 @@ typedef struct tz_cog_level {
 } tz_cog_level;
 typedef struct tz_cog_plan_info {
     uint64_t fingerprint;
-    const tz_cog_level *levels;
     uint32_t level_count;
     uint32_t block_tiles;
     uint64_t block_count;
@@ -792,33 +894,44 @@ typedef struct tz_cog_plan_info {
     bool statistics;
     tz_nodata nodata;
 } tz_cog_plan_info;
-TZ_API const tz_cog_plan_info *
-tz_cog_plan_get_info(const tz_cog_plan *plan);
+TZ_API const tz_cog_plan_info *tz_cog_plan_get_info(const tz_cog_plan *plan);
+TZ_API const tz_cog_level *tz_cog_plan_get_level(const tz_cog_plan *plan, uint32_t level);
 typedef struct tz_cog_block {
+    size_t struct_size;
     tz_window window;
     tz_window source;
     uint64_t tiles;
 } tz_cog_block;
+#define TZ_COG_BLOCK_INIT TZ_INIT(tz_cog_block)
+TZ_API void tz_cog_block_init(tz_cog_block *block, size_t size);
 TZ_API TZ_NODISCARD tz_result tz_cog_block_get(tz_cog_block *out, const tz_cog_plan *plan,
                                                uint32_t level, uint64_t block, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_cog_source(tz_window *source, const tz_cog_plan *plan,
                                             uint32_t level, const tz_window *window, tz_error *err);
+typedef struct tz_block_options {
+    size_t struct_size;
+    uint32_t threads;
+    tz_progress progress;
+} tz_block_options;
+#define TZ_BLOCK_OPTIONS_INIT TZ_INIT(tz_block_options)
+TZ_API void tz_block_options_init(tz_block_options *options, size_t size);
 TZ_API TZ_NODISCARD tz_result tz_overview_window(const tz_cog_plan *plan, uint32_t level,
                                                  const tz_window *window, const tz_buffer *source,
                                                  const tz_buffer *source_mask,
                                                  const tz_buffer *pixels, const tz_buffer *mask,
-                                                 tz_error *err);
+                                                 const tz_block_options *options, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_overview_block(const tz_cog_plan *plan, uint32_t level,
                                                 uint64_t block, const tz_buffer *source,
                                                 const tz_buffer *source_mask,
                                                 const tz_buffer *pixels, const tz_buffer *mask,
-                                                tz_error *err);
+                                                const tz_block_options *options, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_encode_block(tz_memory *into, const tz_cog_plan *plan,
                                               uint32_t level, uint64_t block,
                                               const tz_buffer *pixels, const tz_buffer *mask,
-                                              tz_error *err);
+                                              const tz_block_options *options, tz_error *err);
 #define TZ_BLOB_HEADER 64
 typedef struct tz_blob_info {
+    size_t struct_size;
     uint64_t fingerprint;
     uint64_t block;
     uint32_t level;
@@ -826,6 +939,8 @@ typedef struct tz_blob_info {
     uint64_t head_size;
     uint64_t size;
 } tz_blob_info;
+#define TZ_BLOB_INFO_INIT TZ_INIT(tz_blob_info)
+TZ_API void tz_blob_info_init(tz_blob_info *info, size_t size);
 TZ_API TZ_NODISCARD tz_result tz_blob_read_info(tz_blob_info *out, const void *data, size_t size,
                                                 tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_blob_read_sizes(uint32_t *sizes, const tz_cog_plan *plan,
@@ -834,8 +949,8 @@ TZ_API TZ_NODISCARD tz_result tz_blob_read_statistics(tz_statistics *statistics,
                                                       const tz_cog_plan *plan, const tz_bytes *head,
                                                       tz_error *err);
 typedef struct tz_copy_run {
-    uint64_t offset;
-    uint64_t from;
+    uint64_t file_offset;
+    uint64_t blob_offset;
     uint64_t size;
 } tz_copy_run;
 typedef struct tz_assembly {
@@ -844,25 +959,28 @@ typedef struct tz_assembly {
     tz_bytes front;
     uint64_t tiles;
     uint64_t tiles_sparse;
-    const tz_statistics *statistics;
     size_t blob_count;
-    const size_t *run_counts;
-    const tz_copy_run *const *runs;
 } tz_assembly;
+TZ_API const tz_copy_run *tz_assembly_get_runs(const tz_assembly *assembly, size_t blob,
+                                               size_t *count);
+TZ_API const tz_statistics *tz_assembly_get_statistics(const tz_assembly *assembly, uint32_t band);
 TZ_API TZ_NODISCARD tz_result tz_assembly_create(tz_assembly **out, const tz_cog_plan *plan,
                                                  const tz_bytes *heads, size_t count,
                                                  tz_error *err);
 TZ_API void tz_assembly_free(tz_assembly *assembly);
 typedef struct tz_blobs {
+    size_t struct_size;
     size_t count;
     TZ_NODISCARD tz_result (*read)(void *user, size_t blob, uint64_t offset, void *dst, size_t size,
                                    tz_error *err);
     void *user;
 } tz_blobs;
+#define TZ_BLOBS_INIT TZ_INIT(tz_blobs)
+TZ_API void tz_blobs_init(tz_blobs *blobs, size_t size);
 TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan,
                                                const tz_blobs *blobs,
                                                const tz_write_options *options,
-                                               tz_write_report *report, tz_error *err);
+                                               tz_write_report **report, tz_error *err);
 #define TZ_COG_PROBLEM_NOT_TILED          (1u << 0)
 #define TZ_COG_PROBLEM_NO_OVERVIEWS       (1u << 1)
 #define TZ_COG_PROBLEM_IFD_NOT_FIRST      (1u << 2)
@@ -948,7 +1066,7 @@ typedef struct tz_check {
     const char
         *group;
     const char *text;
-    tz_check_class of;
+    tz_check_class check_class;
     tz_check_outcome outcome;
     const char *note;
     uint64_t count;
@@ -960,10 +1078,11 @@ typedef struct tz_validate_options {
     bool strict;
     bool full;
     uint32_t page;
-    tz_limits limits;
+    const tz_limits *limits;
     uint32_t threads;
     uint64_t max_memory;
     tz_progress progress;
+    tz_log log;
 } tz_validate_options;
 #define TZ_VALIDATE_OPTIONS_INIT TZ_INIT(tz_validate_options)
 TZ_API void tz_validate_options_init(tz_validate_options *options, size_t size);
@@ -972,8 +1091,6 @@ typedef struct tz_validation {
     bool strict;
     bool full;
     bool opened;
-    tz_check_outcome classes[TZ_CHECK_CLASS_COUNT];
-    const tz_check *checks;
     uint32_t check_count;
     uint64_t tiles;
     uint64_t tiles_looked_at;
@@ -983,6 +1100,9 @@ TZ_API TZ_NODISCARD tz_result tz_validate(tz_validation **out, const char *path,
                                           const tz_validate_options *options, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_validate_file(tz_validation **out, const tz_file *file,
                                                const tz_validate_options *options, tz_error *err);
+TZ_API tz_check_outcome tz_validation_get_class(const tz_validation *validation,
+                                                tz_check_class check_class);
+TZ_API const tz_check *tz_validation_get_check(const tz_validation *validation, uint32_t index);
 TZ_API void tz_validation_free(tz_validation *validation);
 typedef enum tz_device_type {
     TZ_DEVICE_TYPE_CPU = 0,
@@ -1003,46 +1123,40 @@ TZ_API const char *tz_device_type_name(tz_device_type type);
 #define TZ_DEVICE_CAP_ENCODE_DEFLATE  (1u << 10)
 #define TZ_DEVICE_CAP_ENCODE_PACKBITS (1u << 11)
 #define TZ_DEVICE_CAP_OVERVIEW        (1u << 12)
-TZ_API const char *tz_device_cap_name(uint32_t work);
-typedef struct tz_device_limits {
-    uint64_t memory;
-    uint64_t max_allocation;
-    uint64_t alignment;
-    uint64_t local_memory;
-    uint32_t max_group;
-    uint32_t compute_units;
+TZ_API const char *tz_device_cap_name(uint32_t cap);
+typedef struct tz_device_info {
+    const char *id;
+    const char *driver;
+    const char *name;
+    const char *vendor;
+    const char *platform;
+    const char *api_version;
+    const char *driver_version;
+    tz_device_type type;
+    uint32_t caps;
+    bool usable;
     bool fp64;
     bool unified_memory;
+    const char *reason;
+    uint64_t memory_bytes;
+    uint64_t max_allocation_bytes;
+    uint64_t alignment;
+    uint64_t local_memory_bytes;
+    uint32_t max_work_group;
+    uint32_t compute_units;
     uint32_t clock_mhz;
-} tz_device_limits;
-typedef struct tz_device_info {
-    char id[32];
-    char driver[16];
-    char name[128];
-    char vendor[128];
-    char platform[128];
-    char api_version[128];
-    char driver_version[128];
-    tz_device_type type;
-    tz_device_limits limits;
-    uint32_t work;
-    bool usable;
-    char reason[256];
 } tz_device_info;
 typedef struct tz_device_options {
     size_t struct_size;
-    uint64_t memory_bytes;
-    const char *opencl_library;
+    const char *libraries;
+    uint64_t max_device_bytes;
+    uint64_t max_pinned_bytes;
+    uint64_t max_pool_bytes;
     void *opencl_context;
-    const char *cuda_library;
     void *cuda_context;
     void *cuda_stream;
-    const char *nvcomp_library;
-    const char *cufile_library;
-    const char *nvjpeg2k_library;
-    const char *nvjpeg_library;
-    uint64_t pinned_bytes;
-    uint64_t pool_bytes;
+    tz_log log;
+    tz_progress progress;
 } tz_device_options;
 #define TZ_DEVICE_OPTIONS_INIT TZ_INIT(tz_device_options)
 TZ_API void tz_device_options_init(tz_device_options *options, size_t size);
@@ -1066,40 +1180,68 @@ TZ_API TZ_NODISCARD tz_result tz_device_copy_in(tz_device_memory *to, uint64_t o
 TZ_API TZ_NODISCARD tz_result tz_device_copy_out(void *to, const tz_device_memory *from,
                                                  uint64_t offset, uint64_t size, tz_error *err);
 typedef struct tz_driver_info {
-    char name[16];
-    char library[256];
+    const char *name;
+    const char *library;
     bool loaded;
     uint32_t device_count;
-    char reason[256];
+    const char *reason;
 } tz_driver_info;
 typedef struct tz_library_info {
-    char name[16];
-    char library[256];
+    const char *name;
+    const char *library;
     bool loaded;
-    char version[32];
-    char codecs[128];
-    char reason[256];
+    const char *version;
+    const char *codecs;
+    const char *reason;
 } tz_library_info;
-typedef struct tz_device_list {
-    size_t driver_count;
-    const tz_driver_info *drivers;
-    size_t device_count;
-    const tz_device_info *devices;
-    size_t library_count;
-    const tz_library_info *libraries;
-} tz_device_list;
+typedef struct tz_device_list tz_device_list;
 TZ_API TZ_NODISCARD tz_result tz_device_list_create(tz_device_list **out,
                                                     const tz_device_options *options,
                                                     tz_error *err);
 TZ_API void tz_device_list_free(tz_device_list *list);
+TZ_API const tz_device_info *tz_device_list_get_device(const tz_device_list *list, size_t index);
+TZ_API const tz_driver_info *tz_device_list_get_driver(const tz_device_list *list, size_t index);
+TZ_API const tz_library_info *tz_device_list_get_library(const tz_device_list *list, size_t index);
 typedef struct tz_crs tz_crs;
+TZ_API TZ_NODISCARD tz_result tz_crs_create(tz_crs **out, const char *definition, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_crs_from_file(tz_crs **out, const tz_file *file, tz_error *err);
 TZ_API void tz_crs_close(tz_crs *crs);
 TZ_API const char *tz_crs_get_name(const tz_crs *crs);
 TZ_API const char *tz_crs_get_wkt(const tz_crs *crs);
 TZ_API int tz_crs_get_epsg(const tz_crs *crs);
+TZ_API int tz_crs_get_epsg_horizontal(const tz_crs *crs);
+TZ_API int tz_crs_get_epsg_vertical(const tz_crs *crs);
+TZ_API bool tz_crs_is_geographic(const tz_crs *crs);
+TZ_API bool tz_crs_is_same(const tz_crs *a, const tz_crs *b);
+typedef enum tz_crs_format {
+    TZ_CRS_FORMAT_WKT2 = 0,
+    TZ_CRS_FORMAT_WKT1_GDAL = 1,
+    TZ_CRS_FORMAT_WKT1_ESRI = 2,
+    TZ_CRS_FORMAT_PROJJSON = 3,
+    TZ_CRS_FORMAT_PROJ_STRING = 4
+} tz_crs_format;
+TZ_API TZ_NODISCARD tz_result tz_crs_export(const char **out, const tz_crs *crs,
+                                            tz_crs_format format, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_crs_to_geo(tz_geo **out, const tz_crs *crs,
+                                            tz_raster_type raster_type, tz_error *err);
+TZ_API void tz_geo_set_transform(tz_geo *geo, const double transform[6]);
+TZ_API void tz_geo_free(tz_geo *geo);
 TZ_API TZ_NODISCARD tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon,
                                                double *lat, tz_error *err);
+typedef struct tz_transformer tz_transformer;
+TZ_API TZ_NODISCARD tz_result tz_transformer_create(tz_transformer **out, const tz_crs *from,
+                                                    const tz_crs *to, tz_error *err);
+TZ_API void tz_transformer_close(tz_transformer *transformer);
+TZ_API TZ_NODISCARD tz_result tz_transformer_apply(size_t *failed,
+                                                   const tz_transformer *transformer, double *x,
+                                                   double *y, size_t count, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_bounds_transform(double out[4], const double bounds[4],
+                                                  const tz_crs *from, const tz_crs *to,
+                                                  uint32_t densify_points, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_window_from_bounds(tz_window *out, bool *clipped,
+                                                    const tz_file *file, uint32_t level,
+                                                    const double bounds[4], const tz_crs *crs,
+                                                    bool boundless, tz_error *err);
 #ifdef __cplusplus
 }
 #endif
@@ -1156,9 +1298,9 @@ struct tz_dl_managed_legacy {
     void (*deleter)(tz_dl_managed_legacy *self);
 };
 typedef enum tz_dl_axes {
-    TZ_DL_BANDS_FIRST = 0,
-    TZ_DL_BANDS_LAST = 1,
-    TZ_DL_ONE_BAND = 2
+    TZ_DL_AXES_BANDS_FIRST = 0,
+    TZ_DL_AXES_BANDS_LAST = 1,
+    TZ_DL_AXES_ONE_BAND = 2
 } tz_dl_axes;
 typedef struct tz_dlpack_options {
     size_t struct_size;

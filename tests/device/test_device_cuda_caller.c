@@ -80,7 +80,7 @@ static void check_view(const tz_dl_tensor *t, CUdeviceptr first, int64_t row_str
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
     how.device = device;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, t, &how, &err), TZ_OK);
-    assert_int_equal(b.memory, TZ_MEMORY_DEVICE);
+    assert_int_equal(b.memory, TZ_MEMORY_KIND_DEVICE);
     assert_int_equal((uint64_t)(uintptr_t)tz_device_memory_get_handle(b.data) + b.offset, first);
     assert_int_equal(b.row_stride, row_stride);
     tz_device_memory_free(b.data);
@@ -142,7 +142,7 @@ static void test_pinned_memory_is_the_hosts(void **state)
     t.byte_offset = 10;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, &t, NULL, &err), TZ_OK);
     assert_ptr_equal(b.data, (char *)host + 10);
-    assert_int_equal(b.memory, TZ_MEMORY_HOST);
+    assert_int_equal(b.memory, TZ_MEMORY_KIND_HOST);
     assert_int_equal(cu.cuMemFreeHost(host), 0);
 }
 
@@ -191,7 +191,7 @@ static tz_buffer view_of(CUdeviceptr address)
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
     t.ndim = 3;
     t.byte_offset = FRONT;
-    how.axes = TZ_DL_BANDS_LAST;
+    how.axes = TZ_DL_AXES_BANDS_LAST;
     how.writable = true;
     how.device = device;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, &t, &how, &err), TZ_OK);

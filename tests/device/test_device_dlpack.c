@@ -97,7 +97,9 @@ static void check_same(const tz_dl_tensor *t, const tz_buffer *b, tz_dl_axes axe
                 const int64_t two[3] = {row, column, 0};
                 const int64_t first[3] = {band, row, column};
                 const int64_t last[3] = {row, column, band};
-                const int64_t *at = t->ndim == 2 ? two : axes == TZ_DL_BANDS_FIRST ? first : last;
+                const int64_t *at = t->ndim == 2                     ? two
+                                    : axes == TZ_DL_AXES_BANDS_FIRST ? first
+                                                                     : last;
                 assert_ptr_equal(sample(b, band, row, column), element(t, at));
             }
         }
@@ -116,7 +118,7 @@ static void check_view(const tz_dl_tensor *t, tz_dl_axes axes, uint32_t bands, u
         print_message("%s\n", err.message);
     assert_int_equal(result, TZ_OK);
     assert_true(b.bands == bands && b.height == height && b.width == width);
-    assert_int_equal(b.memory, TZ_MEMORY_HOST);
+    assert_int_equal(b.memory, TZ_MEMORY_KIND_HOST);
     assert_true(b.band_stride || b.row_stride || b.column_stride);
     check_same(t, &b, axes);
 }
@@ -129,30 +131,30 @@ static void test_shapes_and_strides(void **state)
     int64_t still[3] = {0, 0, 1}, ones[3] = {1, 1, 1}, wild[3] = {INT64_MAX, INT64_MIN, 77};
     int64_t nothing[2] = {0, 0};
     tz_dl_tensor t = tensor_of(3, shape, NULL);
-    check_view(&t, TZ_DL_BANDS_FIRST, 2, 3, 5);
-    check_view(&t, TZ_DL_BANDS_LAST, 5, 2, 3);
+    check_view(&t, TZ_DL_AXES_BANDS_FIRST, 2, 3, 5);
+    check_view(&t, TZ_DL_AXES_BANDS_LAST, 5, 2, 3);
     t.byte_offset = 6;
     t.strides = odd;
-    check_view(&t, TZ_DL_BANDS_FIRST, 2, 3, 5);
+    check_view(&t, TZ_DL_AXES_BANDS_FIRST, 2, 3, 5);
     t.byte_offset = 1001; /* not even aligned */
     t.strides = back;
-    check_view(&t, TZ_DL_BANDS_FIRST, 2, 3, 5);
-    check_view(&t, TZ_DL_BANDS_LAST, 5, 2, 3);
+    check_view(&t, TZ_DL_AXES_BANDS_FIRST, 2, 3, 5);
+    check_view(&t, TZ_DL_AXES_BANDS_LAST, 5, 2, 3);
     t.strides = turned;
-    check_view(&t, TZ_DL_BANDS_LAST, 5, 2, 3);
+    check_view(&t, TZ_DL_AXES_BANDS_LAST, 5, 2, 3);
     t.strides = still;
-    check_view(&t, TZ_DL_BANDS_FIRST, 2, 3, 5);
+    check_view(&t, TZ_DL_AXES_BANDS_FIRST, 2, 3, 5);
     t = tensor_of(3, ones, wild); /* strides of one element mean nothing */
-    check_view(&t, TZ_DL_BANDS_FIRST, 1, 1, 1);
+    check_view(&t, TZ_DL_AXES_BANDS_FIRST, 1, 1, 1);
     t = tensor_of(2, flat, NULL);
-    check_view(&t, TZ_DL_BANDS_FIRST, 1, 4, 7);
-    check_view(&t, TZ_DL_BANDS_LAST, 1, 4, 7);
-    check_view(&t, TZ_DL_ONE_BAND, 1, 4, 7);
+    check_view(&t, TZ_DL_AXES_BANDS_FIRST, 1, 4, 7);
+    check_view(&t, TZ_DL_AXES_BANDS_LAST, 1, 4, 7);
+    check_view(&t, TZ_DL_AXES_ONE_BAND, 1, 4, 7);
     t.strides = pair;
     t.byte_offset = 500;
-    check_view(&t, TZ_DL_ONE_BAND, 1, 4, 7);
+    check_view(&t, TZ_DL_AXES_ONE_BAND, 1, 4, 7);
     t.strides = nothing; /* one value all over: a buffer of one band can say so */
-    check_view(&t, TZ_DL_ONE_BAND, 1, 4, 7);
+    check_view(&t, TZ_DL_AXES_ONE_BAND, 1, 4, 7);
 }
 
 static void test_all_types(void **state)
@@ -196,7 +198,7 @@ static void test_all_types(void **state)
                 continue;
             taken++;
             assert_int_equal(b.dtype, expected);
-            check_same(&t, &b, TZ_DL_ONE_BAND);
+            check_same(&t, &b, TZ_DL_AXES_ONE_BAND);
         }
     }
     assert_int_equal(taken, 14);
@@ -247,11 +249,11 @@ static void test_what_is_refused(void **state)
     refused(&t, &how, TZ_ERR_ARG, "several pixels would be written to one place");
     how.writable = false;
     t = tensor_of(3, shape, NULL);
-    how.axes = TZ_DL_ONE_BAND;
+    how.axes = TZ_DL_AXES_ONE_BAND;
     refused(&t, &how, TZ_ERR_ARG, "3 dimensions");
     how.axes = (tz_dl_axes)3;
     refused(&t, &how, TZ_ERR_ARG, "tz_dl_axes");
-    how.axes = TZ_DL_BANDS_FIRST;
+    how.axes = TZ_DL_AXES_BANDS_FIRST;
     t.dtype.lanes = 4;
     refused(&t, &how, TZ_ERR_UNSUPPORTED, "lanes");
     t.dtype.lanes = 0;
@@ -325,7 +327,7 @@ static void round_trip(const tz_buffer *b, tz_dl_axes axes)
     released = 0;
     assert_int_equal(tz_dlpack_from_buffer(&managed, b, &how, &err), TZ_OK);
     assert_true(managed->version.major == 1 && managed->version.minor == 0 && managed->flags == 0);
-    assert_int_equal(managed->tensor.ndim, axes == TZ_DL_ONE_BAND ? 2 : 3);
+    assert_int_equal(managed->tensor.ndim, axes == TZ_DL_AXES_ONE_BAND ? 2 : 3);
     assert_true(managed->tensor.device.type == TZ_DL_CPU && managed->tensor.device.id == 0);
     assert_int_equal(tz_dlpack_to_buffer(&again, managed, &how, &err), TZ_OK);
     assert_int_equal(again.dtype, b->dtype);
@@ -361,18 +363,18 @@ static void test_round_trips(void **state)
                        .bands = 2,
                        .height = 3,
                        .width = 5};
-        round_trip(&b, TZ_DL_BANDS_FIRST); /* packed */
-        round_trip(&b, TZ_DL_BANDS_LAST);
+        round_trip(&b, TZ_DL_AXES_BANDS_FIRST); /* packed */
+        round_trip(&b, TZ_DL_AXES_BANDS_LAST);
         b.band_stride = size;
         b.row_stride = -11 * size;
         b.column_stride = 2 * size;
-        round_trip(&b, TZ_DL_BANDS_FIRST);
-        round_trip(&b, TZ_DL_BANDS_LAST);
+        round_trip(&b, TZ_DL_AXES_BANDS_FIRST);
+        round_trip(&b, TZ_DL_AXES_BANDS_LAST);
         b.bands = 1;
-        round_trip(&b, TZ_DL_ONE_BAND);
-        round_trip(&b, TZ_DL_BANDS_LAST);
+        round_trip(&b, TZ_DL_AXES_ONE_BAND);
+        round_trip(&b, TZ_DL_AXES_BANDS_LAST);
         b.offset = (uint64_t)(7 * size);
-        round_trip(&b, TZ_DL_ONE_BAND);
+        round_trip(&b, TZ_DL_AXES_ONE_BAND);
     }
 }
 
@@ -413,8 +415,8 @@ static void test_errors_that_cannot_be_reported(void **state)
     b.data = NULL;
     cannot(&b, &how, TZ_ERR_ARG, "no memory");
     b = good;
-    b.memory = TZ_MEMORY_CUDA;
-    cannot(&b, &how, TZ_ERR_UNSUPPORTED, "TZ_MEMORY_DEVICE");
+    b.memory = TZ_MEMORY_KIND_CUDA;
+    cannot(&b, &how, TZ_ERR_UNSUPPORTED, "TZ_MEMORY_KIND_DEVICE");
     b = good;
     b.struct_size = 0;
     cannot(&b, &how, TZ_ERR_ARG, "struct_size");
@@ -428,9 +430,9 @@ static void test_errors_that_cannot_be_reported(void **state)
     b = good;
     b.height = b.width = UINT32_MAX;
     cannot(&b, &how, TZ_ERR_ARG, "larger than memory");
-    how.axes = TZ_DL_ONE_BAND;
+    how.axes = TZ_DL_AXES_ONE_BAND;
     cannot(&good, &how, TZ_ERR_ARG, "several bands");
-    how.axes = TZ_DL_BANDS_FIRST;
+    how.axes = TZ_DL_AXES_BANDS_FIRST;
     cannot(NULL, &how, TZ_ERR_ARG, "NULL");
     how.read_only = true;
     assert_int_equal(tz_dlpack_legacy_from_buffer(&legacy, &good, &how, &err), TZ_ERR_UNSUPPORTED);
@@ -482,7 +484,7 @@ static void test_memory_of_the_callers_as_a_buffer(void **state)
     how.device = own.opened;
     t.byte_offset = 44;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, &t, &how, &err), TZ_OK);
-    assert_int_equal(b.memory, TZ_MEMORY_DEVICE);
+    assert_int_equal(b.memory, TZ_MEMORY_KIND_DEVICE);
     assert_true(b.row_stride == 14 && b.column_stride == 2);
     /* an address is where the pixels are, a cl_mem what they are in */
     assert_int_equal(b.offset, test_device_is_cuda() ? 0 : 44);
@@ -556,7 +558,7 @@ static tz_buffer view_of(void *buffer)
     int64_t shape[3] = {HIGH, WIDE, 3};
     const tz_dl_tensor t = tensor_in(buffer, shape);
     tz_dlpack_options how = TZ_DLPACK_OPTIONS_INIT;
-    how.axes = TZ_DL_BANDS_LAST;
+    how.axes = TZ_DL_AXES_BANDS_LAST;
     how.writable = true;
     how.device = own.opened;
     assert_int_equal(tz_dlpack_tensor_to_buffer(&b, &t, &how, &err), TZ_OK);

@@ -88,7 +88,7 @@ static bool read_into(const tz_file *file, bool stays, uint8_t *host, tz_device_
     tz_buffer into = buffer_of(stays ? (void *)on_device : host, info->dtype, info->bands,
                                (uint32_t)info->height, (uint32_t)info->width);
     const tz_item item = {.struct_size = sizeof item, .file = file, .into = &into};
-    into.memory = stays ? TZ_MEMORY_DEVICE : TZ_MEMORY_HOST;
+    into.memory = stays ? TZ_MEMORY_KIND_DEVICE : TZ_MEMORY_KIND_HOST;
     how.device = device;
     how.allow_vendor_codecs = how.allow_inexact = with_libraries;
     if (has_failed(tz_read(&item, &how, &report, &err), &err))
@@ -191,7 +191,7 @@ static bool answer_write(bool stays, const char *codec, const char *path, double
             has_failed(tz_device_copy_in(on_device, 0, image.data, image_size, &err), &err))
             return false;
         rows.data = on_device;
-        rows.memory = TZ_MEMORY_DEVICE;
+        rows.memory = TZ_MEMORY_KIND_DEVICE;
     }
     const stopwatch start = start_watch();
     const bool done = write_rows(path, &rows, compression, use);

@@ -9,7 +9,7 @@
 void plain_on_device(tz_buffer *buffer, tz_device_memory *memory)
 {
     buffer->data = memory;
-    buffer->memory = TZ_MEMORY_DEVICE;
+    buffer->memory = TZ_MEMORY_KIND_DEVICE;
 }
 
 plain_report plain_report_of(const tz_read_report *r)

@@ -66,8 +66,11 @@ tz_result tz_copy_elements(void *out, size_t size, const void *array, uint32_t c
 {
     if (count > 0 && !array)
         return TZ_FAIL_ARG(ctx, "%s is NULL, although its count is %u", argument, count);
-    for (uint32_t i = 0; i < count; i++)
-        TZ_TRY(tz_copy_element((char *)out + i * size, size, array, i, argument, init, ctx));
+    for (uint32_t i = 0; i < count; i++) {
+        char *element = (char *)out + i * size;
+        memset(element, 0, size); /* the caller's may be shorter */
+        TZ_TRY(tz_copy_element(element, size, array, i, argument, init, ctx));
+    }
     return TZ_OK;
 }
 

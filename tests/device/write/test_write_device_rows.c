@@ -170,7 +170,7 @@ static tz_result fill_device(void *user, const tz_window *window, const tz_buffe
                              const tz_buffer *mask, tz_error *err)
 {
     const copier *c = user;
-    assert_int_equal(pixels->memory, TZ_MEMORY_DEVICE);
+    assert_int_equal(pixels->memory, TZ_MEMORY_KIND_DEVICE);
     assert_null(mask->data);
     assert_int_equal(pixels->column_stride, c->host->column_stride);
     for (uint32_t y = 0; y < window->height; y++) {
@@ -256,7 +256,7 @@ static void wrong_rows_are_refused(void **state)
     wrong.offset = UINT64_MAX;
     refuse(&r, &wrong, &mask, "past the end");
     wrong = pixels;
-    wrong.memory = (tz_memory_kind)(TZ_MEMORY_DEVICE + 1);
+    wrong.memory = (tz_memory_kind)(TZ_MEMORY_KIND_DEVICE + 1);
     refuse(&r, &wrong, &mask, "of a kind that does not exist");
     wrong = pixels;
     wrong.struct_size = 0;

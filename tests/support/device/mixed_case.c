@@ -248,7 +248,7 @@ static plain_item make_item(const mixed *m, const mixed_ask *ask, size_t i, mixe
 static void take_memory(const tz_buffer *b, const mixed_answer *a, size_t i)
 {
     tz_error err;
-    if (b->memory != TZ_MEMORY_DEVICE)
+    if (b->memory != TZ_MEMORY_KIND_DEVICE)
         return;
     if (a->result == TZ_OK)
         assert_int_equal(tz_device_copy_out(a->bytes[i], b->data, 0, a->sizes[i], &err), TZ_OK);

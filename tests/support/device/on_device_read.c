@@ -225,14 +225,14 @@ static tz_result send_up(const stretch *s, tz_buffer *buffer, tz_error *err)
     if (result != TZ_OK)
         return result;
     buffer->data = memory;
-    buffer->memory = TZ_MEMORY_DEVICE;
+    buffer->memory = TZ_MEMORY_KIND_DEVICE;
     return tz_device_copy_in(memory, 0, s->first, s->size, err);
 }
 
 static void bring_down(const stretch *s, const tz_buffer *buffer)
 {
     tz_error err;
-    if (buffer->memory != TZ_MEMORY_DEVICE)
+    if (buffer->memory != TZ_MEMORY_KIND_DEVICE)
         return;
     if (tz_device_copy_out(s->first, buffer->data, 0, s->size, &err) != TZ_OK)
         differ("memory", &err, &err);
@@ -307,8 +307,8 @@ static bool is_sound(const tz_item *items, size_t count, const tz_read_options *
     for (size_t i = 0; i < count; i++) {
         const tz_buffer *mask = items[0].struct_size == sizeof *items ? items[i].into_mask : NULL;
         if (items[0].struct_size != sizeof *items || items[i].into->struct_size != sizeof *mask ||
-            items[i].into->memory != TZ_MEMORY_HOST ||
-            (mask && (mask->struct_size != sizeof *mask || mask->memory != TZ_MEMORY_HOST)))
+            items[i].into->memory != TZ_MEMORY_KIND_HOST ||
+            (mask && (mask->struct_size != sizeof *mask || mask->memory != TZ_MEMORY_KIND_HOST)))
             return false;
     }
     return true;

@@ -46,16 +46,16 @@ static void a_line_is_one_line(void **state)
     (void)state;
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    tz_log_line(&log, TZ_LOG_INFO, "%s", text);
-    assert_int_equal(strlen(l.last[TZ_LOG_INFO]), 511);
-    tz_log_line(&log, TZ_LOG_INFO, "a\nb\x1b[0m\xff");
-    assert_string_equal(l.last[TZ_LOG_INFO], "a?b?[0m?");
-    tz_log_line(NULL, TZ_LOG_INFO, "nobody");
-    tz_log_line(&(tz_log){NULL, NULL}, TZ_LOG_INFO, "nobody");
-    assert_int_equal(l.counts[TZ_LOG_INFO], 2);
-    assert_string_equal(tz_log_level_name(TZ_LOG_DEBUG), "debug");
-    assert_string_equal(tz_log_level_name(TZ_LOG_INFO), "info");
-    assert_string_equal(tz_log_level_name(TZ_LOG_WARNING), "warning");
+    tz_log_line(&log, TZ_LOG_LEVEL_INFO, "%s", text);
+    assert_int_equal(strlen(l.last[TZ_LOG_LEVEL_INFO]), 511);
+    tz_log_line(&log, TZ_LOG_LEVEL_INFO, "a\nb\x1b[0m\xff");
+    assert_string_equal(l.last[TZ_LOG_LEVEL_INFO], "a?b?[0m?");
+    tz_log_line(NULL, TZ_LOG_LEVEL_INFO, "nobody");
+    tz_log_line(&(tz_log){NULL, NULL}, TZ_LOG_LEVEL_INFO, "nobody");
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_INFO], 2);
+    assert_string_equal(tz_log_level_name(TZ_LOG_LEVEL_DEBUG), "debug");
+    assert_string_equal(tz_log_level_name(TZ_LOG_LEVEL_INFO), "info");
+    assert_string_equal(tz_log_level_name(TZ_LOG_LEVEL_WARNING), "warning");
     assert_string_equal(tz_log_level_name((tz_log_level)7), "unknown");
 }
 
@@ -106,10 +106,10 @@ static void opening_is_logged(void **state)
     bound_source *s = bound_source_new(bytes.data, bytes.size);
     s->base.caller_thread = true;
     assert_int_equal(tz_open_source(&file, &s->base, "here", &how, &err), TZ_OK);
-    assert_int_equal(l.counts[TZ_LOG_DEBUG], 1);
-    assert_int_equal(l.counts[TZ_LOG_WARNING], 0);
-    assert_non_null(strstr(l.last[TZ_LOG_DEBUG], "here: "));
-    assert_non_null(strstr(l.last[TZ_LOG_DEBUG], "\"v1\"")); /* its identity */
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_DEBUG], 1);
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_WARNING], 0);
+    assert_non_null(strstr(l.last[TZ_LOG_LEVEL_DEBUG], "here: "));
+    assert_non_null(strstr(l.last[TZ_LOG_LEVEL_DEBUG], "\"v1\"")); /* its identity */
     tz_close(file);
 }
 
@@ -129,8 +129,8 @@ static void warnings_of_opening_are_logged(void **state)
     assert_int_equal(tz_open_memory(&file, b->data, b->size, &how, &err), TZ_OK);
     const tz_info *info = tz_file_get_info(file);
     assert_true(info->warning_count > 0);
-    assert_int_equal(l.counts[TZ_LOG_WARNING], info->warning_count);
-    assert_string_equal(l.last[TZ_LOG_WARNING],
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_WARNING], info->warning_count);
+    assert_string_equal(l.last[TZ_LOG_LEVEL_WARNING],
                         tz_file_get_warning(file, info->warning_count - 1)->message);
     tz_close(file);
     tb_free(b);
@@ -164,12 +164,12 @@ static void reads_are_logged(void **state)
     how.log = log_to(&l);
     assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
     assert_true(report.warning_count > 0);
-    assert_int_equal(l.counts[TZ_LOG_DEBUG], 1);
-    assert_int_equal(l.counts[TZ_LOG_WARNING], report.warning_count);
-    assert_non_null(strstr(l.last[TZ_LOG_DEBUG], "read 4 tiles"));
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_DEBUG], 1);
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_WARNING], report.warning_count);
+    assert_non_null(strstr(l.last[TZ_LOG_LEVEL_DEBUG], "read 4 tiles"));
     how.log = log_to(&l);
     assert_int_equal(plain_plan_read(&report, &item, 1, &how, &err), TZ_OK);
-    assert_non_null(strstr(l.last[TZ_LOG_DEBUG], "planned 4 tiles"));
+    assert_non_null(strstr(l.last[TZ_LOG_LEVEL_DEBUG], "planned 4 tiles"));
     tz_close(file);
     tb_free(b);
 }
@@ -183,9 +183,9 @@ static void writes_are_logged(void **state)
     options.codec.quality = 50; /* without effect on LZW: a warning */
     tz_memory_free(&bytes);
     write_original(&log, &options);
-    assert_int_equal(l.counts[TZ_LOG_DEBUG], 1);
-    assert_int_equal(l.counts[TZ_LOG_WARNING], 1);
-    assert_non_null(strstr(l.last[TZ_LOG_DEBUG], "wrote 49 tiles"));
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_DEBUG], 1);
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_WARNING], 1);
+    assert_non_null(strstr(l.last[TZ_LOG_LEVEL_DEBUG], "wrote 49 tiles"));
 }
 
 static void validations_are_logged(void **state)
@@ -203,8 +203,8 @@ static void validations_are_logged(void **state)
     for (uint32_t i = 0; i < validation->check_count; i++)
         bad += tz_validation_get_check(validation, i)->outcome >= TZ_CHECK_OUTCOME_WARNING;
     assert_true(bad > 0); /* it is not a COG */
-    assert_int_equal(l.counts[TZ_LOG_WARNING], bad);
-    assert_int_equal(l.counts[TZ_LOG_DEBUG], 2); /* of opening too */
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_WARNING], bad);
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_DEBUG], 2); /* of opening too */
     tz_validation_free(validation);
 }
 
@@ -220,12 +220,12 @@ static void devices_are_logged(void **state)
     how.log = log_to(&l);
     how.libraries = "cuda=/nonexistent/library.so;opencl=/nonexistent/library.so";
     assert_int_equal(tz_device_list_create(&list, &how, &err), TZ_OK);
-    assert_int_equal(l.counts[TZ_LOG_INFO], 2);
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_INFO], 2);
     tz_device_list_free(list);
     how.log = log_to(&l);
     assert_int_equal(tz_device_open(&device, "auto", &how, &err), TZ_OK);
-    assert_int_equal(l.counts[TZ_LOG_INFO], 1);
-    assert_non_null(strstr(l.last[TZ_LOG_INFO], "cpu: "));
+    assert_int_equal(l.counts[TZ_LOG_LEVEL_INFO], 1);
+    assert_non_null(strstr(l.last[TZ_LOG_LEVEL_INFO], "cpu: "));
     tz_device_close(device);
 }
 
