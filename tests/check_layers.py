@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Low to high. A folder includes its own headers and those of the layers below its own; the
 # folders of one layer do not know each other.
-LAYERS = [["base"], ["kernels"], ["pixel", "codec", "io"], ["device", "tiff"], ["read", "write"],
+LAYERS = [["base"], ["kernels"], ["pixel", "codec", "io"], ["device", "tiff", "image"], ["read", "write"],
           ["validate"]]
 LEVELS = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 PUBLIC = ["terrazzo/terrazzo.h", "terrazzo/dlpack.h"]

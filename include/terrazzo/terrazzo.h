@@ -1982,6 +1982,108 @@ TZ_API const tz_driver_info *tz_device_list_get_driver(const tz_device_list *lis
 TZ_API const tz_library_info *tz_device_list_get_library(const tz_device_list *list, size_t index);
 
 /* ---------------------------------------------------------------------------------------------
+ * Pictures
+ * ------------------------------------------------------------------------------------------ */
+
+/* Pixels as a picture that people look at, of 8 bits a channel: grey or RGB, and alpha if a pixel
+ * is transparent. Pixels and masks are in host memory and have the same size. The mask is of dtype
+ * uint8, 0 where a pixel is not valid, and has one band or one for each band of pixels; NULL: all
+ * are valid. A pixel is transparent if a colour of it is not valid or not a number. */
+
+/* The format of a file with a picture. */
+typedef enum tz_image_format {
+    TZ_IMAGE_PNG = 0,
+    TZ_IMAGE_JPEG = 1, /* without alpha; needs libjpeg */
+    TZ_IMAGE_WEBP = 2  /* needs libwebp */
+} tz_image_format;
+TZ_API const char *tz_image_format_name(tz_image_format format); /* "png", ...; never NULL */
+/* Finds the format of a name, "jpg" for JPEG among them, in any case of letters; false: unknown. */
+TZ_API bool tz_image_format_from_name(tz_image_format *out, const char *name);
+
+/* The colours of the bands of pixels. A further band after them is alpha. */
+typedef enum tz_image_model {
+    TZ_IMAGE_MODEL_AUTO = 0, /* grey for 1 or 2 bands, RGB for 3 or 4 */
+    TZ_IMAGE_MODEL_GREY = 1,
+    TZ_IMAGE_MODEL_INVERTED = 2, /* grey, and 0 is white */
+    TZ_IMAGE_MODEL_RGB = 3,
+    TZ_IMAGE_MODEL_YCBCR = 4, /* by ITU-R BT.601 over the full range, as in JPEG */
+    TZ_IMAGE_MODEL_CMYK = 5   /* without a colour profile */
+} tz_image_model;
+#define TZ_IMAGE_MAX_COLORS 4
+
+/* The values of a band that are black and white; those beyond are clipped. Fixed layout. */
+typedef struct tz_image_range {
+    double low;
+    double high;
+} tz_image_range;
+
+typedef struct tz_image_options {
+    size_t struct_size;
+    tz_image_format format;
+    tz_image_model model;
+    bool premultiplied; /* colours were multiplied by alpha; ignored if they are stretched */
+    bool lossless;      /* WebP */
+    uint32_t quality;   /* JPEG, and WebP unless lossless: 1 to 100; 0: 75 */
+    int32_t effort;     /* PNG: TZ_EFFORT_FAST; WebP: 1 to 6; 0: the default */
+    /* YES: 2 to 98 % of the valid pixels of each band fill the range from black to white. NO:
+     * values as they are. AUTO: YES for types other than uint8, and for one band of uint8 without
+     * a colour map that uses less than a quarter of its range. */
+    tz_choice stretch;
+    /* Bits of an unsigned sample, whose greatest value is white without a stretch, and opaque as
+     * alpha; 0: 8 for uint8, 16 for uint16, and for other types alpha is 0 to 1. */
+    uint32_t bits;
+    uint32_t range_count; /* 0: none; else the number of colours */
+    /* The range of each band of colour, as tz_image_measure gives them: nothing is measured. */
+    const tz_image_range *ranges;
+    /* Colours by the sample of a single band, as in tz_info; NULL: none. Ignored if stretch is YES.
+     */
+    const uint16_t *color_map;
+    uint32_t color_map_size;
+    /* Red, green and blue under transparent pixels: the picture has no alpha then. NULL: none;
+     * pixels that are transparent have alpha 0, and are an error in JPEG. */
+    const uint8_t *background;
+    tz_progress progress;
+} tz_image_options;
+#define TZ_IMAGE_OPTIONS_INIT TZ_INIT(tz_image_options)
+TZ_API void tz_image_options_init(tz_image_options *options);
+
+/* Encodes a picture to memory, which tz_memory_free releases. options and err may be NULL.
+ * TZ_ERR_UNSUPPORTED names the library if the build lacks it. */
+TZ_API TZ_NODISCARD tz_result tz_image_encode(tz_memory *out, const tz_buffer *pixels,
+                                              const tz_buffer *mask,
+                                              const tz_image_options *options, tz_error *err);
+
+/* Writes the same bytes to a sink, from offset 0 on and in order. PNG and JPEG take memory for some
+ * rows only. The caller then calls sync, commit and close. */
+TZ_API TZ_NODISCARD tz_result tz_image_write(tz_sink *sink, const tz_buffer *pixels,
+                                             const tz_buffer *mask, const tz_image_options *options,
+                                             tz_error *err);
+
+/* Makes the same picture in a buffer of uint8 with 4 bands, RGBA, of the size of pixels. Format,
+ * quality and effort do not matter. */
+TZ_API TZ_NODISCARD tz_result tz_image_render(const tz_buffer *rgba, const tz_buffer *pixels,
+                                              const tz_buffer *mask,
+                                              const tz_image_options *options, tz_error *err);
+
+/* Measures the range of each band of colour, exactly by rank, to use it for other pixels: those of
+ * an overview for the tiles of its image. ranges has TZ_IMAGE_MAX_COLORS elements. *count is the
+ * number of colours, or 0 if options ask for no stretch: set stretch to NO then. Of more than
+ * 512 x 512 pixels, every n-th one is measured. */
+TZ_API TZ_NODISCARD tz_result tz_image_measure(tz_image_range *ranges, uint32_t *count,
+                                               const tz_buffer *pixels, const tz_buffer *mask,
+                                               const tz_image_options *options, tz_error *err);
+
+/* Converts a colour map, as in tz_info, to red, green and blue of 8 bits for each of its entries:
+ * values up to 255 stay as they are, multiples of 256 are divided by 256, and others by 257. rgb
+ * has 3 times size bytes. */
+TZ_API void tz_color_map_to_rgb(uint8_t *rgb, const uint16_t *color_map, uint32_t size);
+
+/* Makes the checks of tz_image_write that need no pixels, whose data may be NULL, and estimates the
+ * bytes of memory that it takes at most. */
+TZ_API TZ_NODISCARD tz_result tz_plan_image(uint64_t *host_bytes, const tz_buffer *pixels,
+                                            const tz_image_options *options, tz_error *err);
+
+/* ---------------------------------------------------------------------------------------------
  * Coordinate reference systems, by PROJ
  * ------------------------------------------------------------------------------------------ */
 

@@ -214,6 +214,7 @@ typedef struct tz_encode_options {
     double max_error;
     tz_jpeg_tables jpeg_tables; /* never TZ_JPEG_TABLES_DEFAULT */
     tz_nodata nodata;           /* of the samples' type; LERC keeps it exactly */
+    uint8_t webp_method;        /* how hard libwebp tries: 1 to 6; 0: its default */
 } tz_encode_options;
 
 enum {

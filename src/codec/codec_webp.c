@@ -200,6 +200,8 @@ static tz_result webp_encode(void *state, const tz_tile_format *format,
             call, "libwebp is not of the version this library was built for");
     webp_encode_job job = {.out = out, .capacity = webp_bound(format, options)};
     config.lossless = options->lossless;
+    if (options->webp_method != 0)
+        config.method = options->webp_method;
     /* Colours under transparent pixels may be dropped only if the fourth band is alpha. */
     config.exact = options->lossless || !format->alpha;
     picture.use_argb = options->lossless;
