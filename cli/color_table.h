@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The colours of a colour map in 8 bits, by the rule of GDAL: values up to 255 stay as they
- * are, multiples of 256 are divided by 256, and others by 257. */
+ * The colours of a colour map in 8 bits, by the rule of tz_color_map_to_rgb. */
 #ifndef CLI_COLOR_TABLE_H
 #define CLI_COLOR_TABLE_H
 
 #include <terrazzo/terrazzo.h>
 
 typedef struct color_table {
-    const uint16_t *map; /* NULL: none */
-    uint32_t size;       /* entries */
-    unsigned divisor;
+    uint32_t size;            /* entries */
+    const unsigned char *rgb; /* of the last table that was asked for */
 } color_table;
 
 color_table color_table_of(const tz_info *info);

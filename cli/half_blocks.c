@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A picture in the terminal. The block elements U+2580 and U+2584 divide a cell into two halves,
  * one with the foreground colour and one with the background colour, so that a line of text shows
- * two rows of pixels. Colours are set only when they change. A row waits until the one below it is
- * there. */
+ * two rows of pixels. Colours are set only when they change. */
 #include "half_blocks.h"
 
-#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "problem.h"
 #include "terminal.h"
 
 #define UPPER_HALF "\xe2\x96\x80" /* U+2580 */
 #define LOWER_HALF "\xe2\x96\x84" /* U+2584 */
+
+typedef struct half_blocks {
+    bool deep; /* 24-bit colours; else the cube of 216 */
+    uint32_t width;
+} half_blocks;
 
 /* A pixel; no colour is transparent. */
 typedef struct ink {
@@ -27,15 +30,10 @@ static bool same_ink(const ink *a, const ink *b)
     return a->seen == b->seen && (!a->seen || memcmp(a->rgb, b->rgb, 3) == 0);
 }
 
-static ink ink_at(const half_blocks *h, const unsigned char *row, uint32_t column)
+static ink ink_at(const unsigned char *row, uint32_t column)
 {
-    const unsigned char *pixel = row + (size_t)column * h->channels;
-    bool has_alpha = h->channels % 2 == 0;
-    bool grey = h->channels <= 2;
-    ink found = {.seen = !has_alpha || pixel[h->channels - 1] >= 128};
-    for (int i = 0; i < 3; i++)
-        found.rgb[i] = pixel[grey ? 0 : i];
-    return found;
+    const unsigned char *pixel = row + 4 * (size_t)column;
+    return (ink){.seen = pixel[3] >= 128, .rgb = {pixel[0], pixel[1], pixel[2]}};
 }
 
 /* In colour ------------------------------------------------------------------------------------ */
@@ -72,8 +70,8 @@ static void put_colored(const half_blocks *h, const unsigned char *above,
     ink letter = {.seen = false};
     ink ground = {.seen = false};
     for (uint32_t x = 0; x < h->width; x++) {
-        ink top = ink_at(h, above, x);
-        ink bottom = below != NULL ? ink_at(h, below, x) : (ink){.seen = false};
+        ink top = ink_at(above, x);
+        ink bottom = below != NULL ? ink_at(below, x) : (ink){.seen = false};
         bool lower = !top.seen; /* the visible half is the letter, the other its background */
         const ink *new_letter = lower ? &bottom : &top;
         const ink *new_ground = lower ? &top : &bottom;
@@ -96,13 +94,12 @@ static unsigned brightness(const ink *i)
     return i->seen ? (299u * i->rgb[0] + 587u * i->rgb[1] + 114u * i->rgb[2]) / 1000u : 0;
 }
 
-static void put_letters(const half_blocks *h, const unsigned char *above,
-                        const unsigned char *below)
+static void put_letters(uint32_t width, const unsigned char *above, const unsigned char *below)
 {
     static const char ramp[] = " .:-=+*#%@";
-    for (uint32_t x = 0; x < h->width; x++) {
-        ink top = ink_at(h, above, x);
-        ink bottom = below != NULL ? ink_at(h, below, x) : top;
+    for (uint32_t x = 0; x < width; x++) {
+        ink top = ink_at(above, x);
+        ink bottom = below != NULL ? ink_at(below, x) : top;
         putchar(ramp[(brightness(&top) + brightness(&bottom)) * 5u / 256u]);
     }
     putchar('\n');
@@ -110,55 +107,18 @@ static void put_letters(const half_blocks *h, const unsigned char *above,
 
 /* Rows ----------------------------------------------------------------------------------------- */
 
-static void put_line(const half_blocks *h, const unsigned char *below)
-{
-    if (h->color)
-        put_colored(h, h->above, below);
-    else
-        put_letters(h, h->above, below);
-}
-
-static tz_result start_picture(void *user, uint32_t width, uint32_t height, unsigned channels,
-                               tz_error *err)
-{
-    half_blocks *h = user;
-    h->width = width;
-    h->left = height;
-    h->channels = channels;
-    h->above = malloc((size_t)width * channels);
-    return h->above != NULL ? TZ_OK : problem_nomem(err, "a row");
-}
-
-static tz_result put_row(void *user, const unsigned char *row, tz_error *err)
-{
-    half_blocks *h = user;
-    (void)err; /* term_close reports failures of standard output */
-    h->left--;
-    if (h->waits) {
-        put_line(h, row);
-    } else {
-        memcpy(h->above, row, (size_t)h->width * h->channels);
-        if (h->left == 0)
-            put_line(h, NULL);
-    }
-    h->waits = !h->waits;
-    return TZ_OK;
-}
-
-void half_blocks_start(half_blocks *h)
+void half_blocks_print(const unsigned char *rgba, uint32_t width, uint32_t height)
 {
     const char *depth = getenv("COLORTERM");
-    bool deep = depth != NULL && (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0);
-    *h = (half_blocks){.color = term_has_color(), .deep = deep};
-}
-
-picture_sink half_blocks_sink(half_blocks *h)
-{
-    return (picture_sink){.start = start_picture, .row = put_row, .user = h};
-}
-
-void half_blocks_end(half_blocks *h)
-{
-    free(h->above);
-    h->above = NULL;
+    const half_blocks h = {.deep = depth != NULL &&
+                                   (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0),
+                           .width = width};
+    for (uint32_t y = 0; y < height; y += 2) {
+        const unsigned char *above = rgba + 4 * (size_t)width * y;
+        const unsigned char *below = y + 1 < height ? above + 4 * (size_t)width : NULL;
+        if (term_has_color())
+            put_colored(&h, above, below);
+        else
+            put_letters(width, above, below);
+    }
 }

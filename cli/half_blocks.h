@@ -5,20 +5,10 @@
 #ifndef CLI_HALF_BLOCKS_H
 #define CLI_HALF_BLOCKS_H
 
-#include "picture.h"
+#include <stdint.h>
 
-typedef struct half_blocks {
-    bool color; /* else characters alone */
-    bool deep;  /* 24-bit colours; else the cube of 216 */
-    uint32_t width, left;
-    unsigned channels;
-    unsigned char *above; /* a row that waits for the one below it */
-    bool waits;
-} half_blocks;
-
-/* Starts a picture on standard output, in the colours that it has. */
-void half_blocks_start(half_blocks *h);
-picture_sink half_blocks_sink(half_blocks *h);
-void half_blocks_end(half_blocks *h);
+/* Prints a picture on standard output, in the colours that it has. rgba: 4 bytes for each pixel,
+ * row after row. */
+void half_blocks_print(const unsigned char *rgba, uint32_t width, uint32_t height);
 
 #endif

@@ -1,37 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pixels as a picture: which bands, which colours, which pixels are transparent.
+ * Pixels as a picture: which bands and colours, in the words of tz_image_options.
  *
- * picture_choose_bands runs before the read and picks the bands; picture_paint gets the pixels of
- * all of them and sends rows of 1 to 4 channels to a sink, a PNG or the terminal. A painter holds
- * the decisions for the whole picture: the range of values of each band, its colour model, and
- * whether anything is transparent, which adds the alpha channel. 8-bit samples go through a table
- * of 256 bytes for each band. */
+ * picture_choose_bands runs before the read and picks the bands; picture_plan checks that the
+ * library can write such a picture; picture_write and picture_render get the pixels of all bands.
+ * The range of values is measured first, by an overview if the picture is large. */
 #include "picture.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "band_list.h"
-#include "color_table.h"
-#include "png.h"
+#include "parse.h"
 #include "problem.h"
-#include "sample.h"
-#include "stretch_pixels.h"
+#include "progress.h"
+#include "stretch_overview.h"
 #include "terminal.h"
 #include "text.h"
 
-#define MIN_IS_WHITE 0
-#define MAX_BANDS    (PICTURE_COLORS + 1) /* of a picture: CMYK and alpha */
-#define FULL_BYTE    255
+#define MIN_IS_WHITE  0
+#define PREMULTIPLIED 1                         /* of tag ExtraSamples */
+#define MAX_BANDS     (TZ_IMAGE_MAX_COLORS + 1) /* of a picture: CMYK and alpha */
+/* The part of an encoder in the memory that memory.c reserves for the program. */
+#define ENCODER_RESERVE ((uint64_t)3 << 20)
 
-bool picture_apply(stretch_mode *mode, int id)
+/* Options -------------------------------------------------------------------------------------- */
+
+bool picture_has_option(int id)
 {
-    stretch_mode asked = id == PICTURE_STRETCH ? STRETCH_ON : STRETCH_OFF;
-    if (*mode != STRETCH_AUTO && *mode != asked)
+    return id >= PICTURE_STRETCH && id <= PICTURE_BACKGROUND;
+}
+
+static bool set_background(picture_settings *s, const char *text)
+{
+    const char *at = text;
+    bool good = true;
+    for (int i = 0; i < 3 && good; i++) {
+        uint64_t value = 0;
+        good = (i == 0 || parse_char(&at, ',')) && parse_uint(&at, 255, &value);
+        s->background[i] = (unsigned char)value;
+    }
+    s->has_background = true;
+    return (good && *at == '\0') ||
+           value_wrong("--background needs red, green and blue from 0 to 255, not", text);
+}
+
+static bool set_quality(picture_settings *s, const char *text)
+{
+    static const char wrong[] = "--quality needs a number from 1 to 100, not";
+    return value_number(&s->quality, 100, wrong, text) &&
+           (s->quality > 0 || value_wrong(wrong, text));
+}
+
+bool picture_apply(picture_settings *s, int id, const char *value)
+{
+    if (id == PICTURE_BACKGROUND)
+        return set_background(s, value);
+    if (id == PICTURE_QUALITY)
+        return set_quality(s, value);
+    if (id == PICTURE_LOSSLESS) {
+        s->lossless = true;
+        return true;
+    }
+    tz_choice asked = id == PICTURE_STRETCH ? TZ_CHOICE_YES : TZ_CHOICE_NO;
+    if (s->stretch != TZ_CHOICE_AUTO && s->stretch != asked)
         return term_usage("--stretch and --no-stretch do not go together", NULL, "") == EXIT_OK;
-    *mode = asked;
+    s->stretch = asked;
     return true;
+}
+
+bool picture_check(const picture_settings *s, request_format format)
+{
+    const bool picture = request_is_picture(format);
+    const char *problem = NULL;
+    if (s->stretch != TZ_CHOICE_AUTO && !picture)
+        problem = s->stretch == TZ_CHOICE_YES ? "--stretch is for pictures"
+                                              : "--no-stretch is for pictures";
+    else if (s->has_background && !picture)
+        problem = "--background is for pictures";
+    else if (s->quality != 0 && format != FORMAT_JPEG && format != FORMAT_WEBP)
+        problem = "--quality is for JPEG and WebP";
+    else if (s->lossless && format != FORMAT_WEBP)
+        problem = "--lossless is for WebP";
+    else if (s->lossless && s->quality != 0)
+        problem = "--quality and --lossless do not go together";
+    if (problem != NULL)
+        term_usage(problem, NULL, "");
+    return problem == NULL;
 }
 
 /* Bands ---------------------------------------------------------------------------------------- */
@@ -138,279 +193,161 @@ tz_result picture_choose_bands(request *r, tz_error *err)
 
 /* Colours -------------------------------------------------------------------------------------- */
 
-/* The conversion of samples to bytes of a row. */
-typedef struct painter {
-    const tz_buffer *pixels;
-    const tz_buffer *mask;
-    const request *r;
-    unsigned colors; /* bands of colour: 1, 3, or 4 of CMYK */
-    bool has_alpha;  /* a band of alpha after them */
-    bool premultiplied;
-    bool palette;
-    color_table table; /* of a palette */
-    bool cmyk;
-    bool ycbcr;
-    bool inverted;
-    bool may_be_nan;
-    const void *planes[MAX_BANDS];
-    const unsigned char *masks[MAX_BANDS];
-    stretch range[MAX_BANDS];
-    picture_stretch *done;
-    unsigned char bytes[MAX_BANDS][256]; /* by sample of 8 bits */
-    bool transparent;                    /* the picture has an alpha channel */
-    unsigned channels;
-} painter;
-
-static const void *plane_of(const tz_buffer *buffer, unsigned band)
+static uint32_t colors_of(const request *r)
 {
-    size_t plane = (size_t)buffer->height * buffer->width * tz_dtype_size(buffer->dtype);
-    return (const char *)buffer->data + band * plane;
+    return r->band_count - request_ends_in_alpha(r);
 }
 
-static double value_at(const painter *p, unsigned band, size_t index)
+static tz_image_model model_of(const request *r)
 {
-    return sample_real(p->pixels->dtype, p->planes[band], index);
+    const uint32_t colors = colors_of(r);
+    if (colors == 1)
+        return r->info->photometric == MIN_IS_WHITE ? TZ_IMAGE_MODEL_INVERTED : TZ_IMAGE_MODEL_GREY;
+    if (is_cmyk(r, colors))
+        return TZ_IMAGE_MODEL_CMYK;
+    return color_of(r, r->bands[0]) == TZ_COLOR_Y && color_of(r, r->bands[2]) == TZ_COLOR_CR
+               ? TZ_IMAGE_MODEL_YCBCR
+               : TZ_IMAGE_MODEL_RGB;
 }
 
-/* Returns a sample as 0 to 255. */
-static unsigned char byte_at(const painter *p, unsigned band, size_t index)
+/* Bytes that --dtype asked for are not stretched unless that was asked for, too. */
+static tz_image_options options_of(const request *r, const picture_settings *s)
 {
-    if (p->pixels->dtype == TZ_DTYPE_UINT8)
-        return p->bytes[band][((const unsigned char *)p->planes[band])[index]];
-    return stretch_apply(&p->range[band], value_at(p, band, index));
-}
-
-/* A pixel is visible if all of its colours are valid. */
-static bool is_valid(const painter *p, size_t index)
-{
-    for (unsigned band = 0; band < p->colors; band++) {
-        if (p->masks[band][index] == 0 || (p->may_be_nan && isnan(value_at(p, band, index))))
-            return false;
+    tz_image_options options = TZ_IMAGE_OPTIONS_INIT;
+    const tz_info *info = r->info;
+    const uint32_t extra = info->extra_sample_count;
+    const bool is_cast = r->settings->dtype == TZ_DTYPE_UINT8;
+    const bool has_bits =
+        r->dtype == info->dtype && info->sample_format == 1 && info->bits_per_sample < 32;
+    options.format = r->format == FORMAT_JPEG   ? TZ_IMAGE_JPEG
+                     : r->format == FORMAT_WEBP ? TZ_IMAGE_WEBP
+                                                : TZ_IMAGE_PNG;
+    options.model = model_of(r);
+    options.premultiplied = extra > 0 && info->extra_samples[extra - 1] == PREMULTIPLIED;
+    options.lossless = s->lossless;
+    options.quality = s->quality;
+    options.stretch = s->stretch == TZ_CHOICE_AUTO && is_cast ? TZ_CHOICE_NO : s->stretch;
+    options.bits = has_bits ? info->bits_per_sample : 0;
+    if (picture_has_palette(r)) {
+        options.color_map = info->color_map;
+        options.color_map_size = info->color_map_size;
     }
-    return true;
+    options.background = s->has_background ? s->background : NULL;
+    options.progress = progress_watch();
+    return options;
 }
 
-static unsigned char alpha_at(const painter *p, size_t index)
+tz_result picture_plan(request *r, const picture_settings *s, tz_error *err)
 {
-    unsigned char alpha = p->has_alpha ? byte_at(p, p->colors, index) : 255;
-    /* without a mask of its own the file's mask is made from alpha, and alpha is finer */
-    if (p->has_alpha && !tz_file_get_level(p->r->file, 0)->has_mask &&
-        p->r->info->nodata.kind == TZ_NODATA_NONE)
-        return alpha;
-    return is_valid(p, index) ? alpha : 0;
-}
-
-static void paint_palette(const painter *p, size_t index, unsigned char *to)
-{
-    double value = value_at(p, 0, index);
-    if (value >= 0 && value < p->table.size)
-        color_table_get(&p->table, (uint32_t)value, to);
-    else
-        memset(to, 0, 3); /* an index without a colour */
-}
-
-static unsigned char paint_color(const painter *p, unsigned band, size_t index, unsigned char alpha)
-{
-    unsigned char color = byte_at(p, band, index);
-    if (p->inverted)
-        color = (unsigned char)(255 - color);
-    if (!p->premultiplied || alpha == 0)
-        return color;
-    unsigned whole = (color * 255u + alpha / 2u) / alpha;
-    return (unsigned char)(whole < 255 ? whole : 255);
-}
-
-/* Without a colour profile: each ink, and black, absorbs its share of the light. */
-static void paint_cmyk(const painter *p, size_t index, unsigned char alpha, unsigned char *to)
-{
-    unsigned black = paint_color(p, 3, index, alpha);
-    for (unsigned band = 0; band < 3; band++) {
-        unsigned ink = paint_color(p, band, index, alpha);
-        to[band] = (unsigned char)(((255 - ink) * (255 - black) + 127) / 255);
-    }
-}
-
-static unsigned char to_byte(double value)
-{
-    return (unsigned char)(value <= 0 ? 0 : value >= 255 ? 255 : value + 0.5);
-}
-
-/* By the coefficients of ITU-R BT.601 over the full range, the default of TIFF and the rule of
- * JPEG.
- */
-static void paint_ycbcr(const painter *p, size_t index, unsigned char alpha, unsigned char *to)
-{
-    double y = paint_color(p, 0, index, alpha);
-    double blue = paint_color(p, 1, index, alpha) - 128.0;
-    double red = paint_color(p, 2, index, alpha) - 128.0;
-    to[0] = to_byte(y + 1.402 * red);
-    to[1] = to_byte(y - 0.344136 * blue - 0.714136 * red);
-    to[2] = to_byte(y + 1.772 * blue);
-}
-
-static void paint_pixel(const painter *p, size_t index, unsigned char *to)
-{
-    unsigned char alpha = p->transparent ? alpha_at(p, index) : 255;
-    unsigned colors = p->channels - p->transparent;
-    if (p->transparent)
-        to[colors] = alpha;
-    if (alpha == 0)
-        memset(to, 0, colors); /* an invisible pixel has no colour */
-    else if (p->palette)
-        paint_palette(p, index, to);
-    else if (p->cmyk)
-        paint_cmyk(p, index, alpha, to);
-    else if (p->ycbcr)
-        paint_ycbcr(p, index, alpha, to);
-    else
-        for (unsigned band = 0; band < colors; band++)
-            to[band] = paint_color(p, band, index, alpha);
-}
-
-/* Preparation ---------------------------------------------------------------------------------- */
-
-static bool is_anything_transparent(const painter *p)
-{
-    size_t count = (size_t)p->pixels->height * p->pixels->width;
-    bool masked = false;
-    for (unsigned band = 0; band < p->colors; band++)
-        masked = masked || memchr(p->masks[band], 0, count) != NULL;
-    if (!masked && !p->may_be_nan && !p->has_alpha)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if (alpha_at(p, i) < 255)
-            return true;
-    }
-    return false;
-}
-
-/* Returns the largest sample: by the bits of unsigned integers, and 1 for other types. */
-static double full_of(const request *r)
-{
-    unsigned bits = r->info->bits_per_sample;
-    if (r->dtype == r->info->dtype && r->info->sample_format == TZ_SAMPLE_FORMAT_UINT && bits < 32)
-        return (double)(((uint64_t)1 << bits) - 1);
-    return r->dtype == TZ_DTYPE_UINT8 ? 255 : r->dtype == TZ_DTYPE_UINT16 ? 65535 : 1;
-}
-
-/* Sets black and white without a stretch. Few bits fill the range; wider types are clipped at 255,
- * but alpha never is. */
-static void set_plain_ranges(painter *p)
-{
-    double full = full_of(p->r);
-    for (unsigned band = 0; band < MAX_BANDS; band++) {
-        bool cut = p->pixels->dtype != TZ_DTYPE_UINT8 && band < p->colors;
-        p->range[band] = (stretch){0, cut ? FULL_BYTE : full};
-    }
-}
-
-/* Returns true for classes and the like: one band of bytes, not asked for by --dtype, that uses
- * less than a quarter of the range. A single value is not stretched. */
-static bool is_narrow(const painter *p, const stretch_pixels *few)
-{
-    size_t count = (size_t)few->pixels.height * few->pixels.width;
-    if (p->colors != 1 || p->r->settings->dtype != TZ_DTYPE_NONE)
-        return false;
-    stretch extent = stretch_extent(few->pixels.dtype, few->pixels.data, few->mask.data, count);
-    double width = extent.high - extent.low;
-    return width > 0 && width < (full_of(p->r) + 1) / 4;
+    const tz_image_options options = options_of(r, s);
+    const tz_buffer shape = {.struct_size = sizeof(tz_buffer),
+                             .dtype = r->dtype,
+                             .bands = r->band_count,
+                             .height = r->height,
+                             .width = r->width};
+    uint64_t bytes;
+    tz_result result = tz_plan_image(&bytes, &shape, &options, err);
+    if (result != TZ_OK || bytes <= ENCODER_RESERVE)
+        return result;
+    bytes -= ENCODER_RESERVE;
+    r->memory.base += bytes;
+    r->memory.work = r->memory.work > bytes ? r->memory.work - bytes : 0;
+    return TZ_OK;
 }
 
 /* Returns true if pixels must be measured: to stretch them, or to find that there is no need. */
-static bool may_stretch(const painter *p, stretch_mode mode)
+static bool may_stretch(const request *r, const tz_image_options *options)
 {
-    if (mode != STRETCH_AUTO)
-        return mode == STRETCH_ON;
-    return !p->palette && (p->pixels->dtype != TZ_DTYPE_UINT8 || p->colors == 1);
+    if (options->stretch != TZ_CHOICE_AUTO)
+        return options->stretch == TZ_CHOICE_YES;
+    return options->color_map == NULL && (r->dtype != TZ_DTYPE_UINT8 || colors_of(r) == 1);
 }
 
-/* Sets black and white of each band: by the type, or by the pixels if they are stretched. */
-static tz_result set_ranges(painter *p, stretch_mode mode, tz_error *err)
+/* Measures the range of each band, and sets it for all pixels. */
+static tz_result measure_stretch(tz_image_options *options, picture_stretch *done, const request *r,
+                                 const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
 {
-    stretch_pixels few = {0};
-    set_plain_ranges(p);
-    *p->done = (picture_stretch){0};
-    if (!may_stretch(p, mode))
+    stretch_overview overview = {0};
+    *done = (picture_stretch){0};
+    if (!may_stretch(r, options))
         return TZ_OK;
-    tz_result result = stretch_pixels_get(&few, p->r, p->pixels, p->mask, err);
-    if (result != TZ_OK)
-        return result;
-    if (mode == STRETCH_ON || p->pixels->dtype != TZ_DTYPE_UINT8 || is_narrow(p, &few)) {
-        size_t count = (size_t)few.pixels.height * few.pixels.width;
-        *p->done = (picture_stretch){.count = p->colors, .level = few.level};
-        for (unsigned band = 0; band < p->colors; band++) {
-            p->range[band] = stretch_measure(few.pixels.dtype, plane_of(&few.pixels, band),
-                                             plane_of(&few.mask, band), count);
-            p->done->range[band] = p->range[band];
-        }
-    }
-    stretch_pixels_free(&few);
-    return TZ_OK;
+    tz_result result = stretch_overview_read(&overview, r, pixels, err);
+    const bool by_overview = overview.level > 0;
+    if (result == TZ_OK)
+        result =
+            tz_image_measure(done->range, &done->count, by_overview ? &overview.pixels : pixels,
+                             by_overview ? &overview.mask : mask, options, err);
+    done->level = done->count > 0 ? overview.level : 0;
+    stretch_overview_free(&overview);
+    options->ranges = done->range;
+    options->range_count = done->count;
+    if (done->count == 0)
+        options->stretch = TZ_CHOICE_NO;
+    return result;
 }
 
-/* Fills the tables for samples of 8 bits. */
-static void set_bytes(painter *p)
+/* Returns the mask of the picture. Without a mask of its own the file's mask is made from alpha,
+ * and alpha is finer. */
+static const tz_buffer *mask_of(const request *r, const tz_buffer *mask)
 {
-    for (unsigned band = 0; band < MAX_BANDS; band++) {
-        for (unsigned value = 0; value < 256; value++)
-            p->bytes[band][value] = stretch_apply(&p->range[band], value);
-    }
+    const bool only_alpha = request_ends_in_alpha(r) && !tz_file_get_level(r->file, 0)->has_mask &&
+                            r->info->nodata.kind == TZ_NODATA_NONE;
+    return only_alpha ? NULL : mask;
 }
 
-/* Decides all that is the same for every pixel. Ranges come before transparency, which depends on
- * the mask and not on colours; premultiplied alpha is undone only if nothing is stretched. */
-static tz_result prepare_painter(painter *p, stretch_mode mode, tz_error *err)
+/* Files ---------------------------------------------------------------------------------------- */
+
+typedef struct picture_sink {
+    tz_sink base; /* first, so that both have one address */
+    output *to;
+} picture_sink;
+
+/* Pictures are written from the front to the end. */
+static tz_result put_pieces(tz_sink *sink, uint64_t offset, const tz_bytes *pieces, size_t count,
+                            tz_error *err)
 {
-    const request *r = p->r;
-    const tz_info *info = r->info;
-    p->may_be_nan = r->dtype >= TZ_DTYPE_FLOAT16;
-    for (unsigned band = 0; band < r->band_count; band++) {
-        p->planes[band] = plane_of(p->pixels, band);
-        p->masks[band] = plane_of(p->mask, band);
-    }
-    p->has_alpha = request_ends_in_alpha(r);
-    p->colors = r->band_count - p->has_alpha;
-    p->palette = picture_has_palette(r) && p->colors == 1 && mode != STRETCH_ON;
-    p->table = color_table_of(info);
-    p->cmyk = is_cmyk(r, p->colors);
-    p->ycbcr = p->colors == 3 && color_of(r, r->bands[0]) == TZ_COLOR_Y &&
-               color_of(r, r->bands[2]) == TZ_COLOR_CR && mode != STRETCH_ON;
-    p->inverted = info->photometric == MIN_IS_WHITE && p->colors == 1;
-    tz_result result = set_ranges(p, mode, err);
-    if (result != TZ_OK)
-        return result;
-    set_bytes(p);
-    uint32_t extra = info->extra_sample_count;
-    p->premultiplied = p->has_alpha && extra > 0 && p->done->count == 0 &&
-                       info->extra_samples[extra - 1] == TZ_EXTRA_SAMPLE_PREMULTIPLIED;
-    p->transparent = is_anything_transparent(p) || p->has_alpha;
-    p->channels = (p->palette || p->cmyk ? 3 : p->colors) + p->transparent;
-    return TZ_OK;
+    tz_result result = TZ_OK;
+    (void)offset;
+    for (size_t i = 0; i < count && result == TZ_OK; i++)
+        result = output_append(((picture_sink *)sink)->to, pieces[i].data, pieces[i].size, err);
+    return result;
 }
 
-tz_result picture_paint(const picture_sink *to, const request *r, const tz_buffer *pixels,
-                        const tz_buffer *mask, stretch_mode mode, picture_stretch *done,
+tz_result picture_write(output *to, const request *r, const tz_buffer *pixels,
+                        const tz_buffer *mask, const picture_settings *s, picture_stretch *done,
                         tz_error *err)
 {
-    painter p = {.pixels = pixels, .mask = mask, .r = r, .done = done};
-    tz_result result = prepare_painter(&p, mode, err);
-    if (result != TZ_OK)
-        return result;
-    unsigned char *row = malloc((size_t)pixels->width * p.channels);
-    result = row != NULL ? to->start(to->user, pixels->width, pixels->height, p.channels, err)
-                         : problem_nomem(err, "a row");
-    for (size_t y = 0; y < pixels->height && result == TZ_OK; y++) {
-        for (size_t x = 0; x < pixels->width; x++)
-            paint_pixel(&p, y * pixels->width + x, row + x * p.channels);
-        result = to->row(to->user, row, err);
-    }
-    free(row);
-    return result;
+    picture_sink sink = {.base = {.write = put_pieces}, .to = to};
+    tz_image_options options = options_of(r, s);
+    tz_result result = measure_stretch(&options, done, r, pixels, mask, err);
+    if (result == TZ_OK)
+        result = tz_image_write(&sink.base, pixels, mask_of(r, mask), &options, err);
+    return result == TZ_ERR_CANCELLED ? progress_cancelled(err) : result;
+}
+
+tz_result picture_render(unsigned char *rgba, const request *r, const tz_buffer *pixels,
+                         const tz_buffer *mask, const picture_settings *s, picture_stretch *done,
+                         tz_error *err)
+{
+    tz_image_options options = options_of(r, s);
+    const tz_buffer to = {.struct_size = sizeof(tz_buffer),
+                          .data = rgba,
+                          .dtype = TZ_DTYPE_UINT8,
+                          .bands = 4,
+                          .height = pixels->height,
+                          .width = pixels->width,
+                          .band_stride = 1,
+                          .row_stride = 4 * (int64_t)pixels->width,
+                          .column_stride = 4};
+    tz_result result = measure_stretch(&options, done, r, pixels, mask, err);
+    if (result == TZ_OK)
+        result = tz_image_render(&to, pixels, mask_of(r, mask), &options, err);
+    return result == TZ_ERR_CANCELLED ? progress_cancelled(err) : result;
 }
 
 void picture_report_stretch(const request *r, const picture_stretch *done)
 {
-    char text[PICTURE_COLORS * 3 * TEXT_NUMBER] = "stretched";
+    char text[TZ_IMAGE_MAX_COLORS * 3 * TEXT_NUMBER] = "stretched";
     char low[TEXT_NUMBER];
     char high[TEXT_NUMBER];
     size_t size = strlen(text);
@@ -424,36 +361,4 @@ void picture_report_stretch(const request *r, const picture_stretch *done)
                                  text_double(low, done->range[i].low),
                                  text_double(high, done->range[i].high));
     term_note(text);
-}
-
-/* PNG ------------------------------------------------------------------------------------------ */
-
-typedef struct png_target {
-    output *to;
-    png_writer *png;
-} png_target;
-
-static tz_result start_png(void *user, uint32_t width, uint32_t height, unsigned channels,
-                           tz_error *err)
-{
-    png_target *target = user;
-    return png_open(&target->png, target->to, width, height, channels, err);
-}
-
-static tz_result put_png_row(void *user, const unsigned char *row, tz_error *err)
-{
-    return png_row(((png_target *)user)->png, row, err);
-}
-
-tz_result picture_write(output *to, const request *r, const tz_buffer *pixels,
-                        const tz_buffer *mask, stretch_mode mode, picture_stretch *done,
-                        tz_error *err)
-{
-    png_target target = {.to = to};
-    const picture_sink sink = {.start = start_png, .row = put_png_row, .user = &target};
-    tz_result result = picture_paint(&sink, r, pixels, mask, mode, done, err);
-    if (result == TZ_OK)
-        result = png_finish(target.png, err);
-    png_close(target.png);
-    return result;
 }

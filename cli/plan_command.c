@@ -42,17 +42,19 @@ static int report_failed_plan(const request_settings *settings, const char *path
     return EXIT_FAILED;
 }
 
-/* The format matters: a PNG needs all pixels in one block, which changes the memory. */
+/* The format matters: a picture needs all pixels in one block, and its encoder memory. */
 static int plan_read(const request_settings *settings, const char *path)
 {
-    transfer_result result;
+    transfer_result result = {0};
     request r;
     tz_error err;
     request_format format = settings->format != FORMAT_NONE ? settings->format : FORMAT_NPY;
-    const transfer_sink sink = {.whole = format == FORMAT_PNG};
+    const transfer_sink sink = {.whole = request_is_picture(format)};
+    const picture_settings picture = {0};
     if (request_open(&r, settings, path, format, &err) != TZ_OK)
         return report_failed_plan(settings, path, &err);
-    if (transfer_run(&r, &sink, true, &result, &err) != TZ_OK) {
+    if ((request_is_picture(format) && picture_plan(&r, &picture, &err) != TZ_OK) ||
+        transfer_run(&r, &sink, true, &result, &err) != TZ_OK) {
         transfer_result_free(&result);
         request_close(&r);
         return report_failed_plan(settings, path, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * terrazzo read: pixels of a window to a .npy, .raw or .png file.
+ * terrazzo read: pixels of a window to a .npy or .raw file, or to a picture.
  *
  * request.c turns the options into a request, transfer.c reads it block by block, and this file
  * passes each block on: arrays are written at the block's offset (array_file.c), a picture needs
@@ -25,7 +25,8 @@ enum { OVERWRITE = 1 };
 /* clang-format off */
 static const cli_option read_options[] = {
     REQUEST_OPTIONS,
-    PICTURE_OPTIONS("PNG: "),
+    PICTURE_OPTIONS("picture: "),
+    PICTURE_FILE_OPTIONS,
     {"overwrite", 0, OVERWRITE, NULL, "replace OUT if it exists"},
     {"json", 0, COMMON_JSON, NULL, "report what was done as JSON"},
     OPENING_OPTIONS,
@@ -38,7 +39,7 @@ static int run_read(int argc, char **argv);
 const cli_command read_command = {
     .name = "read",
     .arguments = "IN OUT",
-    .summary = "reads pixels into a .npy, .raw or .png file",
+    .summary = "reads pixels into a .npy, .raw, .png, .jpg or .webp file",
     .examples = "terrazzo read a.tif a.npy\tall bands, for numpy.load\n"
                 "terrazzo read --size 1024x0 a.tif a.png\ta picture, 1024 pixels wide\n"
                 "terrazzo read --bands 3,2,1 a.tif a.png\tthree bands as red, green, blue\n"
@@ -51,7 +52,7 @@ const cli_command read_command = {
 
 typedef struct read_settings {
     request_settings request;
-    stretch_mode stretch;
+    picture_settings picture;
     bool overwrite;
     const char *input;
     const char *output;
@@ -60,8 +61,8 @@ typedef struct read_settings {
 static bool apply_read_option(void *user, int id, const char *value)
 {
     read_settings *settings = user;
-    if (id == PICTURE_STRETCH || id == PICTURE_NO_STRETCH)
-        return picture_apply(&settings->stretch, id);
+    if (picture_has_option(id))
+        return picture_apply(&settings->picture, id, value);
     if (id != OVERWRITE)
         return request_apply(&settings->request, id, value);
     settings->overwrite = true;
@@ -77,20 +78,17 @@ static bool check_output(read_settings *settings)
     if (asked->format == FORMAT_NONE)
         asked->format = request_format_of(out);
     if (asked->format == FORMAT_NONE && request_is_tiff_name(out))
-        term_usage("read writes .npy, .raw and .png, not", out,
+        term_usage("read writes .npy, .raw, .png, .jpg and .webp, not", out,
                    "; 'terrazzo convert' writes a TIFF");
     else if (asked->format == FORMAT_NONE)
-        term_usage("cannot tell a format from the name", out, ": give --format npy, raw or png");
+        term_usage("cannot tell a format from the name", out,
+                   ": give --format npy, raw, png, jpeg or webp");
     else if (to_stdout && asked->common.json)
         term_usage("--json and the pixels cannot both go to standard output", NULL, "");
-    else if (to_stdout && asked->masked && asked->format != FORMAT_PNG)
+    else if (to_stdout && asked->masked && !request_is_picture(asked->format))
         term_usage("--masked makes a second file, which standard output cannot be", NULL, "");
-    else if (settings->stretch != STRETCH_AUTO && asked->format != FORMAT_PNG)
-        term_usage(settings->stretch == STRETCH_ON ? "--stretch is for PNG"
-                                                   : "--no-stretch is for PNG",
-                   NULL, "");
     else
-        return request_check(asked);
+        return picture_check(&settings->picture, asked->format) && request_check(asked);
     return false;
 }
 
@@ -122,15 +120,15 @@ static tz_result write_picture(void *user, const block *where, const tz_buffer *
 {
     reading *w = user;
     (void)where; /* there is one block */
-    return picture_write(&w->out, w->r, pixels, mask, w->settings->stretch, &w->stretched, err);
+    return picture_write(&w->out, w->r, pixels, mask, &w->settings->picture, &w->stretched, err);
 }
 
-/* Opens the second file of --masked; a PNG has its mask as transparency. */
+/* Opens the second file of --masked; a picture has its mask as transparency. */
 static tz_result open_mask(reading *w, tz_error *err)
 {
     const read_settings *s = w->settings;
     char ending[16];
-    if (!s->request.masked || w->r->format == FORMAT_PNG)
+    if (!s->request.masked || request_is_picture(w->r->format))
         return TZ_OK;
     snprintf(ending, sizeof ending, ".mask.%s", request_format_name(w->r->format));
     w->mask_path = output_beside(s->output, ending);
@@ -148,7 +146,7 @@ static tz_result open_outputs(reading *w, tz_error *err)
     tz_result result = output_open(&w->out, s->output, s->overwrite, s->input, err);
     if (result == TZ_OK)
         result = open_mask(w, err);
-    if (result == TZ_OK && w->r->format != FORMAT_PNG)
+    if (result == TZ_OK && !request_is_picture(w->r->format))
         result = array_file_start(&w->array, &w->out, w->r, w->r->dtype, err);
     return result;
 }
@@ -184,7 +182,7 @@ static tz_result read_to_output(const read_settings *settings, const request *r,
 {
     transfer_result result = {0};
     reading w = {.settings = settings, .r = r, .out = {.fd = -1}, .mask_out = {.fd = -1}};
-    bool picture = r->format == FORMAT_PNG;
+    bool picture = request_is_picture(r->format);
     tz_result status = open_outputs(&w, err);
     const transfer_sink sink = {.put = picture ? write_picture : put_array,
                                 .user = &w,
@@ -239,6 +237,8 @@ static int run_read(int argc, char **argv)
     progress_catch_signals();
     tz_result result =
         request_open(&r, &settings.request, settings.input, settings.request.format, &err);
+    if (result == TZ_OK && request_is_picture(r.format))
+        result = picture_plan(&r, &settings.picture, &err);
     if (result == TZ_OK)
         result = read_to_output(&settings, &r, &err);
     request_close(&r);

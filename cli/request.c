@@ -145,7 +145,7 @@ static void choose_result_size(request *r)
 
 static tz_result choose_bands(request *r, tz_error *err)
 {
-    if (r->format == FORMAT_PNG)
+    if (request_is_picture(r->format))
         return picture_choose_bands(r, err);
     return band_list_read(r->settings->bands, r->info->bands, &r->bands, &r->band_count, err);
 }
@@ -181,7 +181,7 @@ static tz_result choose_dtype(request *r, tz_error *err)
                                 asked == TZ_DTYPE_COMPLEX_INT32 ? "complex128" : "complex64");
         r->dtype = as_numpy(r->dtype);
     }
-    if (r->format == FORMAT_PNG && r->dtype >= TZ_DTYPE_COMPLEX_INT16)
+    if (request_is_picture(r->format) && r->dtype >= TZ_DTYPE_COMPLEX_INT16)
         return problem_make(err, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
                             "complex numbers make no picture; --dtype float32 takes the real part");
     return TZ_OK;
@@ -231,7 +231,7 @@ tz_result request_open(request *r, const request_settings *settings, const char 
     *r = (request){.settings = settings,
                    .format = format,
                    .how = settings->how,
-                   .masked = settings->masked || format == FORMAT_PNG};
+                   .masked = settings->masked || request_is_picture(format)};
     r->how.log = settings->common.open.log;
     tz_result result = tz_open(&r->file, path, &settings->common.open, err);
     if (result != TZ_OK)

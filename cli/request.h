@@ -10,7 +10,16 @@
 #include "value.h"
 
 /* The format of the output. */
-typedef enum request_format { FORMAT_NONE, FORMAT_NPY, FORMAT_RAW, FORMAT_PNG } request_format;
+typedef enum request_format {
+    FORMAT_NONE,
+    FORMAT_NPY,
+    FORMAT_RAW,
+    FORMAT_PNG,
+    FORMAT_JPEG,
+    FORMAT_WEBP
+} request_format;
+/* Returns true for a picture of 8 bits, which shows a mask by transparency. */
+bool request_is_picture(request_format format);
 const char *request_format_name(request_format format);
 /* Returns the format by the extension of a name; FORMAT_NONE: not known. */
 request_format request_format_of(const char *path);
@@ -75,7 +84,7 @@ enum {
     {"dtype", 0, REQUEST_DTYPE, "TYPE", "uint8, int16, float32, ...; casts as doc/numerics.md\n"   \
                                         "says"},                                                   \
     {"masked", 0, REQUEST_MASKED, NULL, "also which pixels are valid, beside OUT: NAME.mask.npy,\n"\
-                                        "255 or 0; a PNG always shows it by transparency"},        \
+                                        "255 or 0; a picture always shows it by transparency"},        \
     {"scaled", 0, REQUEST_SCALED, NULL, "apply each band's scale and offset; integers become\n"    \
                                         "floats unless --dtype says otherwise"},                   \
     {"nodata-to-nan", 0, REQUEST_NAN, NULL, "NaN for nodata; integers become floats"},             \
@@ -84,7 +93,7 @@ enum {
     {"fill", 0, REQUEST_FILL, "VALUE", "pixels outside the image; by default nodata, or 0 if\nthe file declares none"},                        \
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0, and are\n"    \
                                           "not valid; a warning names them"},                      \
-    {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw or png, whatever the name ends in"},         \
+    {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw, png, jpeg or webp, whatever the name\nends in"},         \
     {"order", 0, REQUEST_ORDER, "HOW", "of samples in raw and npy: band after band (the\n" \
                                        "default), pixel by pixel, or row: of raw, each row\n" \
                                        "band by band"},  \

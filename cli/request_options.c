@@ -11,7 +11,12 @@
 #include "terminal.h"
 #include "value.h"
 
-static const char *const format_names[] = {"", "npy", "raw", "png"};
+static const char *const format_names[] = {"", "npy", "raw", "png", "jpeg", "webp"};
+
+bool request_is_picture(request_format format)
+{
+    return format >= FORMAT_PNG;
+}
 
 const char *request_format_name(request_format format)
 {
@@ -31,11 +36,11 @@ static bool same_letters(const char *a, const char *b)
 
 static request_format format_by_name(const char *name)
 {
-    for (int i = FORMAT_NPY; i <= FORMAT_PNG; i++) {
+    for (int i = FORMAT_NPY; i <= FORMAT_WEBP; i++) {
         if (same_letters(name, format_names[i]))
             return (request_format)i;
     }
-    return FORMAT_NONE;
+    return same_letters(name, "jpg") ? FORMAT_JPEG : FORMAT_NONE;
 }
 
 request_format request_format_of(const char *path)
@@ -133,7 +138,8 @@ static bool set_fill(request_settings *s, const char *text)
 static bool set_format(request_settings *s, const char *text)
 {
     s->format = format_by_name(text);
-    return s->format != FORMAT_NONE || value_wrong("--format is npy, raw or png, not", text);
+    return s->format != FORMAT_NONE ||
+           value_wrong("--format is npy, raw, png, jpeg or webp, not", text);
 }
 
 bool request_apply(request_settings *s, int id, const char *value)
@@ -209,7 +215,7 @@ bool request_check(const request_settings *s)
         problem = "--resampling needs --size";
     else if (s->how.reduced_tiles && !s->has_size)
         problem = "--reduced-tiles needs --size";
-    else if (s->has_order && s->format == FORMAT_PNG)
+    else if (s->has_order && request_is_picture(s->format))
         problem = "--order is for raw and npy";
     else if (s->has_order && s->order == ORDER_ROW && s->format == FORMAT_NPY)
         problem = "--order row is for raw pixels";

@@ -4,8 +4,10 @@
  * */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "half_blocks.h"
+#include "picture.h"
 #include "problem.h"
 #include "progress.h"
 #include "read_command.h"
@@ -53,7 +55,7 @@ const cli_command view_command = {
 typedef struct view_settings {
     request_settings request;
     uint32_t columns; /* 0: as many as fit */
-    stretch_mode stretch;
+    picture_settings picture;
 } view_settings;
 
 static bool apply_view_option(void *user, int id, const char *value)
@@ -62,8 +64,8 @@ static bool apply_view_option(void *user, int id, const char *value)
     if (id == COLUMNS)
         return value_number(&settings->columns, MAX_COLUMNS,
                             "--columns needs a number up to 1000, not", value);
-    if (id == PICTURE_STRETCH || id == PICTURE_NO_STRETCH)
-        return picture_apply(&settings->stretch, id);
+    if (picture_has_option(id))
+        return picture_apply(&settings->picture, id, value);
     return request_apply(&settings->request, id, value);
 }
 
@@ -90,18 +92,23 @@ static void fit_to_terminal(request *r, uint32_t columns)
 
 typedef struct viewing {
     const request *r;
-    stretch_mode stretch;
+    const picture_settings *settings;
     picture_stretch stretched;
-    half_blocks blocks;
 } viewing;
 
 static tz_result show_picture(void *user, const block *where, const tz_buffer *pixels,
                               const tz_buffer *mask, tz_error *err)
 {
     viewing *v = user;
-    const picture_sink sink = half_blocks_sink(&v->blocks);
     (void)where; /* there is one block */
-    return picture_paint(&sink, v->r, pixels, mask, v->stretch, &v->stretched, err);
+    unsigned char *rgba = malloc(4 * (size_t)pixels->width * pixels->height);
+    if (rgba == NULL)
+        return problem_nomem(err, "the picture");
+    tz_result result = picture_render(rgba, v->r, pixels, mask, v->settings, &v->stretched, err);
+    if (result == TZ_OK)
+        half_blocks_print(rgba, pixels->width, pixels->height);
+    free(rgba);
+    return result;
 }
 
 static void report_view(const viewing *v, const transfer_result *result, double seconds)
@@ -129,10 +136,9 @@ static tz_result view_image(const view_settings *settings, const char *path, tz_
 {
     transfer_result outcome = {0};
     request r = {0};
-    viewing v = {.r = &r, .stretch = settings->stretch};
+    viewing v = {.r = &r, .settings = &settings->picture};
     const transfer_sink sink = {.put = show_picture, .user = &v, .in_order = true, .whole = true};
     double started = progress_clock();
-    half_blocks_start(&v.blocks);
     tz_result result = request_open(&r, &settings->request, path, FORMAT_PNG, err);
     if (result == TZ_OK) {
         fit_to_terminal(&r, settings->columns);
@@ -142,7 +148,6 @@ static tz_result view_image(const view_settings *settings, const char *path, tz_
     if (result == TZ_OK)
         report_view(&v, &outcome, progress_clock() - started);
     transfer_result_free(&outcome);
-    half_blocks_end(&v.blocks);
     request_close(&r);
     return result;
 }

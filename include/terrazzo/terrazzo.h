@@ -2045,7 +2045,7 @@ typedef struct tz_image_options {
     tz_progress progress;
 } tz_image_options;
 #define TZ_IMAGE_OPTIONS_INIT TZ_INIT(tz_image_options)
-TZ_API void tz_image_options_init(tz_image_options *options);
+TZ_API void tz_image_options_init(tz_image_options *options, size_t size);
 
 /* Encodes a picture to memory, which tz_memory_free releases. options and err may be NULL.
  * TZ_ERR_UNSUPPORTED names the library if the build lacks it. */

@@ -74,11 +74,6 @@ bool tz_image_format_from_name(tz_image_format *out, const char *name)
  * Options
  * ------------------------------------------------------------------------------------------ */
 
-void tz_image_options_init(tz_image_options *options)
-{
-    *options = (tz_image_options)TZ_IMAGE_OPTIONS_INIT;
-}
-
 static tz_result fail_option(const tz_context *ctx, const char *member, uint64_t found)
 {
     return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,
@@ -248,7 +243,8 @@ tz_result tz_image_encode(tz_memory *out, const tz_buffer *pixels, const tz_buff
  * ------------------------------------------------------------------------------------------ */
 
 /* Stores a row of 1 to 4 channels as RGBA. */
-static void store_rgba(const tz_picture *p, const uint8_t *row, const tz_buffer *rgba, uint32_t y)
+static void store_rgba(const tz_picture *p, const uint8_t *row, const tz_pixel_buffer *rgba,
+                       uint32_t y)
 {
     const bool has_alpha = p->channels % 2 == 0;
     for (uint32_t x = 0; x < p->pixels.width; x++, row += p->channels) {
@@ -264,7 +260,7 @@ tz_result tz_image_render(const tz_buffer *rgba, const tz_buffer *pixels, const 
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_image_options options;
     tz_picture p;
-    tz_buffer to;
+    tz_pixel_buffer to;
     TZ_TRY(copy_options(&options, given, &ctx));
     TZ_TRY(tz_picture_init(&p, pixels, mask, &options, &ctx));
     TZ_TRY(check_data(&p, &ctx));

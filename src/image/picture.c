@@ -28,13 +28,22 @@ static tz_result fail_image_arg(const tz_context *ctx, uint64_t expected, uint64
  * ------------------------------------------------------------------------------------------ */
 
 /* The only place that knows where the memory of a buffer is. */
-tz_result tz_picture_copy_buffer(tz_buffer *out, const tz_buffer *given, const char *what,
+tz_result tz_picture_copy_buffer(tz_pixel_buffer *out, const tz_buffer *given, const char *what,
                                  const tz_context *ctx)
 {
+    tz_buffer b = TZ_BUFFER_INIT;
     if (!given)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s is NULL", what);
-    *out = *given;
-    if (out->memory)
+    TZ_TRY(tz_copy_struct(&b, sizeof b, given, what, "TZ_BUFFER_INIT", ctx));
+    *out = (tz_pixel_buffer){.data = b.data ? (uint8_t *)b.data + b.offset : NULL,
+                             .dtype = b.dtype,
+                             .bands = b.bands,
+                             .height = b.height,
+                             .width = b.width,
+                             .band_stride = b.band_stride,
+                             .row_stride = b.row_stride,
+                             .column_stride = b.column_stride};
+    if (b.memory != TZ_MEMORY_KIND_HOST)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "%s is in device memory; pictures are made in host memory", what);
     const size_t size = tz_dtype_size(out->dtype);

@@ -4,13 +4,14 @@
 #define TZ_IMAGE_PICTURE_H
 
 #include "base/error.h"
+#include "pixel/pixel.h"
 
 #define TZ_PICTURE_MAX_BANDS (TZ_IMAGE_MAX_COLORS + 1) /* CMYK and alpha */
 
 /* The decisions for the whole picture, and memory for one row. Zeroed state is closed. */
 typedef struct tz_picture {
-    tz_buffer pixels; /* with strides */
-    tz_buffer mask;   /* the same; data is NULL if all pixels are valid */
+    tz_pixel_buffer pixels; /* with strides */
+    tz_pixel_buffer mask;   /* the same; data is NULL if all pixels are valid */
     const tz_image_options *options;
     uint32_t colors; /* bands of colour: 1, 3, or 4 of CMYK */
     bool has_alpha;  /* a band of alpha after them */
@@ -36,7 +37,7 @@ typedef struct tz_picture {
 
 /* Copies a buffer of the caller, which is in host memory and of real numbers, and sets its strides
  * if it has none. what: "the mask", for messages. given may be NULL, which is an error. */
-tz_result tz_picture_copy_buffer(tz_buffer *out, const tz_buffer *given, const char *what,
+tz_result tz_picture_copy_buffer(tz_pixel_buffer *out, const tz_buffer *given, const char *what,
                                  const tz_context *ctx);
 
 /* Sets the members that pixels and options alone decide, without looking at samples. options is

@@ -52,7 +52,7 @@ static int end(void **state)
 
 static tz_memory_kind kind(void)
 {
-    return test_device_is_cuda() ? TZ_MEMORY_CUDA : TZ_MEMORY_OPENCL;
+    return test_device_is_cuda() ? TZ_MEMORY_KIND_CUDA : TZ_MEMORY_KIND_OPENCL;
 }
 
 /* Height, width, bands; FRONT bytes from the start. */
@@ -195,7 +195,7 @@ static void items_of_one_array_share_its_memory(void **state)
         tz_read_report *report = NULL;
         for (unsigned i = 0; i < ITEMS; i++) {
             buffers[i] = native_buffer(wrapped ? (void *)wrapper : handle);
-            buffers[i].memory = wrapped ? TZ_MEMORY_DEVICE : kind();
+            buffers[i].memory = wrapped ? TZ_MEMORY_KIND_DEVICE : kind();
             buffers[i].offset += i * ROOM;
             items[i] = item_of(&buffers[i]);
         }
@@ -249,7 +249,7 @@ static void resampled_pixels_are_read_there_too(void **state)
     into.offset = 0;
     into.width = WIDE / 2;
     into.band_stride = into.row_stride = into.column_stride = 0;
-    into.memory = TZ_MEMORY_HOST;
+    into.memory = TZ_MEMORY_KIND_HOST;
     how.resampling = TZ_RESAMPLING_CUBIC;
     assert_int_equal(tz_read(&item, &how, NULL, &err), TZ_OK);
     how.device = own.opened;
@@ -284,7 +284,7 @@ static void wrong_memory_is_refused(void **state)
     assert_int_equal(tz_device_open(&cpu, "cpu", NULL, &err), TZ_OK);
     refused(&b, NULL, "options->device does not say");
     refused(&b, cpu, "options->device is cpu");
-    b.memory = kind() == TZ_MEMORY_CUDA ? TZ_MEMORY_OPENCL : TZ_MEMORY_CUDA;
+    b.memory = kind() == TZ_MEMORY_KIND_CUDA ? TZ_MEMORY_KIND_OPENCL : TZ_MEMORY_KIND_CUDA;
     refused(&b, own.opened, "options->device is");
     b = good;
     b.offset = 2 * FRONT + 1;
@@ -345,7 +345,7 @@ static void rows_are_written_from_memory_of_the_caller(void **state)
     wrong.offset = UINT64_MAX;
     assert_int_equal(write_rows(&wrong, own.opened, &out, &err), TZ_ERR_ARG);
     wrong = plain;
-    wrong.memory = kind() == TZ_MEMORY_CUDA ? TZ_MEMORY_OPENCL : TZ_MEMORY_CUDA;
+    wrong.memory = kind() == TZ_MEMORY_KIND_CUDA ? TZ_MEMORY_KIND_OPENCL : TZ_MEMORY_KIND_CUDA;
     assert_int_equal(write_rows(&wrong, own.opened, &out, &err), TZ_ERR_ARG);
     check_memory(handle, false);
     caller_free(&own, handle);

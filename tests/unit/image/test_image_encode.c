@@ -20,8 +20,12 @@ static bool is_built(tz_image_format format)
 
 static tz_buffer planes(void *data, tz_dtype dtype, uint32_t bands)
 {
-    return (tz_buffer){
-        .data = data, .dtype = dtype, .bands = bands, .height = HEIGHT, .width = WIDTH};
+    return (tz_buffer){.struct_size = sizeof(tz_buffer),
+                       .data = data,
+                       .dtype = dtype,
+                       .bands = bands,
+                       .height = HEIGHT,
+                       .width = WIDTH};
 }
 
 static png_image encode_png(const tz_buffer *pixels, const tz_buffer *mask,
@@ -72,7 +76,7 @@ static void the_number_of_bands_chooses_the_model(void **state)
     for (uint32_t bands = 1; bands <= 4; bands++) {
         const tz_buffer pixels = planes(data, TZ_DTYPE_UINT8, bands);
         tz_image_options options;
-        tz_image_options_init(&options);
+        tz_image_options_init(&options, sizeof options);
         options.stretch = TZ_CHOICE_NO;
         png_image image = encode_png(&pixels, NULL, &options);
         assert_int_equal(image.channels, bands);
@@ -374,7 +378,6 @@ static void wrong_arguments_are_refused(void **state)
     static uint8_t data[8 * COUNT];
     static const tz_image_range infinite = {0, INFINITY}, good[2] = {{0, 1}, {0, 1}};
     static const uint16_t map[3] = {0};
-    int device;
     const refusal fine = {.options = TZ_IMAGE_OPTIONS_INIT,
                           .pixels = planes(data, TZ_DTYPE_UINT8, 1),
                           .mask = planes(data, TZ_DTYPE_UINT8, 1)};
@@ -400,7 +403,7 @@ static void wrong_arguments_are_refused(void **state)
     REFUSED(options.range_count, 1); /* without ranges */
     REFUSED(options.color_map, map); /* without a size */
     REFUSED(pixels.data, NULL);
-    REFUSED(pixels.memory, (tz_device_memory *)&device);
+    REFUSED(pixels.memory, TZ_MEMORY_KIND_CUDA);
     REFUSED(pixels.dtype, TZ_DTYPE_NONE);
     REFUSED(pixels.dtype, TZ_DTYPE_COMPLEX_FLOAT32);
     REFUSED(pixels.bands, 0);
@@ -408,7 +411,7 @@ static void wrong_arguments_are_refused(void **state)
     REFUSED(pixels.width, 0);
     REFUSED(pixels.height, 0);
     REFUSED(mask.data, NULL);
-    REFUSED(mask.memory, (tz_device_memory *)&device);
+    REFUSED(mask.memory, TZ_MEMORY_KIND_DEVICE);
     REFUSED(mask.dtype, TZ_DTYPE_INT8);
     REFUSED(mask.bands, 2);
     REFUSED(mask.width, WIDTH - 1);
@@ -438,8 +441,11 @@ static void formats_have_a_greatest_size(void **state)
         uint64_t bytes = 0;
         tz_error err;
         options.format = format;
-        tz_buffer pixels = {
-            .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 1, .width = sides[format]};
+        tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                            .dtype = TZ_DTYPE_UINT8,
+                            .bands = 1,
+                            .height = 1,
+                            .width = sides[format]};
         const tz_result built = is_built(format) ? TZ_OK : TZ_ERR_UNSUPPORTED;
         assert_int_equal(tz_plan_image(&bytes, &pixels, &options, &err), built);
         if (built != TZ_OK)
@@ -481,7 +487,8 @@ static void every_allocation_may_fail(void **state)
         options.stretch = which == 4 ? TZ_CHOICE_AUTO : TZ_CHOICE_YES;
         options.color_map = which >= 3 ? map : NULL;
         options.color_map_size = which >= 3 ? 256 : 0;
-        const tz_buffer pixels = {.data = data,
+        const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                                  .data = data,
                                   .dtype = TZ_DTYPE_UINT8,
                                   .bands = which >= 3 ? 1 : 3,
                                   .height = SIDE,
@@ -536,8 +543,12 @@ static void every_write_may_fail(void **state)
     (void)state;
     enum { SIDE = 300 }; /* several buffers of 64 KiB */
     uint8_t *data = make_picture(SIDE);
-    const tz_buffer pixels = {
-        .data = data, .dtype = TZ_DTYPE_UINT8, .bands = 3, .height = SIDE, .width = SIDE};
+    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                              .data = data,
+                              .dtype = TZ_DTYPE_UINT8,
+                              .bands = 3,
+                              .height = SIDE,
+                              .width = SIDE};
     for (tz_image_format format = TZ_IMAGE_PNG; format <= TZ_IMAGE_WEBP; format++) {
         tz_image_options options = TZ_IMAGE_OPTIONS_INIT;
         options.format = format;
@@ -574,8 +585,12 @@ static void progress_may_cancel(void **state)
     tz_memory file = {NULL, 0};
     tz_error err;
     tz_image_options options = TZ_IMAGE_OPTIONS_INIT;
-    const tz_buffer pixels = {
-        .data = data, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = SIDE, .width = SIDE};
+    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                              .data = data,
+                              .dtype = TZ_DTYPE_UINT8,
+                              .bands = 1,
+                              .height = SIDE,
+                              .width = SIDE};
     assert_non_null(data);
     options.progress = (tz_progress){stop_at_half, &done};
     assert_int_equal(tz_image_encode(&file, &pixels, NULL, &options, &err), TZ_ERR_CANCELLED);

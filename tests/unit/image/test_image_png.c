@@ -10,7 +10,8 @@
 /* Pixels in the order of a PNG. */
 static tz_buffer interleaved(uint8_t *data, uint32_t bands, uint32_t height, uint32_t width)
 {
-    return (tz_buffer){.data = data,
+    return (tz_buffer){.struct_size = sizeof(tz_buffer),
+                       .data = data,
                        .dtype = TZ_DTYPE_UINT8,
                        .bands = bands,
                        .height = height,

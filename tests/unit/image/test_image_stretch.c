@@ -97,7 +97,8 @@ static void ranks_are_exact_for_every_type_and_count(void **state)
                     if (flags[i] != 0)
                         valid[kept++] = value;
                 }
-                const tz_buffer pixels = {.data = samples,
+                const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                                          .data = samples,
                                           .dtype = types[t].dtype,
                                           .bands = 1,
                                           .height = 1,
@@ -114,8 +115,12 @@ static void half_floats_too(void **state)
 {
     (void)state;
     uint16_t halves[] = {0x3C00, 0xC000, 0x7C00, 0x7E00, 0x0001}; /* 1, -2, infinity, NaN, 2^-24 */
-    const tz_buffer pixels = {
-        .data = halves, .dtype = TZ_DTYPE_FLOAT16, .bands = 1, .height = 5, .width = 1};
+    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                              .data = halves,
+                              .dtype = TZ_DTYPE_FLOAT16,
+                              .bands = 1,
+                              .height = 5,
+                              .width = 1};
     assert_range(measure(&pixels, NULL), -2, 1);
 }
 
@@ -123,8 +128,12 @@ static void infinities_and_nan_do_not_count(void **state)
 {
     (void)state;
     double values[] = {NAN, 5, INFINITY, 7, -INFINITY, -0.0};
-    const tz_buffer pixels = {
-        .data = values, .dtype = TZ_DTYPE_FLOAT64, .bands = 1, .height = 2, .width = 3};
+    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                              .data = values,
+                              .dtype = TZ_DTYPE_FLOAT64,
+                              .bands = 1,
+                              .height = 2,
+                              .width = 3};
     assert_range(measure(&pixels, NULL), 0, 7);
     values[1] = values[3] = values[5] = NAN;
     assert_range(measure(&pixels, NULL), 0, 0);
@@ -136,8 +145,12 @@ static void rare_values_count_if_most_are_the_same(void **state)
     static uint16_t values[1000];
     for (size_t i = 0; i < 1000; i++)
         values[i] = i == 500 ? 9 : 7;
-    const tz_buffer pixels = {
-        .data = values, .dtype = TZ_DTYPE_UINT16, .bands = 1, .height = 10, .width = 100};
+    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                              .data = values,
+                              .dtype = TZ_DTYPE_UINT16,
+                              .bands = 1,
+                              .height = 10,
+                              .width = 100};
     assert_range(measure(&pixels, NULL), 7, 9);
 }
 
@@ -148,8 +161,12 @@ static void of_a_large_picture_every_nth_pixel_counts(void **state)
     (void)state;
     uint8_t *values = calloc(1000, 900);
     assert_non_null(values);
-    const tz_buffer pixels = {
-        .data = values, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 900, .width = 1000};
+    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                              .data = values,
+                              .dtype = TZ_DTYPE_UINT8,
+                              .bands = 1,
+                              .height = 900,
+                              .width = 1000};
     for (size_t i = 0; i < 900000; i += 7)
         values[i] = i % 2 == 0 ? 100 : 200;
     alloc_hook_install();
@@ -175,8 +192,12 @@ static void types_and_the_extent_choose_if_there_is_a_stretch(void **state)
     static const uint16_t map[3 * 256] = {0};
     uint8_t bytes[12] = {50, 113};
     tz_image_options options = TZ_IMAGE_OPTIONS_INIT;
-    tz_buffer pixels = {
-        .data = bytes, .dtype = TZ_DTYPE_UINT8, .bands = 1, .height = 1, .width = 2};
+    tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                        .data = bytes,
+                        .dtype = TZ_DTYPE_UINT8,
+                        .bands = 1,
+                        .height = 1,
+                        .width = 2};
     assert_int_equal(stretched_bands(&pixels, NULL), 1); /* 63 of 256 */
     bytes[1] = 114;
     assert_int_equal(stretched_bands(&pixels, NULL), 0);

@@ -165,7 +165,7 @@ static void offsets_count_in_host_memory_too(void **state)
     check_samples();
     into.memory = (tz_memory_kind)4;
     assert_int_equal(tz_read(&item, NULL, NULL, &err), TZ_ERR_ARG);
-    for (into.memory = TZ_MEMORY_CUDA; into.memory <= TZ_MEMORY_OPENCL; into.memory++) {
+    for (into.memory = TZ_MEMORY_KIND_CUDA; into.memory <= TZ_MEMORY_KIND_OPENCL; into.memory++) {
         assert_int_equal(tz_read(&item, NULL, NULL, &err), TZ_ERR_ARG);
         assert_non_null(strstr(err.message, "options->device"));
     }

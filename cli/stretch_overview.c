@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Chooses the pixels that a stretch is measured from.
+ * Reads the overview that a stretch is measured from.
  *
  * A picture of few pixels is measured itself. For a larger one an overview of the same window is
- * read, so that the range does not depend on the size of the picture; without one, every n-th pixel
- * is taken. */
-#include "stretch_pixels.h"
+ * read; without one, tz_image_measure looks at every n-th pixel of the picture. */
+#include "stretch_overview.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "problem.h"
 
 #define MAX_PIXELS ((uint64_t)512 * 512)
 
 /* Allocates pixels and mask of a size, one after the other. */
-static tz_result allocate_pixels(stretch_pixels *s, const request *r, uint32_t width,
+static tz_result allocate_pixels(stretch_overview *s, const request *r, uint32_t width,
                                  uint32_t height, tz_error *err)
 {
     size_t samples = (size_t)width * height * r->band_count;
@@ -33,8 +31,6 @@ static tz_result allocate_pixels(stretch_pixels *s, const request *r, uint32_t w
     s->mask.dtype = TZ_DTYPE_UINT8;
     return TZ_OK;
 }
-
-/* From an overview ----------------------------------------------------------------------------- */
 
 static double scale_of(const request *r, uint32_t level)
 {
@@ -70,7 +66,8 @@ static void choose_overview_size(const request *r, uint32_t *width, uint32_t *he
 }
 
 /* An overview that cannot be read is not an error: the picture itself was read. */
-static tz_result read_overview(stretch_pixels *s, const request *r, uint64_t memory, tz_error *err)
+static tz_result read_overview(stretch_overview *s, const request *r, uint64_t memory,
+                               tz_error *err)
 {
     tz_read_report *report = NULL;
     tz_read_options how = r->how;
@@ -102,70 +99,23 @@ static tz_result read_overview(stretch_pixels *s, const request *r, uint64_t mem
     return result == TZ_ERR_NOMEM ? result : TZ_OK;
 }
 
-/* From the picture ----------------------------------------------------------------------------- */
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Copies every step-th pixel of each band. */
-static void copy_each(tz_buffer *to, const tz_buffer *from, size_t step)
-{
-    size_t size = tz_dtype_size(from->dtype);
-    size_t count = (size_t)from->height * from->width;
-    char *out = to->data;
-    for (size_t band = 0; band < from->bands; band++) {
-        const char *plane = (const char *)from->data + band * count * size;
-        for (size_t i = 0; i < count; i += step, out += size)
-            memcpy(out, plane + i * size, size);
-    }
-}
-
-/* Takes every n-th pixel. The step has no divisor in common with the width, so that all columns are
- * sampled. */
-static tz_result sample_pixels(stretch_pixels *s, const request *r, const tz_buffer *pixels,
-                               const tz_buffer *mask, tz_error *err)
-{
-    uint64_t count = (uint64_t)pixels->height * pixels->width;
-    uint64_t step = (count - 1) / MAX_PIXELS + 1;
-    while (common_divisor(pixels->width, step) > 1)
-        step++;
-    tz_result result = allocate_pixels(s, r, (uint32_t)((count - 1) / step + 1), 1, err);
-    if (result != TZ_OK)
-        return result;
-    copy_each(&s->pixels, pixels, (size_t)step);
-    copy_each(&s->mask, mask, (size_t)step);
-    return TZ_OK;
-}
-
-tz_result stretch_pixels_get(stretch_pixels *out, const request *r, const tz_buffer *pixels,
-                             const tz_buffer *mask, tz_error *err)
+tz_result stretch_overview_read(stretch_overview *out, const request *r, const tz_buffer *pixels,
+                                tz_error *err)
 {
     uint64_t count = (uint64_t)pixels->width * pixels->height;
     uint64_t taken = count * r->band_count * (tz_dtype_size(r->dtype) + 1);
-    *out = (stretch_pixels){.pixels = *pixels, .mask = *mask};
-    if (count <= MAX_PIXELS)
+    *out = (stretch_overview){0};
+    if (count <= MAX_PIXELS || r->info->level_count == 1 || r->settings->has_level ||
+        taken >= r->settings->memory)
         return TZ_OK;
-    tz_result result = TZ_OK;
-    if (r->info->level_count > 1 && !r->settings->has_level && taken < r->settings->memory)
-        result = read_overview(out, r, r->settings->memory - taken, err);
-    if (result == TZ_OK && out->level == 0) {
-        stretch_pixels_free(out);
-        result = sample_pixels(out, r, pixels, mask, err);
-    }
-    if (result != TZ_OK)
-        stretch_pixels_free(out);
+    tz_result result = read_overview(out, r, r->settings->memory - taken, err);
+    if (result != TZ_OK || out->level == 0)
+        stretch_overview_free(out);
     return result;
 }
 
-void stretch_pixels_free(stretch_pixels *s)
+void stretch_overview_free(stretch_overview *s)
 {
     free(s->memory);
-    *s = (stretch_pixels){0};
+    *s = (stretch_overview){0};
 }
