@@ -39,83 +39,6 @@ void tz_geo_set_transform(tz_geo *geo, const double transform[6])
     geo->gcp_count = 0;
 }
 
-static void init_geo(tz_geo *geo)
-{
-    *geo = (tz_geo){.coordinate_epoch = NAN};
-}
-
-/* ---- the list of keys ---- */
-
-static void add_key(tz_key_list *list, uint16_t id, uint16_t type, const void *values,
-                    uint32_t count)
-{
-    if (list->result != TZ_OK)
-        return;
-    if (list->count == TZ_MAX_LISTED_KEYS) {
-        list->result = tz_fail(list->ctx, TZ_ERR_INTERNAL, TZ_CAUSE_INTERNAL, tz_no_location(),
-                               "a CRS has more than %d keys", TZ_MAX_LISTED_KEYS);
-        return;
-    }
-    const size_t size = (size_t)count * tz_type_size(type);
-    void *copy = tz_arena_alloc(list->arena, size);
-    if (!copy) {
-        list->result = tz_fail_nomem(list->ctx, size);
-        return;
-    }
-    memcpy(copy, values, size);
-    tz_geo_key *key = &list->keys[list->count++];
-    *key = (tz_geo_key){.id = id, .type = type, .count = count};
-    tz_geo_key_set_values(key, copy);
-}
-
-void tz_key_list_add_short(tz_key_list *list, uint16_t id, uint16_t value)
-{
-    add_key(list, id, TZ_TYPE_SHORT, &value, 1);
-}
-
-void tz_key_list_add_doubles(tz_key_list *list, uint16_t id, const double *values, uint32_t count)
-{
-    add_key(list, id, TZ_TYPE_DOUBLE, values, count);
-}
-
-void tz_key_list_add_double(tz_key_list *list, uint16_t id, double value)
-{
-    add_key(list, id, TZ_TYPE_DOUBLE, &value, 1);
-}
-
-/* No text is longer than a reader accepts; the closing bar is added when the tag is written. */
-void tz_key_list_add_text(tz_key_list *list, uint16_t id, const char *text)
-{
-    add_key(list, id, TZ_TYPE_ASCII, text, (uint32_t)tz_min_size(strlen(text), TZ_MAX_PE_STRING));
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    const tz_geo_key *left = a, *right = b;
-    return (left->id > right->id) - (left->id < right->id);
-}
-
-/* Gives the keys to *geo, and sets the members that follow from them as a reader would. */
-static tz_result finish_keys(tz_geo *geo, tz_key_list *list)
-{
-    const tz_context quiet = {.err = list->ctx->err, .ifd = -1};
-    if (list->result != TZ_OK)
-        return list->result;
-    qsort(list->keys, list->count, sizeof *list->keys, compare_keys);
-    tz_geo_key *keys = tz_arena_array(list->arena, list->count, sizeof *keys);
-    if (!keys)
-        return tz_fail_nomem(list->ctx, list->count * sizeof *keys);
-    memcpy(keys, list->keys, list->count * sizeof *keys);
-    init_geo(geo);
-    geo->keys = keys;
-    geo->key_count = list->count;
-    geo->key_revision = 1;
-    geo->key_minor = tz_geo_find_key(geo, TZ_KEY_VERTICAL) != NULL; /* they came with 1.1 */
-    return tz_geo_interpret_keys(list->arena, &quiet, geo);
-}
-
-/* ---- with PROJ ---- */
-
 #ifdef TZ_HAVE_PROJ
 
 /* A CRS that becomes keys. problem says which part has no keys; "": all have, or none was met. */
@@ -265,11 +188,11 @@ static void add_frame_keys(key_maker *maker, const PJ *crs, double radians)
 static const double degree = 0.017453292519943295;
 
 /* Gets the parameters of a conversion; false if PROJ does not give them. */
-static bool read_conversion(PJ_CONTEXT *proj, const PJ *operation, tz_conversion *out)
+static bool read_conversion(PJ_CONTEXT *proj, const PJ *operation, tz_geo_conversion *out)
 {
     const char *authority = NULL, *code = NULL;
     const int count = proj_coordoperation_get_param_count(proj, operation);
-    *out = (tz_conversion){0};
+    *out = (tz_geo_conversion){0};
     if (!proj_coordoperation_get_method_info(proj, operation, &out->method, &authority, &code) ||
         !out->method || count > TZ_MAX_CONVERSION_VALUES)
         return false;
@@ -293,7 +216,7 @@ static void add_projection_keys(key_maker *maker, const PJ *crs, double radians,
 {
     PJ *operation = proj_crs_get_coordoperation(maker->proj, crs);
     const uint16_t code = usable_code(operation);
-    tz_conversion conversion;
+    tz_geo_conversion conversion;
     tz_key_list_add_short(&maker->list, TZ_KEY_PROJECTION, code != 0 ? code : TZ_GEO_USER_DEFINED);
     if (code == 0 && (!operation || !read_conversion(maker->proj, operation, &conversion)))
         set_problem(maker, "the projection", operation);
@@ -545,7 +468,7 @@ static tz_result make_keys(key_maker *maker, const PJ *crs, const PJ *whole, tz_
             has_keys = add_pe_string(maker, crs);
         TZ_TRY(maker->list.result);
         if (has_keys) {
-            TZ_TRY(finish_keys(geo, &maker->list));
+            TZ_TRY(tz_key_list_finish(geo, &maker->list));
             done = is_read_back(maker, whole, geo, attempt == 1, &result);
             TZ_TRY(result);
         }
@@ -585,7 +508,7 @@ static tz_result crs_to_keys(const tz_crs *crs, tz_raster_type raster_type, geo_
     }
     const PJ *written = source ? source : crs->crs;
     tz_result result =
-        make_keys(maker, written, maker->has_towgs84 ? crs->crs : written, &holder->geo);
+        make_keys(maker, written, usable_code(written) != 0 ? written : crs->crs, &holder->geo);
     proj_destroy(source);
     tz_free(maker);
     return result;
@@ -615,7 +538,7 @@ static tz_result crs_to_keys(const tz_crs *crs, tz_raster_type raster_type, geo_
         &list, model == TZ_MODEL_PROJECTED ? TZ_KEY_PROJECTED_CRS : TZ_KEY_GEODETIC_CRS, code);
     if (vertical != 0)
         tz_key_list_add_short(&list, TZ_KEY_VERTICAL, vertical);
-    return finish_keys(&holder->geo, &list);
+    return tz_key_list_finish(&holder->geo, &list);
 }
 
 #endif

@@ -6,8 +6,8 @@
  * Text is first sorted by its form (crs_create.c), because PROJ would also read names and files.
  *
  * Each tz_crs has a PROJ context of its own: without network, shared with nobody, so that handles
- * can be used in any thread, and with a log that keeps PROJ's complaint for our message.
- * crs_codes.c stands in for this file in a build without PROJ. */
+ * can be used in any thread, and with a log that keeps PROJ's complaint for our message. Without
+ * PROJ a tz_crs is its codes. */
 #include "tiff/geo/crs_proj.h"
 
 #ifdef TZ_HAVE_PROJ
@@ -70,11 +70,6 @@ static PJ *create_horizontal_only(PJ_CONTEXT *proj, const char *definition)
     return proj_create(proj, horizontal);
 }
 
-static bool is_same_size(double a, double b)
-{
-    return fabs(a - b) <= 1e-10 * fabs(b);
-}
-
 /* Adds CS[...] with the axes of the CRS and the unit of the keys. */
 static bool add_axes(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs)
 {
@@ -127,7 +122,7 @@ static tz_result apply_file_unit(tz_crs *crs, const tz_geo *geo, const tz_contex
     else if (!proj_uom_get_info_from_database(crs->proj, "EPSG", digits, NULL, &metres, NULL))
         metres = 0;
     if (!(metres > 0 && isfinite(metres)) || proj_get_type(crs->crs) != PJ_TYPE_PROJECTED_CRS ||
-        is_same_size(metres, tz_proj_unit_size(crs->proj, crs->crs)))
+        tz_proj_is_same_size(metres, tz_proj_unit_size(crs->proj, crs->crs)))
         return TZ_OK;
     bool known = add_in_file_unit(&wkt, crs->proj, crs->crs);
     PJ *altered = known && wkt.result == TZ_OK ? proj_create(crs->proj, wkt.text) : NULL;
@@ -137,67 +132,6 @@ static tz_result apply_file_unit(tz_crs *crs, const tz_geo *geo, const tz_contex
     }
     tz_wkt_deinit(&wkt);
     return wkt.result;
-}
-
-/* Compares two geographic CRSs without their names. */
-static bool is_same_ellipsoid(PJ_CONTEXT *proj, const PJ *a, const PJ *b)
-{
-    PJ *parts[4] = {proj_get_ellipsoid(proj, a), proj_get_ellipsoid(proj, b),
-                    proj_get_prime_meridian(proj, a), proj_get_prime_meridian(proj, b)};
-    double axis[2] = {0}, flattening[2] = {0}, longitude[2] = {0}, unit[2] = {0};
-    bool known = true;
-    for (int i = 0; i < 2; i++)
-        known =
-            known && parts[i] && parts[2 + i] &&
-            proj_ellipsoid_get_parameters(proj, parts[i], &axis[i], NULL, NULL, &flattening[i]) &&
-            proj_prime_meridian_get_parameters(proj, parts[2 + i], &longitude[i], &unit[i], NULL);
-    for (size_t i = 0; i < 4; i++)
-        proj_destroy(parts[i]);
-    return known && is_same_size(axis[0], axis[1]) && is_same_size(flattening[0], flattening[1]) &&
-           is_same_size(longitude[0] * unit[0], longitude[1] * unit[1]);
-}
-
-/* The order of axes does not matter: a GeoTIFF has x first, also if EPSG has y first. */
-bool tz_proj_is_same_projection(PJ_CONTEXT *proj, const PJ *a, const PJ *b, bool any_datum)
-{
-    PJ *base_a = proj_crs_get_geodetic_crs(proj, a);
-    PJ *base_b = proj_crs_get_geodetic_crs(proj, b);
-    PJ *operation_a = proj_crs_get_coordoperation(proj, a);
-    PJ *operation_b = proj_crs_get_coordoperation(proj, b);
-    bool same =
-        base_a && base_b && operation_a && operation_b &&
-        (any_datum ? is_same_ellipsoid(proj, base_a, base_b)
-                   : proj_is_equivalent_to_with_ctx(
-                         proj, base_a, base_b, PJ_COMP_EQUIVALENT_EXCEPT_AXIS_ORDER_GEOGCRS)) &&
-        proj_is_equivalent_to_with_ctx(proj, operation_a, operation_b, PJ_COMP_EQUIVALENT) &&
-        is_same_size(tz_proj_unit_size(proj, a), tz_proj_unit_size(proj, b));
-    proj_destroy(base_a);
-    proj_destroy(base_b);
-    proj_destroy(operation_a);
-    proj_destroy(operation_b);
-    return same;
-}
-
-/* Returns the code of the first match that PROJ is sure of (90: the same but for the name), or that
- * differs in the order of axes only; 0: none. */
-int tz_proj_identify_epsg(PJ_CONTEXT *proj, const PJ *crs)
-{
-    enum { SURE = 90, MAX_TRIED = 8 };
-    int *confidence = NULL;
-    int code = 0;
-    PJ_OBJ_LIST *list = proj_identify(proj, crs, "EPSG", NULL, &confidence);
-    int count = list && confidence ? proj_list_get_count(list) : 0;
-    bool projected = proj_get_type(crs) == PJ_TYPE_PROJECTED_CRS;
-    for (int i = 0; i < count && i < MAX_TRIED && code == 0; i++) {
-        PJ *match = proj_list_get(proj, list, i);
-        if (match && (confidence[i] >= SURE ||
-                      (projected && tz_proj_is_same_projection(proj, crs, match, false))))
-            code = tz_proj_epsg(match);
-        proj_destroy(match);
-    }
-    proj_int_list_destroy(confidence);
-    proj_list_destroy(list);
-    return code;
 }
 
 static int find_epsg_code(PJ_CONTEXT *proj, const PJ *crs)
@@ -286,104 +220,6 @@ tz_result tz_crs_open_text(tz_crs **out, const char *definition, const tz_contex
     else
         tz_crs_close(crs);
     return result;
-}
-
-/* ---- comparing ---- */
-
-PJ *tz_proj_horizontal(PJ_CONTEXT *proj, const PJ *crs)
-{
-    return proj_get_type(crs) == PJ_TYPE_COMPOUND_CRS ? proj_crs_get_sub_crs(proj, crs, 0)
-                                                      : proj_clone(proj, crs);
-}
-
-PJ *tz_proj_vertical(PJ_CONTEXT *proj, const PJ *crs)
-{
-    return proj_get_type(crs) == PJ_TYPE_COMPOUND_CRS ? proj_crs_get_sub_crs(proj, crs, 1) : NULL;
-}
-
-/* True if x does not grow eastward: then the order of axes is not all that can differ. */
-static bool has_westward_axis(PJ_CONTEXT *proj, const PJ *crs)
-{
-    PJ *system = proj_crs_get_coordinate_system(proj, crs);
-    bool west = false;
-    for (int i = 0; system && i < 2 && !west; i++) {
-        const char *direction = NULL;
-        west = proj_cs_get_axis_info(proj, system, i, NULL, NULL, &direction, NULL, NULL, NULL,
-                                     NULL) &&
-               direction && strcmp(direction, "west") == 0;
-    }
-    proj_destroy(system);
-    return west;
-}
-
-static int count_axes(PJ_CONTEXT *proj, const PJ *crs)
-{
-    PJ *system = proj_crs_get_coordinate_system(proj, crs);
-    const int count = system ? proj_cs_get_axis_count(proj, system) : 0;
-    proj_destroy(system);
-    return count;
-}
-
-static bool is_same_single(PJ_CONTEXT *proj, const PJ *a, const PJ *b)
-{
-    if (proj_is_equivalent_to_with_ctx(proj, a, b, PJ_COMP_EQUIVALENT_EXCEPT_AXIS_ORDER_GEOGCRS))
-        return true;
-    return proj_get_type(a) == PJ_TYPE_PROJECTED_CRS && proj_get_type(b) == PJ_TYPE_PROJECTED_CRS &&
-           count_axes(proj, a) == count_axes(proj, b) &&
-           tz_proj_is_same_projection(proj, a, b, false) && !has_westward_axis(proj, a) &&
-           !has_westward_axis(proj, b);
-}
-
-/* Compares the parameters to WGS 84 of two bound CRSs. */
-static bool is_same_binding(PJ_CONTEXT *proj, const PJ *a, const PJ *b)
-{
-    PJ *way_a = proj_crs_get_coordoperation(proj, a);
-    PJ *way_b = proj_crs_get_coordoperation(proj, b);
-    double values_a[7], values_b[7];
-    bool same = way_a && way_b &&
-                proj_coordoperation_get_towgs84_values(proj, way_a, values_a, 7, 0) &&
-                proj_coordoperation_get_towgs84_values(proj, way_b, values_b, 7, 0);
-    for (int i = 0; i < 7 && same; i++)
-        same = fabs(values_a[i] - values_b[i]) <= 1e-10 * fmax(1, fabs(values_b[i]));
-    proj_destroy(way_a);
-    proj_destroy(way_b);
-    return same;
-}
-
-bool tz_proj_is_same(PJ_CONTEXT *proj, const PJ *a, const PJ *b)
-{
-    const PJ_TYPE type = proj_get_type(a);
-    const bool bound = type == PJ_TYPE_BOUND_CRS;
-    const bool compound = type == PJ_TYPE_COMPOUND_CRS;
-    if (bound != (proj_get_type(b) == PJ_TYPE_BOUND_CRS) ||
-        compound != (proj_get_type(b) == PJ_TYPE_COMPOUND_CRS))
-        return false;
-    if (!bound && !compound)
-        return is_same_single(proj, a, b);
-    PJ *parts[4] = {NULL};
-    bool same;
-    if (bound) {
-        parts[0] = proj_get_source_crs(proj, a);
-        parts[1] = proj_get_source_crs(proj, b);
-        same = is_same_binding(proj, a, b);
-    } else {
-        parts[0] = tz_proj_horizontal(proj, a);
-        parts[1] = tz_proj_horizontal(proj, b);
-        parts[2] = tz_proj_vertical(proj, a);
-        parts[3] = tz_proj_vertical(proj, b);
-        same = parts[2] && parts[3] &&
-               proj_is_equivalent_to_with_ctx(proj, parts[2], parts[3], PJ_COMP_EQUIVALENT);
-    }
-    same = same && parts[0] && parts[1] && is_same_single(proj, parts[0], parts[1]);
-    for (size_t i = 0; i < 4; i++)
-        proj_destroy(parts[i]);
-    return same ||
-           proj_is_equivalent_to_with_ctx(proj, a, b, PJ_COMP_EQUIVALENT_EXCEPT_AXIS_ORDER_GEOGCRS);
-}
-
-bool tz_crs_is_same(const tz_crs *a, const tz_crs *b)
-{
-    return a == b || tz_proj_is_same(a->proj, a->crs, b->crs);
 }
 
 /* ---- using a CRS ---- */
@@ -517,6 +353,121 @@ tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, d
     *lon = to.v[0];
     *lat = to.v[1];
     return TZ_OK;
+}
+
+#else /* no PROJ: codes, and an error that names PROJ for everything else */
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+
+/* Reads digits that end at the given byte; 0 if they are not a code that a GeoTIFF can have. */
+static uint16_t parse_code(const char **text, char stop)
+{
+    uint32_t code = 0;
+    const char *at = *text;
+    while (tz_is_digit(*at) && code < 100000)
+        code = code * 10 + (uint32_t)(*at++ - '0');
+    *text = at;
+    return (uint16_t)(*at == stop && tz_geo_is_code(code) ? code : 0);
+}
+
+/* "EPSG:N" or "EPSG:N+M", in any case. */
+static bool parse_codes(const char *text, tz_crs *out)
+{
+    static const char upper[] = "EPSG:", lower[] = "epsg:";
+    for (size_t i = 0; i < 5; i++)
+        if (text[i] != upper[i] && text[i] != lower[i])
+            return false;
+    const bool compound = strchr(text, '+') != NULL;
+    text += 5;
+    out->epsg = parse_code(&text, compound ? '+' : '\0');
+    if (compound && out->epsg != 0) {
+        text++;
+        out->epsg_vertical = parse_code(&text, '\0');
+    }
+    return out->epsg != 0 && (!compound || out->epsg_vertical != 0);
+}
+
+static tz_result open_codes(tz_crs **out, const tz_crs *codes, const tz_context *ctx)
+{
+    tz_crs *crs = tz_alloc(sizeof *crs);
+    if (!crs)
+        return tz_fail_nomem(ctx, sizeof *crs);
+    *crs = *codes;
+    *out = crs;
+    return TZ_OK;
+}
+
+tz_result tz_crs_open_text(tz_crs **out, const char *definition, const tz_context *ctx)
+{
+    tz_crs codes = {0};
+    return parse_codes(definition, &codes) ? open_codes(out, &codes, ctx)
+                                           : tz_fail_without_proj(ctx);
+}
+
+tz_result tz_crs_open_geo(tz_crs **out, const tz_geo *geo, const tz_context *ctx)
+{
+    (void)out, (void)geo;
+    return tz_fail_without_proj(ctx);
+}
+
+void tz_crs_close(tz_crs *crs)
+{
+    tz_free(crs);
+}
+
+const char *tz_crs_get_name(const tz_crs *crs)
+{
+    (void)crs;
+    return "";
+}
+
+const char *tz_crs_get_wkt(const tz_crs *crs)
+{
+    (void)crs;
+    return "";
+}
+
+int tz_crs_get_epsg(const tz_crs *crs)
+{
+    return crs->epsg_vertical == 0 ? crs->epsg : 0;
+}
+
+int tz_crs_get_epsg_horizontal(const tz_crs *crs)
+{
+    return crs->epsg;
+}
+
+int tz_crs_get_epsg_vertical(const tz_crs *crs)
+{
+    return crs->epsg_vertical;
+}
+
+bool tz_crs_is_geographic(const tz_crs *crs)
+{
+    return tz_epsg_model_type(crs->epsg) == TZ_MODEL_GEOGRAPHIC;
+}
+
+double tz_crs_full_turn(const tz_crs *crs)
+{
+    return tz_crs_is_geographic(crs) ? 360 : 0;
+}
+
+tz_result tz_crs_export(const char **out, const tz_crs *crs, tz_crs_format format, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    (void)out, (void)crs, (void)format;
+    return tz_fail_without_proj(&ctx);
+}
+
+tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, double *lat,
+                           tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    (void)crs, (void)x, (void)y, (void)lon, (void)lat;
+    return tz_fail_without_proj(&ctx);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The handle of a coordinate reference system, and helpers that the files which ask PROJ share:
- * crs_epsg.c (objects by code), crs_proj.c (handles), crs_keys.c (keys for writing) and
- * crs_transform.c. */
+ * crs_epsg.c (objects by code), crs_proj.c (handles), crs_compare.c, crs_keys.c (keys for writing)
+ * and crs_transform.c. */
 #ifndef TZ_TIFF_GEO_CRS_PROJ_H
 #define TZ_TIFF_GEO_CRS_PROJ_H
 
@@ -59,6 +59,8 @@ bool tz_wkt_add_object(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *object);
 /* Adds a geographic CRS as BASEGEOGCRS[...]. */
 bool tz_wkt_add_base_crs(tz_wkt *wkt, PJ_CONTEXT *proj, const PJ *crs);
 
+/* True for two sizes of units, axes or angles that differ by rounding only. */
+bool tz_proj_is_same_size(double a, double b);
 /* Metres or radians of the unit of a CRS's first axis; 0: not known. */
 double tz_proj_unit_size(PJ_CONTEXT *proj, const PJ *crs);
 /* The EPSG code that an object carries; 0: none. */
@@ -80,6 +82,13 @@ bool tz_proj_is_same_projection(PJ_CONTEXT *proj, const PJ *a, const PJ *b, bool
 
 /* True if coordinates, x first, mean the same place in both. */
 bool tz_proj_is_same(PJ_CONTEXT *proj, const PJ *a, const PJ *b);
+
+#else
+
+struct tz_crs {
+    uint16_t epsg;
+    uint16_t epsg_vertical; /* 0: not compound */
+};
 
 #endif
 

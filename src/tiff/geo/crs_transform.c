@@ -2,8 +2,8 @@
  * Transforms of points and bounds from one coordinate reference system to another, by PROJ.
  *
  * A transformer has a PROJ context of its own, and clones of both horizontal CRSs in it, so that it
- * and the two handles may be used in different threads. PROJ's objects behind a clone are shared,
- * but never change. The operation is normalised: x before y on both sides. */
+ * and the two handles may be used in different threads. Clones share objects of PROJ, but these
+ * never change. The operation is normalised: x before y on both sides. */
 #include "tiff/geo/crs_proj.h"
 
 #ifdef TZ_HAVE_PROJ
@@ -161,6 +161,37 @@ tz_result tz_bounds_transform(double out[4], const double bounds[4], const tz_cr
     if (result == TZ_OK)
         memcpy(out, made, sizeof made);
     return result;
+}
+
+#else /* no PROJ */
+
+tz_result tz_transformer_create(tz_transformer **out, const tz_crs *from, const tz_crs *to,
+                                tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    (void)out, (void)from, (void)to;
+    return tz_fail_without_proj(&ctx);
+}
+
+void tz_transformer_close(tz_transformer *transformer)
+{
+    (void)transformer;
+}
+
+tz_result tz_transformer_apply(size_t *failed, const tz_transformer *transformer, double *x,
+                               double *y, size_t count, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    (void)failed, (void)transformer, (void)x, (void)y, (void)count;
+    return tz_fail_without_proj(&ctx);
+}
+
+tz_result tz_bounds_transform(double out[4], const double bounds[4], const tz_crs *from,
+                              const tz_crs *to, uint32_t densify_points, tz_error *err)
+{
+    const tz_context ctx = {.err = err, .ifd = -1};
+    (void)out, (void)bounds, (void)from, (void)to, (void)densify_points;
+    return tz_fail_without_proj(&ctx);
 }
 
 #endif

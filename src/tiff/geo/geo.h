@@ -208,5 +208,7 @@ void tz_key_list_add_short(tz_key_list *list, uint16_t id, uint16_t value);
 void tz_key_list_add_doubles(tz_key_list *list, uint16_t id, const double *values, uint32_t count);
 void tz_key_list_add_double(tz_key_list *list, uint16_t id, double value);
 void tz_key_list_add_text(tz_key_list *list, uint16_t id, const char *text);
+/* Gives the keys to *geo, and sets the members that follow from them as a reader would. */
+tz_result tz_key_list_finish(tz_geo *geo, tz_key_list *list);
 
 #endif

@@ -62,7 +62,7 @@ void tz_wkt_add_conversion(tz_wkt *wkt);
 /* A conversion with its parameters, as EPSG has them. Codes are 0 for a method or parameter that
  * EPSG does not have. */
 enum { TZ_MAX_CONVERSION_VALUES = 16 };
-typedef struct tz_conversion {
+typedef struct tz_geo_conversion {
     const char *method;
     uint16_t method_code;
     size_t count;
@@ -72,12 +72,12 @@ typedef struct tz_conversion {
         double value;
         double unit; /* radians or metres of its unit; 1 for a ratio */
     } values[TZ_MAX_CONVERSION_VALUES];
-} tz_conversion;
+} tz_geo_conversion;
 /* Adds ProjMethodGeoKey and the keys of the parameters, with angles and lengths in units of these
  * sizes. Returns false if there are no keys for the method or a parameter, and writes which to
  * problem. */
-bool tz_key_list_add_conversion(tz_key_list *list, const tz_conversion *conversion, double radians,
-                                double metres, char *problem, size_t problem_size);
+bool tz_key_list_add_conversion(tz_key_list *list, const tz_geo_conversion *conversion,
+                                double radians, double metres, char *problem, size_t problem_size);
 
 bool tz_geo_has_projection(const tz_geo *geo);    /* the keys name a projection that is known */
 bool tz_geo_is_south_oriented(const tz_geo *geo); /* its axes go west and south */

@@ -313,7 +313,7 @@ static bool is_written(const projection_method *row)
 }
 
 /* The code counts; a method that has got one since it was put into the table is found by name. */
-static const projection_method *find_written_method(const tz_conversion *conversion)
+static const projection_method *find_written_method(const tz_geo_conversion *conversion)
 {
     const size_t count = sizeof methods / sizeof methods[0];
     for (size_t i = 0; i < count && conversion->method_code != 0; i++)
@@ -364,8 +364,8 @@ static double in_unit(double value, double from, double to)
     return fabs(from - to) <= 1e-12 * fabs(to) ? value : value * from / to;
 }
 
-bool tz_key_list_add_conversion(tz_key_list *list, const tz_conversion *conversion, double radians,
-                                double metres, char *problem, size_t problem_size)
+bool tz_key_list_add_conversion(tz_key_list *list, const tz_geo_conversion *conversion,
+                                double radians, double metres, char *problem, size_t problem_size)
 {
     const projection_method *method = find_written_method(conversion);
     if (!method) {
