@@ -89,6 +89,13 @@ def test_verbose_shortens_nothing(run, save, features):
     assert full.count("x" * 100) == 50 and "more items" not in full
 
 
+def test_verbose_notes_how_the_file_was_opened(run, save):
+    path = save([Image(4, 4)])
+    assert run("info", path).stderr == run("info", "-v", "-q", path).stderr == ""
+    notes = run("info", "-v", path).stderr.splitlines()
+    assert len(notes) == 1 and notes[0].startswith(f"note: {path}: 1 directories in 1 reads of ")
+
+
 def test_bands_alike_are_listed_once(run, save, features):
     needs(features, "expat")
     items = [(f'name="UNITTYPE" sample="{i}" role="unittype"', "K") for i in range(1, 39)]
