@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A request for one file: the options of read, plan and view, applied to this image.
  *
- * request_open opens the file and resolves in this order: level, window, bands, type, size, device.
- * Later steps need earlier ones: a window is in pixels of the level, and an output size in
- * proportion needs the window. Anything that cannot work is refused here, before the first pixel is
- * read. */
+ * request_open opens the file and resolves in this order: level, window, bands, size and type,
+ * device. The library has the rules (tz_read_resolve); it is asked step by step, so that an error
+ * can name the option. Anything that cannot work is refused here, before the first pixel is read.
+ */
 #include "request.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,25 +37,42 @@ static bool is_turned(const request *r)
     return r->how.oriented && r->info->orientation > 1;
 }
 
-/* Width and height of the level as they are read. */
-static void level_size(const request *r, uint32_t *width, uint32_t *height)
+/* Resolves level and window alone: a pixel of one band is small enough for any level. */
+static tz_result resolve_window(const request *r, tz_window *window, tz_error *err)
 {
-    const tz_level *level = request_level(r);
-    bool swapped = is_turned(r) && r->info->orientation >= 5;
-    *width = swapped ? level->height : level->width;
-    *height = swapped ? level->width : level->height;
+    static const uint32_t first_band = 0;
+    tz_read_shape shape = TZ_READ_SHAPE_INIT;
+    tz_read_options how = r->how;
+    tz_buffer into = TZ_BUFFER_INIT;
+    tz_item item = TZ_ITEM_INIT;
+    into.dtype = TZ_DTYPE_UINT8;
+    into.width = 1;
+    into.height = 1;
+    how.resampling = TZ_RESAMPLING_NEAREST;
+    item.file = r->file;
+    item.level = r->level;
+    item.window = *window;
+    item.bands = &first_band;
+    item.band_count = 1;
+    item.into = &into;
+    tz_result result = tz_read_resolve(&shape, &item, &how, err);
+    if (result == TZ_OK)
+        *window = shape.window;
+    return result;
 }
 
+/* The window is that of the whole level afterwards. */
 static tz_result choose_level(request *r, tz_error *err)
 {
     const request_settings *s = r->settings;
-    if (s->has_level && s->level >= r->info->level_count)
+    r->level = s->has_level ? s->level : s->has_size ? TZ_LEVEL_AUTO : 0;
+    tz_result result = resolve_window(r, &r->window, err);
+    if (result == TZ_ERR_ARG && s->has_level)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                             "there is no level %" PRIu32 "; the file has %" PRIu32
                             " (0 is full resolution)",
                             s->level, r->info->level_count);
-    r->level = s->has_level ? s->level : s->has_size ? TZ_LEVEL_AUTO : 0;
-    return TZ_OK;
+    return result;
 }
 
 /* Gives an error about the bounding box the name of its option, and the way out. */
@@ -96,52 +112,29 @@ static tz_result window_of_bbox(request *r, tz_error *err)
     return result;
 }
 
-/* Checked before anything is read: a read in several blocks would find out late. */
-static tz_result check_bounds(const request *r, uint32_t width, uint32_t height, tz_error *err)
-{
-    const tz_window *w = &r->window;
-    if (r->how.boundless || (w->column >= 0 && w->row >= 0 && w->column + w->width <= width &&
-                             w->row + w->height <= height))
-        return TZ_OK;
-    return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-                        "the window (columns %" PRId64 " to %" PRId64 ", rows %" PRId64
-                        " to %" PRId64 ") reaches beyond the image of %" PRIu32 " x %" PRIu32
-                        " pixels%s",
-                        w->column, w->column + w->width - 1, w->row, w->row + w->height - 1, width,
-                        height, r->settings->inside_only ? "" : "; --boundless allows it");
-}
-
 static tz_result choose_window(request *r, tz_error *err)
 {
-    uint32_t width;
-    uint32_t height;
+    const tz_window whole = r->window;
+    tz_window *w = &r->window;
     tz_result result = TZ_OK;
-    level_size(r, &width, &height);
-    r->window = r->settings->has_window ? r->settings->window : (tz_window){0, 0, width, height};
+    if (r->settings->has_window)
+        *w = r->settings->window;
     if (r->settings->has_bbox)
         result = window_of_bbox(r, err);
-    return result == TZ_OK ? check_bounds(r, width, height, err) : result;
+    if (result != TZ_OK)
+        return result;
+    result = resolve_window(r, w, err);
+    if (result == TZ_ERR_ARG && !r->how.boundless)
+        return problem_make(
+            err, TZ_ERR_ARG, TZ_CAUSE_ARG,
+            "the window (columns %" PRId64 " to %" PRId64 ", rows %" PRId64 " to %" PRId64
+            ") reaches beyond the image of %" PRIu32 " x %" PRIu32 " pixels%s",
+            w->column, w->column + w->width - 1, w->row, w->row + w->height - 1, whole.width,
+            whole.height, r->settings->inside_only ? "" : "; --boundless allows it");
+    return result;
 }
 
-static uint32_t in_proportion(uint32_t side, uint32_t of, uint32_t to)
-{
-    double size = round((double)side * to / of);
-    return size < 1 ? 1 : size > (double)UINT32_MAX ? UINT32_MAX : (uint32_t)size;
-}
-
-static void choose_result_size(request *r)
-{
-    const request_settings *s = r->settings;
-    const tz_window *w = &r->window;
-    r->width = w->width;
-    r->height = w->height;
-    if (!s->has_size)
-        return;
-    r->width = s->width != 0 ? s->width : in_proportion(w->width, w->height, s->height);
-    r->height = s->height != 0 ? s->height : in_proportion(w->height, w->width, s->width);
-}
-
-/* Bands and type ------------------------------------------------------------------------------- */
+/* Bands, size and type ------------------------------------------------------------------------- */
 
 static tz_result choose_bands(request *r, tz_error *err)
 {
@@ -150,12 +143,35 @@ static tz_result choose_bands(request *r, tz_error *err)
     return band_list_read(r->settings->bands, r->info->bands, &r->bands, &r->band_count, err);
 }
 
-/* Scaled values and NaN need floats: float32 holds all values of 16 bits. */
-static tz_dtype as_float(tz_dtype dtype)
+static tz_result too_large(tz_error *err)
 {
-    if (dtype >= TZ_DTYPE_FLOAT16)
-        return dtype;
-    return dtype <= TZ_DTYPE_INT16 ? TZ_DTYPE_FLOAT32 : TZ_DTYPE_FLOAT64;
+    return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
+                        "the result is larger than a file can be");
+}
+
+static tz_result choose_shape(request *r, tz_error *err)
+{
+    tz_read_shape shape = TZ_READ_SHAPE_INIT;
+    tz_buffer into = TZ_BUFFER_INIT;
+    tz_item item = TZ_ITEM_INIT;
+    if (r->settings->has_size && r->how.resampling == TZ_RESAMPLING_NONE)
+        r->how.resampling = TZ_RESAMPLING_NEAREST;
+    into.dtype = r->settings->dtype;
+    into.width = r->settings->width;
+    into.height = r->settings->height;
+    item.file = r->file;
+    item.level = r->level;
+    item.window = r->window;
+    item.bands = r->bands;
+    item.band_count = r->band_count;
+    item.into = &into;
+    tz_result result = tz_read_resolve(&shape, &item, &r->how, err);
+    if (result == TZ_ERR_ARG && err->expected == INT64_MAX)
+        return too_large(err);
+    r->width = shape.width;
+    r->height = shape.height;
+    r->dtype = shape.dtype;
+    return result;
 }
 
 /* NumPy's complex numbers are pairs of float32 or float64; these hold the others exactly. */
@@ -166,14 +182,10 @@ static tz_dtype as_numpy(tz_dtype dtype)
     return dtype == TZ_DTYPE_COMPLEX_INT32 ? TZ_DTYPE_COMPLEX_FLOAT64 : dtype;
 }
 
-static tz_result choose_dtype(request *r, tz_error *err)
+/* The format of the output may not have the type. */
+static tz_result fit_dtype(request *r, tz_error *err)
 {
     tz_dtype asked = r->settings->dtype;
-    r->dtype = asked != TZ_DTYPE_NONE ? asked : r->info->dtype;
-    if (r->dtype == TZ_DTYPE_NONE)
-        r->dtype = TZ_DTYPE_UINT8; /* reading then says why the samples have no type */
-    if (asked == TZ_DTYPE_NONE && (r->how.scaled || r->how.nodata_to_nan))
-        r->dtype = as_float(r->dtype);
     if (r->format == FORMAT_NPY && as_numpy(r->dtype) != r->dtype) {
         if (asked != TZ_DTYPE_NONE)
             return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
@@ -191,10 +203,7 @@ static tz_result choose_dtype(request *r, tz_error *err)
 static tz_result check_result_size(const request *r, tz_error *err)
 {
     uint64_t max = (uint64_t)INT64_MAX / 2 / r->band_count / tz_dtype_size(r->dtype);
-    if ((uint64_t)r->width * r->height <= max)
-        return TZ_OK;
-    return problem_make(err, TZ_ERR_LIMIT, TZ_CAUSE_LIMIT,
-                        "the result is larger than a file can be");
+    return (uint64_t)r->width * r->height <= max ? TZ_OK : too_large(err);
 }
 
 static tz_result resolve_request(request *r, tz_error *err)
@@ -205,11 +214,9 @@ static tz_result resolve_request(request *r, tz_error *err)
     if (result == TZ_OK)
         result = choose_bands(r, err);
     if (result == TZ_OK)
-        result = choose_dtype(r, err);
+        result = choose_shape(r, err);
     if (result == TZ_OK)
-        choose_result_size(r);
-    if (r->settings->has_size && r->how.resampling == TZ_RESAMPLING_NONE)
-        r->how.resampling = TZ_RESAMPLING_NEAREST;
+        result = fit_dtype(r, err);
     return result == TZ_OK ? check_result_size(r, err) : result;
 }
 
