@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "tiff/geo/geo.h"
 #include "tiff/tags.h"
 
 static void init_geo(tz_geo *geo)
 {
-    *geo = (tz_geo){.coordinate_epoch = NAN};
+    *geo = (tz_geo){.struct_size = sizeof *geo, .coordinate_epoch = NAN};
 }
 
 static void add_key(tz_key_list *list, uint16_t id, uint16_t type, const void *values,
