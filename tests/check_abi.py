@@ -80,23 +80,33 @@ def find_wrong_prefixes(interface):
 
 
 def make_tiff():
-    """A TIFF of one pixel."""
-    tags = [(256, 1), (257, 1), (258, 8), (259, 1), (262, 1), (273, 8), (277, 1), (278, 1), (279, 1)]
+    """A TIFF of 4 x 4 pixels, from 0 to 15."""
+    tags = [(256, 4), (257, 4), (258, 8), (259, 1), (262, 1), (273, 8), (277, 1), (278, 4), (279, 16)]
     entries = b"".join(struct.pack("<HHII", tag, 3, 1, value) for tag, value in tags)
-    return b"II*\0" + struct.pack("<I", 10) + b"\x2a\0" + struct.pack("<H", len(tags)) + entries + bytes(4)
+    return b"II*\0" + struct.pack("<I", 24) + bytes(range(16)) + struct.pack("<H", len(tags)) + entries + bytes(4)
 
 
 def check_example(tap, library):
     lines = EXAMPLE.read_text().count("\n")
     tap.check(f"ctypes_example.py has fewer than {MAX_EXAMPLE_LINES} lines", lines < MAX_EXAMPLE_LINES, lines)
     with tempfile.TemporaryDirectory() as folder:
-        good, bad = pathlib.Path(folder) / "good.tif", pathlib.Path(folder) / "bad.tif"
+        good, bad, cog, none = (pathlib.Path(folder) / name for name in ("good.tif", "bad.tif", "cog.tif", "no/x.tif"))
         good.write_bytes(make_tiff())
         bad.write_bytes(b"not a TIFF")
-        done = subprocess.run([sys.executable, EXAMPLE, library, good, bad], capture_output=True, text=True)
-        expected = [r"writes .*\bLZW\b", r"good\.tif: opened", r"bad\.tif: NOT_TIFF: "]
-        tap.check("a binding by ctypes opens files and raises errors", done.returncode == 0 and all(
-            re.search(pattern, done.stdout) for pattern in expected), done.stdout + done.stderr)
+
+        def run(*paths):
+            done = subprocess.run([sys.executable, EXAMPLE, library, *paths], capture_output=True, text=True)
+            return done.returncode, done.stdout, done.stderr
+
+        done = run(good, cog)
+        tap.check("a binding by ctypes reads a window", done == (0, "2 x 2 of uint8: 0506090a\n", ""), done)
+        tap.check("a binding by ctypes writes a COG", cog.exists() and b"LAYOUT=IFDS_BEFORE_DATA" in cog.read_bytes())
+        done = run(cog, none)
+        tap.check("a binding by ctypes reads its COG, and raises errors of writing", done[0] == 1
+                  and done[1] == "1 x 1 of uint8: 05\n" and re.search(r"cog\.tif: IO: .", done[2]), done)
+        done = run(bad, none)
+        tap.check("a binding by ctypes raises errors of opening", done[:2] == (1, "")
+                  and re.search(r"bad\.tif: NOT_TIFF: .", done[2]), done)
 
 
 def self_test(tap):

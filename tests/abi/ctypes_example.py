@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A binding in a few lines: lists codecs, opens files, and raises errors as exceptions.
+"""A binding in a few lines: reads the middle of a file and writes it as a COG. Errors become exceptions.
 
-    ctypes_example.py libterrazzo.so FILE...
+    ctypes_example.py libterrazzo.so FILE COG
 
 Layouts are declared here, as every binding must; numbers are not: sizes are those of the declarations, values of
 enumerations come from the parsers of names. A declaration of a struct that begins with its size may end after the
@@ -11,61 +11,66 @@ last member that is used: the library takes it for an older one.
 import ctypes as c
 import sys
 
-TYPES = {"bool": c.c_bool, "short": c.c_uint16, "int": c.c_int32, "uint": c.c_uint32, "long": c.c_int64,
-         "size": c.c_size_t, "double": c.c_double, "text": c.c_char_p, "pointer": c.c_void_p, "line": c.c_char * 512}
+TYPES = {"bool": c.c_bool, "int": c.c_int32, "uint": c.c_uint32, "long": c.c_int64, "size": c.c_size_t,
+         "text": c.c_char_p, "pointer": c.c_void_p, "char512": c.c_char * 512, "byte64": c.c_uint8 * 64,
+         "long15": c.c_int64 * 15}
+LAYOUTS = """
+tz_error: int result int cause int ifd int tag int level int system_error long tile long offset long expected
+    long found long count text limit byte64 reserved char512 message;
+tz_info: text name long file_size bool bigtiff bool big_endian bool chain_complete uint ifd_count long directory_end
+    long bytes_read uint reads uint page_count uint page uint width uint height uint bands int dtype;
+tz_window: long column long row uint width uint height;
+tz_buffer: size struct_size pointer data long offset int memory int dtype uint bands uint height uint width;
+tz_item: size struct_size pointer file uint level bool mask tz_window window pointer bands uint band_count pointer into;
+tz_image_spec: size struct_size uint width uint height uint bands int dtype;
+tz_codec_options: int compression int effort long15 rest;
+tz_write_options: size struct_size bool strips bool big_endian bool sparse uint tile_width uint tile_height
+    uint alignment int interleave int bigtiff tz_codec_options codec tz_codec_options overview_codec
+    tz_codec_options mask_codec pointer discard_bits uint discard_count bool cog"""
+for layout in LAYOUTS.split(";"):
+    name, *words = layout.replace(":", " ").split()
+    fields = [(member, TYPES[kind]) for kind, member in zip(words[::2], words[1::2])]
+    TYPES[name] = type(name, (c.Structure,), {"_fields_": fields})
 
-
-def declare(name, members):
-    words = iter(members.split())
-    return type(name, (c.Structure,), {"_fields_": [(next(words), TYPES[kind]) for kind in words]})
-
-
-Error = declare("Error", "int result int cause int ifd int tag int level int system_error long tile long offset "
-                         "long expected long found long count text limit line message")
-OpenOptions = declare("OpenOptions", "size struct_size uint page uint sidecars bool strict")
-CodecInfo = declare("CodecInfo", "text name text title short compression short other_1 short other_2 short other_3 "
-                                 "bool can_read bool can_write")
+tz = c.CDLL(sys.argv[1])
+tz.tz_cause_name.restype = tz.tz_result_name.restype = tz.tz_dtype_name.restype = c.c_char_p
+tz.tz_dtype_size.restype, tz.tz_file_get_info.restype = c.c_size_t, c.POINTER(TYPES["tz_info"])
 
 
 def call(function, *arguments):
     """Calls a function that returns tz_result and takes a tz_error last."""
-    error = Error()
-    if function(*arguments, c.byref(error)) != 0:
+    error = TYPES["tz_error"]()
+    if tz.tz_result_name(function(*arguments, c.byref(error))) != b"ok":
         raise OSError(f"{tz.tz_cause_name(error.cause).decode()}: {error.message.decode()}")
 
 
-def make(kind, initialise, **members):
+def make(name, **members):
     """Returns a struct that its _init function has initialised."""
-    value = kind()
-    initialise(c.byref(value), c.c_size_t(c.sizeof(value)))
-    for name, member in members.items():
-        setattr(value, name, member)
+    value = TYPES[name]()
+    getattr(tz, f"{name}_init")(c.byref(value), c.c_size_t(c.sizeof(value)))
+    for member in members.items():
+        setattr(value, *member)
     return value
 
 
-def value_of(parse, name):
-    """Returns the value of an enumeration by its name."""
-    value = c.c_int()
-    if not parse(c.byref(value), name.encode()):
-        raise ValueError(name)
-    return value.value
-
-
-def open_file(path):
-    file = c.c_void_p()
-    options = make(OpenOptions, tz.tz_open_options_init, sidecars=value_of(tz.tz_sidecar_from_name, "aux"))
-    call(tz.tz_open, c.byref(file), path.encode(), c.byref(options))
-    return file
-
-
-tz = c.CDLL(sys.argv[1])
-tz.tz_cause_name.restype = c.c_char_p
-tz.tz_codec_get.restype = c.POINTER(CodecInfo)
-codecs = [tz.tz_codec_get(c.c_size_t(i)).contents for i in range(tz.tz_codec_count())]
-print("writes", *(codec.name.decode() for codec in codecs if codec.can_write))
-for path in sys.argv[2:]:
-    try:
-        tz.tz_close(open_file(path))
-        print(f"{path}: opened")
-    except OSError as error:
-        print(f"{path}: {error}")
+file, writer, lzw = c.c_void_p(), c.c_void_p(), c.c_int32()
+try:
+    call(tz.tz_open, c.byref(file), sys.argv[2].encode(), None)
+    info = tz.tz_file_get_info(file).contents
+    window = TYPES["tz_window"](info.width // 4, info.height // 4, max(info.width // 2, 1), max(info.height // 2, 1))
+    shape = dict(bands=info.bands, height=window.height, width=window.width, dtype=info.dtype)  # tz_read_resolve
+    pixels = bytearray(info.bands * window.height * window.width * tz.tz_dtype_size(info.dtype))
+    into = make("tz_buffer", data=c.addressof(c.c_char.from_buffer(pixels)), **shape)
+    item = make("tz_item", file=file, window=window, into=c.addressof(into))
+    call(tz.tz_read, c.byref(item), None, None)
+    print(f"{window.width} x {window.height} of {tz.tz_dtype_name(info.dtype).decode()}: {pixels[:16].hex()}")
+    spec, options = make("tz_image_spec", **shape), make("tz_write_options", cog=True)
+    options.codec.compression = tz.tz_compression_from_name(c.byref(lzw), b"LZW") and lzw.value
+    call(tz.tz_create, c.byref(writer), sys.argv[3].encode(), c.byref(spec), c.byref(options))
+    call(tz.tz_write_rows, writer, c.byref(into), None)
+    call(tz.tz_commit, writer, None)
+except OSError as error:
+    sys.exit(f"{sys.argv[2]}: {error}")
+finally:
+    tz.tz_writer_close(writer)
+    tz.tz_close(file)
