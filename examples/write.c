@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writes a hill of 2000 x 1500 pixels, row by row, as a GeoTIFF. */
+ * Writes a hill of 2000 x 1500 pixels, row by row, as a Cloud Optimized GeoTIFF: write [FILE]. The
+ * overviews are made of the rows as they pass; the file appears when it is complete. */
 #include <math.h>
 #include <stdio.h>
 #include <terrazzo/terrazzo.h>
@@ -17,12 +18,12 @@ static void make_row(float *row, int y)
 static tz_result write_hill(tz_writer *writer, tz_write_report **report, tz_error *err)
 {
     static float row[WIDTH];
-    const tz_buffer rows = {.struct_size = sizeof(tz_buffer),
-                            .data = row,
-                            .dtype = TZ_DTYPE_FLOAT32,
-                            .bands = 1,
-                            .height = 1,
-                            .width = WIDTH};
+    tz_buffer rows = TZ_BUFFER_INIT;
+    rows.data = row;
+    rows.dtype = TZ_DTYPE_FLOAT32;
+    rows.bands = 1;
+    rows.height = 1;
+    rows.width = WIDTH;
     for (int y = 0; y < HEIGHT; y++) {
         make_row(row, y);
         const tz_result result = tz_write_rows(writer, &rows, NULL, err);
@@ -46,10 +47,12 @@ int main(int argc, char **argv)
     spec.bands = 1;
     spec.dtype = TZ_DTYPE_FLOAT32;
     spec.geo = &geo;
+    tz_write_options options = TZ_WRITE_OPTIONS_INIT;
+    options.cog = true;
     tz_writer *writer = NULL;
     tz_write_report *report = NULL;
     tz_error err;
-    tz_result result = tz_create(&writer, path, &spec, NULL, &err);
+    tz_result result = tz_create(&writer, path, &spec, &options, &err);
     if (result == TZ_OK)
         result = write_hill(writer, &report, &err);
     tz_writer_close(writer);
@@ -57,7 +60,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
-    printf("%s: %llu bytes\n", path, (unsigned long long)report->file_size);
+    printf("%s: %llu bytes, %u levels\n", path, (unsigned long long)report->file_size,
+           report->levels);
     tz_write_report_free(report);
     return 0;
 }

@@ -34,6 +34,7 @@ for layout in LAYOUTS.split(";"):
 
 tz = c.CDLL(sys.argv[1])
 tz.tz_cause_name.restype = tz.tz_result_name.restype = tz.tz_dtype_name.restype = c.c_char_p
+tz.tz_compression_from_name.restype = c.c_bool
 tz.tz_dtype_size.restype, tz.tz_file_get_info.restype = c.c_size_t, c.POINTER(TYPES["tz_info"])
 
 
