@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads a file into memory of CUDA that this program allocates: cuda FILE [LIBRARY]. The memory is
- * a plain CUdeviceptr, as arrays of CuPy and PyTorch have it. The driver, libcuda.so.1 or LIBRARY,
- * is loaded at run time: no header of CUDA is needed. */
+ * Reads a file into CUDA memory of its own, a plain CUdeviceptr as arrays of CuPy and PyTorch have
+ * it: cuda FILE [LIBRARY]. The driver, libcuda.so.1 or LIBRARY, is loaded at run time. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,11 +30,10 @@ static bool load_driver(const char *path)
 static tz_result read_image(const tz_file *file, tz_device *device, tz_error *err)
 {
     const tz_info *info = tz_file_get_info(file);
-    const size_t count = (size_t)info->bands * info->height * info->width;
-    float pixel;
+    float last;
+    const size_t size = (size_t)info->bands * info->height * info->width * sizeof last;
     uintptr_t memory;
-    if (cuda.set_context(tz_device_get_context(device)) != 0 ||
-        cuda.allocate(&memory, count * sizeof pixel) != 0)
+    if (cuda.set_context(tz_device_get_context(device)) != 0 || cuda.allocate(&memory, size) != 0)
         return tz_error_set(err, TZ_ERR_DEVICE, TZ_CAUSE_DEVICE, TZ_NO_VALUE, "no memory");
     tz_buffer into = TZ_BUFFER_INIT;
     into.data = (void *)memory;
@@ -50,9 +48,8 @@ static tz_result read_image(const tz_file *file, tz_device *device, tz_error *er
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     how.device = device;
     const tz_result result = tz_read(&item, &how, NULL, err);
-    if (result == TZ_OK &&
-        cuda.copy_out(&pixel, memory + (count - 1) * sizeof pixel, sizeof pixel) == 0)
-        printf("the last of %zu samples is %g\n", count, (double)pixel);
+    if (result == TZ_OK && cuda.copy_out(&last, memory + size - sizeof last, sizeof last) == 0)
+        printf("the last of %zu samples is %g\n", size / sizeof last, (double)last);
     cuda.release(memory);
     return result;
 }
