@@ -18,9 +18,8 @@
 #include "terminal.h"
 #include "text.h"
 
-#define MIN_IS_WHITE  0
-#define PREMULTIPLIED 1                         /* of tag ExtraSamples */
-#define MAX_BANDS     (TZ_IMAGE_MAX_COLORS + 1) /* of a picture: CMYK and alpha */
+#define MIN_IS_WHITE 0
+#define MAX_BANDS    (TZ_IMAGE_MAX_COLORS + 1) /* of a picture: CMYK and alpha */
 /* The part of an encoder in the memory that memory.c reserves for the program. */
 #define ENCODER_RESERVE ((uint64_t)3 << 20)
 
@@ -217,13 +216,14 @@ static tz_image_options options_of(const request *r, const picture_settings *s)
     const tz_info *info = r->info;
     const uint32_t extra = info->extra_sample_count;
     const bool is_cast = r->settings->dtype == TZ_DTYPE_UINT8;
-    const bool has_bits =
-        r->dtype == info->dtype && info->sample_format == 1 && info->bits_per_sample < 32;
-    options.format = r->format == FORMAT_JPEG   ? TZ_IMAGE_JPEG
-                     : r->format == FORMAT_WEBP ? TZ_IMAGE_WEBP
-                                                : TZ_IMAGE_PNG;
+    const bool has_bits = r->dtype == info->dtype && info->sample_format == TZ_SAMPLE_FORMAT_UINT &&
+                          info->bits_per_sample < 32;
+    options.format = r->format == FORMAT_JPEG   ? TZ_IMAGE_FORMAT_JPEG
+                     : r->format == FORMAT_WEBP ? TZ_IMAGE_FORMAT_WEBP
+                                                : TZ_IMAGE_FORMAT_PNG;
     options.model = model_of(r);
-    options.premultiplied = extra > 0 && info->extra_samples[extra - 1] == PREMULTIPLIED;
+    options.premultiplied =
+        extra > 0 && info->extra_samples[extra - 1] == TZ_EXTRA_SAMPLE_PREMULTIPLIED;
     options.lossless = s->lossless;
     options.quality = s->quality;
     options.stretch = s->stretch == TZ_CHOICE_AUTO && is_cast ? TZ_CHOICE_NO : s->stretch;
@@ -240,7 +240,7 @@ static tz_image_options options_of(const request *r, const picture_settings *s)
 tz_result picture_plan(request *r, const picture_settings *s, tz_error *err)
 {
     const tz_image_options options = options_of(r, s);
-    const tz_buffer shape = {.struct_size = sizeof(tz_buffer),
+    const tz_buffer shape = {.struct_size = sizeof shape,
                              .dtype = r->dtype,
                              .bands = r->band_count,
                              .height = r->height,
@@ -317,7 +317,7 @@ tz_result picture_write(output *to, const request *r, const tz_buffer *pixels,
                         const tz_buffer *mask, const picture_settings *s, picture_stretch *done,
                         tz_error *err)
 {
-    picture_sink sink = {.base = {.write = put_pieces}, .to = to};
+    picture_sink sink = {.base = {.struct_size = sizeof(tz_sink), .write = put_pieces}, .to = to};
     tz_image_options options = options_of(r, s);
     tz_result result = measure_stretch(&options, done, r, pixels, mask, err);
     if (result == TZ_OK)
@@ -330,7 +330,7 @@ tz_result picture_render(unsigned char *rgba, const request *r, const tz_buffer 
                          tz_error *err)
 {
     tz_image_options options = options_of(r, s);
-    const tz_buffer to = {.struct_size = sizeof(tz_buffer),
+    const tz_buffer to = {.struct_size = sizeof to,
                           .data = rgba,
                           .dtype = TZ_DTYPE_UINT8,
                           .bands = 4,

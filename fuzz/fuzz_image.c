@@ -72,9 +72,9 @@ static void check_lossy(const tz_buffer *pixels, const tz_buffer *mask, tz_image
 {
     tz_memory file = {NULL, 0};
     tz_error err = {.result = TZ_OK};
-    options->format = wish % 2 == 0 ? TZ_IMAGE_JPEG : TZ_IMAGE_WEBP;
+    options->format = wish % 2 == 0 ? TZ_IMAGE_FORMAT_JPEG : TZ_IMAGE_FORMAT_WEBP;
     options->quality = wish / 2 % 101;
-    options->lossless = options->format == TZ_IMAGE_WEBP && wish >= 202;
+    options->lossless = options->format == TZ_IMAGE_FORMAT_WEBP && wish >= 202;
     options->effort = 0;
     const tz_result result = tz_image_encode(&file, pixels, mask, options, &err);
     if (result != TZ_OK)
@@ -90,7 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t rest_size = size - HEAD;
     static const uint8_t background[3] = {1, 128, 255};
     tz_image_options options = TZ_IMAGE_OPTIONS_INIT;
-    tz_buffer pixels = {.struct_size = sizeof(tz_buffer), .dtype = (tz_dtype)(data[0] % (TZ_DTYPE_COMPLEX_FLOAT64 + 1)),
+    tz_buffer pixels = {.struct_size = sizeof pixels,
+                        .dtype = (tz_dtype)(data[0] % (TZ_DTYPE_COMPLEX_FLOAT64 + 1)),
                         .bands = data[1] % 6,
                         .height = data[2] % MAX_SIDE + 1,
                         .width = data[3] % MAX_SIDE + 1};
@@ -112,13 +113,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.color_map = options.color_map_size > 0 ? map : NULL;
     options.ranges = ranges;
     options.range_count = data[7] & 16 ? colors : 0;
-    const tz_buffer flag_buffer = {.struct_size = sizeof(tz_buffer), .data = flags,
+    const tz_buffer flag_buffer = {.struct_size = sizeof flag_buffer,
+                                   .data = flags,
                                    .dtype = TZ_DTYPE_UINT8,
                                    .bands = data[9] & 1 ? 1 : pixels.bands,
                                    .height = pixels.height,
                                    .width = pixels.width};
     const tz_buffer *mask = data[9] & 2 ? &flag_buffer : NULL;
-    const tz_buffer to = {.struct_size = sizeof(tz_buffer), .data = rgba,
+    const tz_buffer to = {.struct_size = sizeof to,
+                          .data = rgba,
                           .dtype = TZ_DTYPE_UINT8,
                           .bands = 4,
                           .height = pixels.height,

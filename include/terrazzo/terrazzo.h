@@ -1992,13 +1992,12 @@ TZ_API const tz_library_info *tz_device_list_get_library(const tz_device_list *l
 
 /* The format of a file with a picture. */
 typedef enum tz_image_format {
-    TZ_IMAGE_PNG = 0,
-    TZ_IMAGE_JPEG = 1, /* without alpha; needs libjpeg */
-    TZ_IMAGE_WEBP = 2  /* needs libwebp */
+    TZ_IMAGE_FORMAT_PNG = 0,
+    TZ_IMAGE_FORMAT_JPEG = 1, /* without alpha; needs libjpeg */
+    TZ_IMAGE_FORMAT_WEBP = 2  /* needs libwebp */
 } tz_image_format;
 TZ_API const char *tz_image_format_name(tz_image_format format); /* "png", ...; never NULL */
-/* Finds the format of a name, "jpg" for JPEG among them, in any case of letters; false: unknown. */
-TZ_API bool tz_image_format_from_name(tz_image_format *out, const char *name);
+TZ_API bool tz_image_format_from_name(tz_image_format *out, const char *name); /* "jpg", too */
 
 /* The colours of the bands of pixels. A further band after them is alpha. */
 typedef enum tz_image_model {
@@ -2010,6 +2009,8 @@ typedef enum tz_image_model {
     TZ_IMAGE_MODEL_CMYK = 5   /* without a colour profile */
 } tz_image_model;
 #define TZ_IMAGE_MAX_COLORS 4
+TZ_API const char *tz_image_model_name(tz_image_model model); /* "rgb", ...; never NULL */
+TZ_API bool tz_image_model_from_name(tz_image_model *out, const char *name);
 
 /* The values of a band that are black and white; those beyond are clipped. Fixed layout. */
 typedef struct tz_image_range {

@@ -213,6 +213,17 @@ static const number_name verifications[] = {
     {TZ_VERIFY_SAMPLE, "sample"}, {TZ_VERIFY_ALL, "all"}, {TZ_VERIFY_NONE, "none"}, {0, NULL},
 };
 
+static const number_name image_formats[] = {
+    {TZ_IMAGE_FORMAT_PNG, "png"}, {TZ_IMAGE_FORMAT_JPEG, "jpeg"}, {TZ_IMAGE_FORMAT_JPEG, "jpg"}, {TZ_IMAGE_FORMAT_WEBP, "webp"},
+    {0, NULL},
+};
+
+static const number_name image_models[] = {
+    {TZ_IMAGE_MODEL_AUTO, "auto"}, {TZ_IMAGE_MODEL_GREY, "grey"}, {TZ_IMAGE_MODEL_GREY, "gray"},
+    {TZ_IMAGE_MODEL_INVERTED, "inverted"}, {TZ_IMAGE_MODEL_RGB, "rgb"},
+    {TZ_IMAGE_MODEL_YCBCR, "ycbcr"}, {TZ_IMAGE_MODEL_CMYK, "cmyk"}, {0, NULL},
+};
+
 static const number_name raster_types[] = {
     {TZ_RASTER_TYPE_UNDEFINED, "undefined"}, {TZ_RASTER_TYPE_AREA, "area"},
     {TZ_RASTER_TYPE_POINT, "point"}, {0, NULL},
@@ -242,6 +253,8 @@ NAMES_OF(tz_bigtiff, bigtiffs, "unknown")
 NAMES_OF(tz_choice, choices, "unknown")
 NAMES_OF(tz_jpeg_tables, jpeg_tables, "unknown")
 NAMES_OF(tz_verify, verifications, "unknown")
+NAMES_OF(tz_image_format, image_formats, "unknown")
+NAMES_OF(tz_image_model, image_models, "unknown")
 NAMES_OF(tz_raster_type, raster_types, "unknown")
 
 const char *tz_sidecar_name(uint32_t sidecar)

@@ -18,20 +18,6 @@ void tz_wrapped_list_deinit(tz_wrapped_list *list)
     tz_free(list->entries);
 }
 
-bool tz_pixel_buffer_set_strides(tz_pixel_buffer *buffer)
-{
-    if (buffer->band_stride != 0 || buffer->row_stride != 0 || buffer->column_stride != 0)
-        return true;
-    const uint64_t row = tz_mul_capped(tz_dtype_size(buffer->dtype), buffer->width);
-    const uint64_t band = tz_mul_capped(row, buffer->height);
-    if (tz_mul_capped(band, buffer->bands) > INT64_MAX)
-        return false;
-    buffer->column_stride = (int64_t)tz_dtype_size(buffer->dtype);
-    buffer->row_stride = (int64_t)row;
-    buffer->band_stride = (int64_t)band;
-    return true;
-}
-
 /* Finds the wrapper of a handle, or makes one. size 0: all bytes from the handle on, for any buffer
  * there. */
 static tz_result wrap_once(tz_device_memory **out, tz_device *device, void *handle, uint64_t size,

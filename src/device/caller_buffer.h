@@ -30,8 +30,4 @@ tz_result tz_caller_buffer_enter(tz_pixel_buffer *out, const tz_buffer *given, c
 /* Returns the buffer as callers see it. */
 tz_buffer tz_caller_buffer_show(const tz_pixel_buffer *buffer);
 
-/* Sets the strides of a buffer in which all are 0: packed, band after band. Returns false if they
- * do not fit their type. */
-bool tz_pixel_buffer_set_strides(tz_pixel_buffer *buffer);
-
 #endif

@@ -19,56 +19,11 @@ enum { DEFAULT_QUALITY = 75, MAX_QUALITY = 100, MAX_BITS = 32, RGBA = 4 };
 #define PROGRESS_BYTES ((uint64_t)1 << 20) /* pixels between two calls of the callback */
 
 static const tz_image_encoder *const encoders[] = {
-    [TZ_IMAGE_PNG] = &tz_image_encoder_png,
-    [TZ_IMAGE_JPEG] = &tz_image_encoder_jpeg,
-    [TZ_IMAGE_WEBP] = &tz_image_encoder_webp,
+    [TZ_IMAGE_FORMAT_PNG] = &tz_image_encoder_png,
+    [TZ_IMAGE_FORMAT_JPEG] = &tz_image_encoder_jpeg,
+    [TZ_IMAGE_FORMAT_WEBP] = &tz_image_encoder_webp,
 };
 #define FORMATS (sizeof encoders / sizeof encoders[0])
-
-/* ---------------------------------------------------------------------------------------------
- * Names
- * ------------------------------------------------------------------------------------------ */
-
-static const struct {
-    const char *name; /* the first of a format is its own */
-    tz_image_format format;
-} format_names[] = {
-    {"png", TZ_IMAGE_PNG},
-    {"jpeg", TZ_IMAGE_JPEG},
-    {"webp", TZ_IMAGE_WEBP},
-    {"jpg", TZ_IMAGE_JPEG},
-};
-#define FORMAT_NAMES (sizeof format_names / sizeof format_names[0])
-
-const char *tz_image_format_name(tz_image_format format)
-{
-    for (size_t i = 0; i < FORMAT_NAMES; i++)
-        if (format_names[i].format == format)
-            return format_names[i].name;
-    return "unknown";
-}
-
-/* Compares a name with one in lower case. The letters of a locale do not matter. */
-static bool is_same_name(const char *name, const char *lower)
-{
-    for (; *name != '\0'; name++, lower++) {
-        const char letter = *name >= 'A' && *name <= 'Z' ? (char)(*name - 'A' + 'a') : *name;
-        if (letter != *lower)
-            return false;
-    }
-    return *lower == '\0';
-}
-
-bool tz_image_format_from_name(tz_image_format *out, const char *name)
-{
-    for (size_t i = 0; name && i < FORMAT_NAMES; i++) {
-        if (is_same_name(name, format_names[i].name)) {
-            *out = format_names[i].format;
-            return true;
-        }
-    }
-    return false;
-}
 
 /* ---------------------------------------------------------------------------------------------
  * Options
@@ -219,9 +174,11 @@ tz_result tz_image_write(tz_sink *sink, const tz_buffer *pixels, const tz_buffer
                          const tz_image_options *options, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
-    if (!sink || !sink->write)
-        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "the sink is NULL or cannot write");
+    if (!sink)
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "the sink is NULL");
+    TZ_TRY(tz_sink_check_struct(sink, &ctx));
+    if (!sink->write)
+        return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "the sink cannot write");
     return write_image(sink, pixels, mask, options, &ctx);
 }
 
@@ -264,7 +221,7 @@ tz_result tz_image_render(const tz_buffer *rgba, const tz_buffer *pixels, const 
     TZ_TRY(copy_options(&options, given, &ctx));
     TZ_TRY(tz_picture_init(&p, pixels, mask, &options, &ctx));
     TZ_TRY(check_data(&p, &ctx));
-    TZ_TRY(tz_picture_copy_buffer(&to, rgba, "the rendered picture", &ctx));
+    TZ_TRY(tz_picture_copy_buffer(&to, rgba, "rgba", &ctx));
     if (!to.data || to.dtype != TZ_DTYPE_UINT8 || to.bands != RGBA || to.width != p.pixels.width ||
         to.height != p.pixels.height)
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),

@@ -28,41 +28,33 @@ static tz_result fail_image_arg(const tz_context *ctx, uint64_t expected, uint64
  * ------------------------------------------------------------------------------------------ */
 
 /* The only place that knows where the memory of a buffer is. */
-tz_result tz_picture_copy_buffer(tz_pixel_buffer *out, const tz_buffer *given, const char *what,
+tz_result tz_picture_copy_buffer(tz_pixel_buffer *out, const tz_buffer *given, const char *argument,
                                  const tz_context *ctx)
 {
-    tz_buffer b = TZ_BUFFER_INIT;
+    tz_buffer whole = TZ_BUFFER_INIT;
     if (!given)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s is NULL", what);
-    TZ_TRY(tz_copy_struct(&b, sizeof b, given, what, "TZ_BUFFER_INIT", ctx));
-    *out = (tz_pixel_buffer){.data = b.data ? (uint8_t *)b.data + b.offset : NULL,
-                             .dtype = b.dtype,
-                             .bands = b.bands,
-                             .height = b.height,
-                             .width = b.width,
-                             .band_stride = b.band_stride,
-                             .row_stride = b.row_stride,
-                             .column_stride = b.column_stride};
-    if (b.memory != TZ_MEMORY_KIND_HOST)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s is NULL", argument);
+    TZ_TRY(tz_copy_struct(&whole, sizeof whole, given, argument, "TZ_BUFFER_INIT", ctx));
+    if (whole.memory != TZ_MEMORY_KIND_HOST)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "%s is in device memory; pictures are made in host memory", what);
-    const size_t size = tz_dtype_size(out->dtype);
-    if (size == 0 || out->dtype >= TZ_DTYPE_COMPLEX_INT16)
+                       "%s is in device memory; pictures are made in host memory", argument);
+    *out = (tz_pixel_buffer){.data = whole.data ? (uint8_t *)whole.data + whole.offset : NULL,
+                             .dtype = whole.dtype,
+                             .bands = whole.bands,
+                             .height = whole.height,
+                             .width = whole.width,
+                             .band_stride = whole.band_stride,
+                             .row_stride = whole.row_stride,
+                             .column_stride = whole.column_stride};
+    if (tz_dtype_size(out->dtype) == 0 || out->dtype >= TZ_DTYPE_COMPLEX_INT16)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
-                       "%s is of type %s; a picture is made of real numbers", what,
+                       "%s is of type %s; a picture is made of real numbers", argument,
                        tz_dtype_name(out->dtype));
     if (out->width == 0 || out->height == 0)
-        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s is empty", what);
-    if (out->band_stride != 0 || out->row_stride != 0 || out->column_stride != 0)
-        return TZ_OK;
-    const uint64_t row = tz_mul_capped(out->width, size);
-    const uint64_t band = tz_mul_capped(row, out->height);
-    if (tz_mul_capped(band, out->bands) > INT64_MAX)
+        return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s is empty", argument);
+    if (!tz_pixel_buffer_set_strides(out))
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(), "%s is larger than memory",
-                       what);
-    out->column_stride = (int64_t)size;
-    out->row_stride = (int64_t)row;
-    out->band_stride = (int64_t)band;
+                       argument);
     return TZ_OK;
 }
 
@@ -70,7 +62,7 @@ static tz_result copy_mask(tz_picture *p, const tz_buffer *mask, const tz_contex
 {
     if (!mask)
         return TZ_OK;
-    TZ_TRY(tz_picture_copy_buffer(&p->mask, mask, "the mask", ctx));
+    TZ_TRY(tz_picture_copy_buffer(&p->mask, mask, "mask", ctx));
     if (!p->mask.data)
         return fail_image_arg(ctx, TZ_NO_VALUE, TZ_NO_VALUE, "the mask has no memory");
     if (p->mask.dtype != TZ_DTYPE_UINT8)
@@ -146,7 +138,7 @@ tz_result tz_picture_init(tz_picture *p, const tz_buffer *pixels, const tz_buffe
                           const tz_image_options *options, const tz_context *ctx)
 {
     *p = (tz_picture){.options = options};
-    TZ_TRY(tz_picture_copy_buffer(&p->pixels, pixels, "the buffer of pixels", ctx));
+    TZ_TRY(tz_picture_copy_buffer(&p->pixels, pixels, "pixels", ctx));
     TZ_TRY(copy_mask(p, mask, ctx));
     TZ_TRY(set_model(p, ctx));
     p->flat = options->background != NULL;

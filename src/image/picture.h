@@ -36,8 +36,8 @@ typedef struct tz_picture {
 } tz_picture;
 
 /* Copies a buffer of the caller, which is in host memory and of real numbers, and sets its strides
- * if it has none. what: "the mask", for messages. given may be NULL, which is an error. */
-tz_result tz_picture_copy_buffer(tz_pixel_buffer *out, const tz_buffer *given, const char *what,
+ * if it has none. argument: its name, for messages. given may be NULL, which is an error. */
+tz_result tz_picture_copy_buffer(tz_pixel_buffer *out, const tz_buffer *given, const char *argument,
                                  const tz_context *ctx);
 
 /* Sets the members that pixels and options alone decide, without looking at samples. options is

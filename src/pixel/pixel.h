@@ -30,6 +30,10 @@ static inline bool tz_pixel_buffer_exists(const tz_pixel_buffer *buffer)
     return buffer->data || buffer->memory;
 }
 
+/* Sets the strides of a buffer in which all are 0: packed, band after band. Returns false if they
+ * do not fit their type. */
+bool tz_pixel_buffer_set_strides(tz_pixel_buffer *buffer);
+
 /* Returns the address of a sample in a buffer with resolved strides. */
 static inline uint8_t *tz_buffer_at(const tz_pixel_buffer *buffer, uint32_t band, int64_t row,
                                     int64_t column)

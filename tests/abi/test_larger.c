@@ -180,6 +180,15 @@ static tz_result write_with(const tz_image_spec *spec, const tz_write_options *o
     return result;
 }
 
+static tz_result pass_image_options(void *given, tz_error *err)
+{
+    const tz_buffer rows = make_rows();
+    tz_memory file = {NULL, 0};
+    const tz_result result = tz_image_encode(&file, &rows, NULL, given, err);
+    tz_memory_free(&file);
+    return result;
+}
+
 static tz_result pass_image_spec(void *given, tz_error *err)
 {
     return write_with(given, NULL, err);
@@ -454,6 +463,7 @@ static const sized_struct structs[] = {
     OPTIONAL(tz_device_options, pass_device_options),
     OPTIONAL(tz_dlpack_options, pass_dlpack_options),
     OPTIONAL(tz_geo, pass_geo),
+    OPTIONAL(tz_image_options, pass_image_options),
     ROW(tz_image_spec, pass_image_spec, fill_image_spec, offsetof(tz_image_spec, bits_per_sample)),
     ARRAY(tz_item, pass_items, fill_item, offsetof(tz_item, into_mask)),
     OPTIONAL(tz_limits, pass_limits),

@@ -11,7 +11,7 @@
 enum { WIDTH = 5, HEIGHT = 3, COUNT = WIDTH * HEIGHT };
 
 static const char *const features[] = {
-    [TZ_IMAGE_PNG] = NULL, [TZ_IMAGE_JPEG] = "jpeg", [TZ_IMAGE_WEBP] = "webp"};
+    [TZ_IMAGE_FORMAT_PNG] = NULL, [TZ_IMAGE_FORMAT_JPEG] = "jpeg", [TZ_IMAGE_FORMAT_WEBP] = "webp"};
 
 static bool is_built(tz_image_format format)
 {
@@ -48,17 +48,17 @@ static void assert_pixel(const png_image *image, size_t index, const uint8_t *ex
 static void formats_have_names(void **state)
 {
     (void)state;
-    tz_image_format format = TZ_IMAGE_PNG;
-    assert_string_equal(tz_image_format_name(TZ_IMAGE_PNG), "png");
-    assert_string_equal(tz_image_format_name(TZ_IMAGE_JPEG), "jpeg");
-    assert_string_equal(tz_image_format_name(TZ_IMAGE_WEBP), "webp");
+    tz_image_format format = TZ_IMAGE_FORMAT_PNG;
+    assert_string_equal(tz_image_format_name(TZ_IMAGE_FORMAT_PNG), "png");
+    assert_string_equal(tz_image_format_name(TZ_IMAGE_FORMAT_JPEG), "jpeg");
+    assert_string_equal(tz_image_format_name(TZ_IMAGE_FORMAT_WEBP), "webp");
     assert_string_equal(tz_image_format_name((tz_image_format)9), "unknown");
     assert_true(tz_image_format_from_name(&format, "WebP"));
-    assert_int_equal(format, TZ_IMAGE_WEBP);
+    assert_int_equal(format, TZ_IMAGE_FORMAT_WEBP);
     assert_true(tz_image_format_from_name(&format, "JPG"));
-    assert_int_equal(format, TZ_IMAGE_JPEG);
+    assert_int_equal(format, TZ_IMAGE_FORMAT_JPEG);
     assert_true(tz_image_format_from_name(&format, "png"));
-    assert_int_equal(format, TZ_IMAGE_PNG);
+    assert_int_equal(format, TZ_IMAGE_FORMAT_PNG);
     assert_false(tz_image_format_from_name(&format, "pngs"));
     assert_false(tz_image_format_from_name(&format, "pn"));
     assert_false(tz_image_format_from_name(&format, ""));
@@ -250,10 +250,10 @@ static void jpeg_refuses_transparent_pixels(void **state)
     tz_memory file = {NULL, 0};
     tz_error err;
     tz_image_options options = TZ_IMAGE_OPTIONS_INIT;
-    options.format = TZ_IMAGE_JPEG;
+    options.format = TZ_IMAGE_FORMAT_JPEG;
     memset(data, 255, sizeof data);
     const tz_buffer pixels = planes(data, TZ_DTYPE_UINT8, 4);
-    if (!is_built(TZ_IMAGE_JPEG)) {
+    if (!is_built(TZ_IMAGE_FORMAT_JPEG)) {
         assert_int_equal(tz_image_encode(&file, &pixels, NULL, &options, &err), TZ_ERR_UNSUPPORTED);
         assert_non_null(strstr(err.message, "libjpeg"));
         return;
@@ -404,6 +404,9 @@ static void wrong_arguments_are_refused(void **state)
     REFUSED(options.color_map, map); /* without a size */
     REFUSED(pixels.data, NULL);
     REFUSED(pixels.memory, TZ_MEMORY_KIND_CUDA);
+    REFUSED(pixels.memory, TZ_MEMORY_KIND_DEVICE);
+    REFUSED(pixels.memory, (tz_memory_kind)4);
+    REFUSED(pixels.struct_size, 1);
     REFUSED(pixels.dtype, TZ_DTYPE_NONE);
     REFUSED(pixels.dtype, TZ_DTYPE_COMPLEX_FLOAT32);
     REFUSED(pixels.bands, 0);
@@ -411,7 +414,7 @@ static void wrong_arguments_are_refused(void **state)
     REFUSED(pixels.width, 0);
     REFUSED(pixels.height, 0);
     REFUSED(mask.data, NULL);
-    REFUSED(mask.memory, TZ_MEMORY_KIND_DEVICE);
+    REFUSED(mask.memory, TZ_MEMORY_KIND_OPENCL);
     REFUSED(mask.dtype, TZ_DTYPE_INT8);
     REFUSED(mask.bands, 2);
     REFUSED(mask.width, WIDTH - 1);
@@ -436,12 +439,12 @@ static void formats_have_a_greatest_size(void **state)
 {
     (void)state;
     static const uint32_t sides[] = {INT32_MAX, 65500, 16383};
-    for (tz_image_format format = TZ_IMAGE_PNG; format <= TZ_IMAGE_WEBP; format++) {
+    for (tz_image_format format = TZ_IMAGE_FORMAT_PNG; format <= TZ_IMAGE_FORMAT_WEBP; format++) {
         tz_image_options options = TZ_IMAGE_OPTIONS_INIT;
         uint64_t bytes = 0;
         tz_error err;
         options.format = format;
-        tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+        tz_buffer pixels = {.struct_size = sizeof pixels,
                             .dtype = TZ_DTYPE_UINT8,
                             .bands = 1,
                             .height = 1,
@@ -487,7 +490,7 @@ static void every_allocation_may_fail(void **state)
         options.stretch = which == 4 ? TZ_CHOICE_AUTO : TZ_CHOICE_YES;
         options.color_map = which >= 3 ? map : NULL;
         options.color_map_size = which >= 3 ? 256 : 0;
-        const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+        const tz_buffer pixels = {.struct_size = sizeof pixels,
                                   .data = data,
                                   .dtype = TZ_DTYPE_UINT8,
                                   .bands = which >= 3 ? 1 : 3,
@@ -543,20 +546,21 @@ static void every_write_may_fail(void **state)
     (void)state;
     enum { SIDE = 300 }; /* several buffers of 64 KiB */
     uint8_t *data = make_picture(SIDE);
-    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+    const tz_buffer pixels = {.struct_size = sizeof pixels,
                               .data = data,
                               .dtype = TZ_DTYPE_UINT8,
                               .bands = 3,
                               .height = SIDE,
                               .width = SIDE};
-    for (tz_image_format format = TZ_IMAGE_PNG; format <= TZ_IMAGE_WEBP; format++) {
+    for (tz_image_format format = TZ_IMAGE_FORMAT_PNG; format <= TZ_IMAGE_FORMAT_WEBP; format++) {
         tz_image_options options = TZ_IMAGE_OPTIONS_INIT;
         options.format = format;
-        options.quality = format == TZ_IMAGE_PNG ? 0 : 100;
+        options.quality = format == TZ_IMAGE_FORMAT_PNG ? 0 : 100;
         tz_result result = is_built(format) ? TZ_ERR_IO : TZ_OK;
         int writes = 0;
         for (; result != TZ_OK; writes++) {
-            failing_sink sink = {.base = {.write = write_or_fail}, .left = writes};
+            failing_sink sink = {.base = {.struct_size = sizeof(tz_sink), .write = write_or_fail},
+                                 .left = writes};
             tz_error err;
             result = tz_image_write(&sink.base, &pixels, NULL, &options, &err);
             if (result == TZ_OK)
@@ -565,7 +569,7 @@ static void every_write_may_fail(void **state)
             assert_non_null(strstr(err.message, "the disk is full"));
         }
         if (is_built(format))
-            assert_true(writes > (format == TZ_IMAGE_WEBP ? 0 : 2));
+            assert_true(writes > (format == TZ_IMAGE_FORMAT_WEBP ? 0 : 2));
     }
     free(data);
 }
@@ -585,7 +589,7 @@ static void progress_may_cancel(void **state)
     tz_memory file = {NULL, 0};
     tz_error err;
     tz_image_options options = TZ_IMAGE_OPTIONS_INIT;
-    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+    const tz_buffer pixels = {.struct_size = sizeof pixels,
                               .data = data,
                               .dtype = TZ_DTYPE_UINT8,
                               .bands = 1,

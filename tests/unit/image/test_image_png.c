@@ -145,7 +145,7 @@ static int64_t peak_of(uint32_t height, uint32_t width, uint64_t *planned)
 {
     uint8_t *row = calloc(4, width);
     tz_buffer buffer = interleaved(row, 4, height, width);
-    tz_sink sink = {.write = count_bytes};
+    tz_sink sink = {.struct_size = sizeof sink, .write = count_bytes};
     assert_non_null(row);
     buffer.row_stride = 0;
     assert_int_equal(tz_plan_image(planned, &buffer, NULL, NULL), TZ_OK);

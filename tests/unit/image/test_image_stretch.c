@@ -97,7 +97,7 @@ static void ranks_are_exact_for_every_type_and_count(void **state)
                     if (flags[i] != 0)
                         valid[kept++] = value;
                 }
-                const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+                const tz_buffer pixels = {.struct_size = sizeof pixels,
                                           .data = samples,
                                           .dtype = types[t].dtype,
                                           .bands = 1,
@@ -115,7 +115,7 @@ static void half_floats_too(void **state)
 {
     (void)state;
     uint16_t halves[] = {0x3C00, 0xC000, 0x7C00, 0x7E00, 0x0001}; /* 1, -2, infinity, NaN, 2^-24 */
-    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+    const tz_buffer pixels = {.struct_size = sizeof pixels,
                               .data = halves,
                               .dtype = TZ_DTYPE_FLOAT16,
                               .bands = 1,
@@ -128,7 +128,7 @@ static void infinities_and_nan_do_not_count(void **state)
 {
     (void)state;
     double values[] = {NAN, 5, INFINITY, 7, -INFINITY, -0.0};
-    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+    const tz_buffer pixels = {.struct_size = sizeof pixels,
                               .data = values,
                               .dtype = TZ_DTYPE_FLOAT64,
                               .bands = 1,
@@ -145,7 +145,7 @@ static void rare_values_count_if_most_are_the_same(void **state)
     static uint16_t values[1000];
     for (size_t i = 0; i < 1000; i++)
         values[i] = i == 500 ? 9 : 7;
-    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+    const tz_buffer pixels = {.struct_size = sizeof pixels,
                               .data = values,
                               .dtype = TZ_DTYPE_UINT16,
                               .bands = 1,
@@ -161,7 +161,7 @@ static void of_a_large_picture_every_nth_pixel_counts(void **state)
     (void)state;
     uint8_t *values = calloc(1000, 900);
     assert_non_null(values);
-    const tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+    const tz_buffer pixels = {.struct_size = sizeof pixels,
                               .data = values,
                               .dtype = TZ_DTYPE_UINT8,
                               .bands = 1,
@@ -192,7 +192,7 @@ static void types_and_the_extent_choose_if_there_is_a_stretch(void **state)
     static const uint16_t map[3 * 256] = {0};
     uint8_t bytes[12] = {50, 113};
     tz_image_options options = TZ_IMAGE_OPTIONS_INIT;
-    tz_buffer pixels = {.struct_size = sizeof(tz_buffer),
+    tz_buffer pixels = {.struct_size = sizeof pixels,
                         .data = bytes,
                         .dtype = TZ_DTYPE_UINT8,
                         .bands = 1,
