@@ -33,7 +33,7 @@ typedef struct request_settings {
     bool has_bbox;
     double bbox[4];       /* x and y of the least, x and y of the greatest corner */
     const char *bbox_crs; /* NULL: the file's */
-    const char *bands; /* a valid list; NULL: all */
+    const char *bands;    /* a valid list; NULL: all */
     bool has_level;
     uint32_t level;
     bool has_size;

@@ -519,6 +519,12 @@ typedef struct tz_item {
     uint32_t band_count;
     const tz_buffer *into;
     const tz_buffer *into_mask;
+    uint32_t grid_width;
+    uint32_t grid_height;
+    uint32_t grid_column;
+    uint32_t grid_row;
+    const double *scales;
+    const double *offsets;
 } tz_item;
 #define TZ_ITEM_INIT TZ_INIT(tz_item)
 TZ_API void tz_item_init(tz_item *item, size_t size);
@@ -619,6 +625,22 @@ TZ_API TZ_NODISCARD tz_result tz_read_report_add(tz_read_report **sum, const tz_
 TZ_API TZ_NODISCARD tz_result tz_read_batch(const tz_item *items, size_t count,
                                             const tz_read_options *how, tz_read_report **report,
                                             tz_error *err);
+typedef struct tz_read_shape {
+    size_t struct_size;
+    uint32_t level;
+    bool resampled;
+    tz_window window;
+    tz_dtype dtype;
+    uint32_t bands;
+    uint32_t height;
+    uint32_t width;
+    bool has_transform;
+    double transform[6];
+} tz_read_shape;
+#define TZ_READ_SHAPE_INIT TZ_INIT(tz_read_shape)
+TZ_API void tz_read_shape_init(tz_read_shape *shape, size_t size);
+TZ_API TZ_NODISCARD tz_result tz_read_resolve(tz_read_shape *out, const tz_item *item,
+                                              const tz_read_options *how, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_read(const tz_item *item, const tz_read_options *how,
                                       tz_read_report **report, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_plan_read(tz_read_report **report, const tz_item *items,
@@ -1202,6 +1224,62 @@ TZ_API void tz_device_list_free(tz_device_list *list);
 TZ_API const tz_device_info *tz_device_list_get_device(const tz_device_list *list, size_t index);
 TZ_API const tz_driver_info *tz_device_list_get_driver(const tz_device_list *list, size_t index);
 TZ_API const tz_library_info *tz_device_list_get_library(const tz_device_list *list, size_t index);
+typedef enum tz_image_format {
+    TZ_IMAGE_FORMAT_PNG = 0,
+    TZ_IMAGE_FORMAT_JPEG = 1,
+    TZ_IMAGE_FORMAT_WEBP = 2
+} tz_image_format;
+TZ_API const char *tz_image_format_name(tz_image_format format);
+TZ_API bool tz_image_format_from_name(tz_image_format *out, const char *name);
+typedef enum tz_image_model {
+    TZ_IMAGE_MODEL_AUTO = 0,
+    TZ_IMAGE_MODEL_GREY = 1,
+    TZ_IMAGE_MODEL_INVERTED = 2,
+    TZ_IMAGE_MODEL_RGB = 3,
+    TZ_IMAGE_MODEL_YCBCR = 4,
+    TZ_IMAGE_MODEL_CMYK = 5
+} tz_image_model;
+#define TZ_IMAGE_MAX_COLORS 4
+TZ_API const char *tz_image_model_name(tz_image_model model);
+TZ_API bool tz_image_model_from_name(tz_image_model *out, const char *name);
+typedef struct tz_image_range {
+    double low;
+    double high;
+} tz_image_range;
+typedef struct tz_image_options {
+    size_t struct_size;
+    tz_image_format format;
+    tz_image_model model;
+    bool premultiplied;
+    bool lossless;
+    uint32_t quality;
+    int32_t effort;
+    tz_choice stretch;
+    uint32_t bits;
+    uint32_t range_count;
+    const tz_image_range *ranges;
+    const uint16_t *color_map;
+    uint32_t color_map_size;
+    const uint8_t *background;
+    tz_progress progress;
+} tz_image_options;
+#define TZ_IMAGE_OPTIONS_INIT TZ_INIT(tz_image_options)
+TZ_API void tz_image_options_init(tz_image_options *options, size_t size);
+TZ_API TZ_NODISCARD tz_result tz_image_encode(tz_memory *out, const tz_buffer *pixels,
+                                              const tz_buffer *mask,
+                                              const tz_image_options *options, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_image_write(tz_sink *sink, const tz_buffer *pixels,
+                                             const tz_buffer *mask, const tz_image_options *options,
+                                             tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_image_render(const tz_buffer *rgba, const tz_buffer *pixels,
+                                              const tz_buffer *mask,
+                                              const tz_image_options *options, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_image_measure(tz_image_range *ranges, uint32_t *count,
+                                               const tz_buffer *pixels, const tz_buffer *mask,
+                                               const tz_image_options *options, tz_error *err);
+TZ_API void tz_color_map_to_rgb(uint8_t *rgb, const uint16_t *color_map, uint32_t size);
+TZ_API TZ_NODISCARD tz_result tz_plan_image(uint64_t *host_bytes, const tz_buffer *pixels,
+                                            const tz_image_options *options, tz_error *err);
 typedef struct tz_crs tz_crs;
 TZ_API TZ_NODISCARD tz_result tz_crs_create(tz_crs **out, const char *definition, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_crs_from_file(tz_crs **out, const tz_file *file, tz_error *err);

@@ -107,8 +107,8 @@ static tz_result warn_unused_options(const tz_image *image, const tz_context *ct
 static tz_encode_options encode_choice_from_options(const tz_codec_options *options, bool on_device)
 {
     const tz_codec *codec = tz_codec_find((uint16_t)options->compression);
-    const bool default_lossless =
-        codec && codec->is_lossless_by_default && codec->infos[0].compression == options->compression;
+    const bool default_lossless = codec && codec->is_lossless_by_default &&
+                                  codec->infos[0].compression == options->compression;
     /* A device without an effort to follow uses the class of efforts that devices have. */
     const bool by_device = on_device && options->compression == TZ_COMPRESSION_DEFLATE;
     return (tz_encode_options){
@@ -264,8 +264,7 @@ tz_result tz_image_resolve_encoding(tz_image *image, const tz_context *ctx)
         .fill_order = TZ_FILL_ORDER_HIGH_FIRST,
         .lerc_compression = codec->compression == TZ_COMPRESSION_LERC ? codec->lerc_compression : 0,
         .big_endian = image->options.big_endian,
-        .alpha = !by_band && extras > 0 &&
-                 spec->extra_samples[extras - 1] == TZ_EXTRA_SAMPLE_ALPHA,
+        .alpha = !by_band && extras > 0 && spec->extra_samples[extras - 1] == TZ_EXTRA_SAMPLE_ALPHA,
     };
     image->choice = encode_choice_from_options(codec, image->options.device != NULL);
     TZ_TRY(warn_unused_options(image, ctx));

@@ -392,7 +392,8 @@ static void a_source_that_changes_is_noticed(void **state)
     assert_int_equal(tz_tile_spans(&span, file, 0, false, 0, 1, &err), TZ_ERR_CHANGED);
     assert_int_equal(err.cause, TZ_CAUSE_CHANGED);
     assert_int_equal(tz_tile_locate(&span, file, 0, false, 0, &err), TZ_ERR_CHANGED);
-    assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL, &err),
+                     TZ_ERR_CHANGED);
     assert_int_equal(tz_cog_problems(&problems, file, &err), TZ_ERR_CHANGED);
     assert_int_equal(tz_tag_read(data, sizeof data, file, &tag, &err), TZ_ERR_CHANGED);
     assert_int_equal(tz_tag_get(&tag, file, tz_file_get_level(file, 0)->ifd_offset, 0, &err),

@@ -77,7 +77,8 @@ static void spans_beyond_the_table_are_refused(void **state)
         assert_int_equal(tz_tile_spans(span, file, 0, true, 0, 1, &err), TZ_ERR_ARG);
         assert_int_equal(tz_tile_locate(span, file, UINT32_MAX, false, 0, &err), TZ_ERR_ARG);
         uint64_t bytes, sparse;
-        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 1, false, NULL, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 1, false, NULL, &err),
+                         TZ_ERR_ARG);
         assert_int_equal(tz_tile_spans(span, file, 0, false, 3000, 0, &err), TZ_OK);
         check_done(file, b);
     }
