@@ -574,6 +574,45 @@ static void bad_tiles_of_parts_are_those_of_the_whole(void **state)
     }
 }
 
+/* Validity by a mask of the file, and by alpha; some pixels of both are 0. */
+static void masks_of_parts_are_those_of_the_whole(void **state)
+{
+    (void)state;
+    static const uint32_t band = 1;
+    for (int method = TZ_RESAMPLING_NEAREST; method <= TZ_RESAMPLING_MEDIAN; method++) {
+        for (int alpha = 0; alpha < 2; alpha++) {
+            tb_spec spec = tiled;
+            spec.bits = 8;
+            tb *b = make_image(TB_CLASSIC, spec);
+            if (alpha) {
+                TB_SHORTS(b, 0, TZ_TAG_EXTRA_SAMPLES, 0, TZ_EXTRA_SAMPLE_ALPHA);
+            } else {
+                tb_spec mask = b->ifds[0].spec;
+                mask.samples = 1;
+                mask.tile_bytes /= 3;
+                mask.photometric = 4;
+                mask.subfile = 4;
+                b->ifds[tb_image(b, &mask)].spec = mask;
+            }
+            image i = open_built(b);
+            assert_int_equal(tz_file_get_mask(i.file, 0) != NULL, !alpha);
+            tz_read_options how = TZ_READ_OPTIONS_INIT;
+            how.resampling = (tz_resampling)method;
+            check_parts((plain_item){.file = i.file,
+                                     .bands = &band,
+                                     .band_count = 1,
+                                     .into = {.width = 41, .height = 60}},
+                        &how, true);
+            check_parts((plain_item){.file = i.file,
+                                     .bands = &band,
+                                     .band_count = 1,
+                                     .into = {.width = 50, .height = 41}},
+                        &how, true);
+            close_image(&i);
+        }
+    }
+}
+
 static void every_allocation_fails_in_turn(void **state)
 {
     (void)state;
@@ -619,6 +658,7 @@ int main(void)
         cmocka_unit_test(parts_of_what_is_not_resampled),
         cmocka_unit_test(a_part_reads_its_own_tiles_only),
         cmocka_unit_test(parts_beyond_the_grid_are_errors),
+        cmocka_unit_test(masks_of_parts_are_those_of_the_whole),
         cmocka_unit_test(bad_tiles_of_parts_are_those_of_the_whole),
         cmocka_unit_test(every_allocation_fails_in_turn),
     };
