@@ -432,7 +432,11 @@ tz_result tz_read_request_begin(tz_read_request *out, tz_located_item *located, 
     if (item->mask && (item->scales || item->offsets))
         return fail_arg(&at_level, "the samples of a mask have no scale and offset", TZ_NO_VALUE,
                         TZ_NO_VALUE);
-    *located = (tz_located_item){.turn = turned, .shape = *given, .window = window};
+    *located = (tz_located_item){.turn = turned,
+                                 .width = given->width,
+                                 .height = given->height,
+                                 .ifd = given->ifd,
+                                 .window = window};
     return TZ_OK;
 }
 
@@ -442,7 +446,7 @@ tz_result tz_read_request_end(tz_read_request *request, const tz_located_item *l
 {
     const tz_window *window = &located->window;
     tz_context at_level = *ctx;
-    at_level.ifd = located->shape.ifd;
+    at_level.ifd = located->ifd;
     turn_buffer(&request->into, located->turn);
     turn_buffer(&request->mask, located->turn);
     TZ_TRY(set_grid(request, item, located->turn, &at_level));
@@ -450,8 +454,8 @@ tz_result tz_read_request_end(tz_read_request *request, const tz_located_item *l
         request->level = choose_level(request, window);
         TZ_TRY(tz_file_layer(item->file, request->level, false, ctx, &request->layer));
     }
-    const double sx = (double)request->layer.shape.width / located->shape.width;
-    const double sy = (double)request->layer.shape.height / located->shape.height;
+    const double sx = (double)request->layer.shape.width / located->width;
+    const double sy = (double)request->layer.shape.height / located->height;
     request->x0 = (double)window->column * sx;
     request->y0 = (double)window->row * sy;
     request->x1 = (double)(window->column + window->width) * sx;
@@ -470,7 +474,7 @@ tz_result tz_read_request_make(tz_read_request *out, const tz_item *item,
     tz_located_item located;
     tz_context at_level = *ctx;
     TZ_TRY(tz_read_request_begin(out, &located, item, how, ctx));
-    at_level.ifd = located.shape.ifd;
+    at_level.ifd = located.ifd;
     TZ_TRY(set_buffers(out, item, how, wrapped, &at_level));
     return tz_read_request_end(out, &located, item, how, ctx);
 }

@@ -50,8 +50,9 @@ typedef struct tz_turn {
 /* An item in terms of the level that it names; level 0 for TZ_LEVEL_AUTO. */
 typedef struct tz_located_item {
     tz_turn turn;
-    tz_level shape;   /* of that level, or of its mask */
-    tz_window window; /* in its pixels, as the file's rows run */
+    uint32_t width, height; /* of that level, or of its mask */
+    int32_t ifd;            /* of the same */
+    tz_window window;       /* in its pixels, as the file's rows run */
 } tz_located_item;
 
 /* Begins a request: level, window and bands are checked, and the request has its number of bands.

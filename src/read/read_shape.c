@@ -73,7 +73,8 @@ static void set_transform(tz_read_shape *shape, const tz_read_request *request,
     const tz_turn turn = located->turn;
     double level[6];
     double *out = shape->transform;
-    shape->has_transform = tz_shape_get_transform(level, request->file, &located->shape);
+    shape->has_transform =
+        tz_size_get_transform(level, request->file, located->width, located->height);
     if (!shape->has_transform)
         return;
     const buffer_axis x = find_axis(window->column, window->width, request->grid_width,
@@ -97,7 +98,7 @@ static tz_result resolve_item(tz_read_shape *shape, const tz_item *item, const t
     tz_window window = item->window;
     TZ_TRY(tz_copy_struct(&given, sizeof given, item->into, "into", "TZ_BUFFER_INIT", ctx));
     TZ_TRY(tz_read_request_begin(&request, &located, item, how, ctx));
-    at_level.ifd = located.shape.ifd;
+    at_level.ifd = located.ifd;
     if (window.width == 0 && window.height == 0)
         window =
             (tz_window){0, 0, located.turn.swaps ? located.window.height : located.window.width,

@@ -67,9 +67,10 @@ struct tz_file {
 tz_result tz_file_layer(const tz_file *file, uint32_t level, bool mask, const tz_context *ctx,
                         tz_layer *out);
 
-/* Writes the transform of a level, or of its mask: pixels are larger than those of level 0 by the
- * ratio of the sizes. false: the file has none. */
-bool tz_shape_get_transform(double transform[6], const tz_file *file, const tz_level *shape);
+/* Writes the transform of a level, or of a mask, of this size: pixels are larger than those of
+ * level 0 by the ratio of the sizes. false: the file has none. */
+bool tz_size_get_transform(double transform[6], const tz_file *file, uint32_t width,
+                           uint32_t height);
 
 /* Returns a context for calls on an open file. */
 tz_context tz_file_context(const tz_file *file, tz_error *err);

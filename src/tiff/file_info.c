@@ -81,13 +81,14 @@ const tz_metadata_item *tz_file_get_metadata(const tz_file *file, uint32_t index
 /* ---- georeferencing of levels ---- */
 
 /* The corner is that of level 0: a level covers the same area with fewer pixels. */
-bool tz_shape_get_transform(double transform[6], const tz_file *file, const tz_level *shape)
+bool tz_size_get_transform(double transform[6], const tz_file *file, uint32_t width,
+                           uint32_t height)
 {
     const double *t = file->geo.transform;
     if (!file->geo.has_transform)
         return false;
-    const double across = (double)file->info.width / shape->width;
-    const double down = (double)file->info.height / shape->height;
+    const double across = (double)file->info.width / width;
+    const double down = (double)file->info.height / height;
     const double scaled[6] = {t[0], t[1] * across, t[2] * down, t[3], t[4] * across, t[5] * down};
     memcpy(transform, scaled, sizeof scaled);
     return true;
@@ -96,7 +97,7 @@ bool tz_shape_get_transform(double transform[6], const tz_file *file, const tz_l
 bool tz_level_get_transform(double transform[6], const tz_file *file, uint32_t level)
 {
     const tz_level *shape = tz_file_get_level(file, level);
-    return shape && tz_shape_get_transform(transform, file, shape);
+    return shape && tz_size_get_transform(transform, file, shape->width, shape->height);
 }
 
 bool tz_level_get_bounds(double bounds[4], const tz_file *file, uint32_t level)
