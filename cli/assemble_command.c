@@ -105,7 +105,7 @@ static void write_runs(json *j, const blob_files *blobs, const tz_assembly *layo
     json_array(j, "runs");
     for (size_t i = 0; i < layout->blob_count && !term_is_broken(); i++) {
         size_t count;
-        const tz_copy_run *runs = tz_assembly_get_runs(layout, i, &count);
+        const tz_copy_run *runs = tz_assembly_get_runs(&count, layout, i);
         for (size_t k = 0; k < count; k++) {
             json_object_row(j, NULL);
             json_text(j, "blob", blobs->paths[i]);

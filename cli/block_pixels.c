@@ -84,7 +84,7 @@ static tz_result reduce_part(const descent *d, uint32_t level, const tz_window *
 {
     block_pixels from;
     tz_window source;
-    tz_result result = tz_cog_source(&source, d->plan, level, window, err);
+    tz_result result = tz_cog_plan_get_source(&source, d->plan, level, window, err);
     if (result != TZ_OK)
         return result;
     result = block_pixels_make(&from, tz_cog_plan_get_info(d->plan), &source, err);

@@ -99,7 +99,7 @@ static void print_conversion_cost(const conversion *c, const convert_result *res
     page_label("Threads");
     printf("%" PRIu32 "\n", w->threads);
     page_label("Memory");
-    printf("%s for writing, %s for reading\n", text_bytes(a, w->peak_memory),
+    printf("%s for writing, %s for reading\n", text_bytes(a, w->peak_host_bytes),
            text_bytes(b, read_memory(result)));
     if (w->spool_bytes > 0) {
         page_label("Disk");
@@ -199,7 +199,7 @@ static void write_conversion_cost(json *j, const conversion *c, const convert_re
     json_uint(j, "swath_rows", w->rows_per_tile_row);
     json_uint(j, "threads", w->threads);
     json_uint(j, "memory", w->max_host_bytes + result->input_memory);
-    json_uint(j, "write_memory", w->peak_memory);
+    json_uint(j, "write_memory", w->peak_host_bytes);
     json_uint(j, "read_memory", read_memory(result));
     json_uint(j, "bytes_pixels", w->bytes_pixels);
     json_uint(j, "spool_bytes", w->spool_bytes);

@@ -123,7 +123,7 @@ typedef struct encoded {
 
 static tz_result read_pixels(const encoding *e, encoded *d, tz_error *err)
 {
-    tz_result result = tz_cog_block_get(&d->what, d->plan, e->level, e->block, err);
+    tz_result result = tz_cog_plan_get_block(&d->what, d->plan, e->level, e->block, err);
     if (result == TZ_OK)
         result = block_pixels_make(&d->pixels, tz_cog_plan_get_info(d->plan), &d->what.window, err);
     if (result != TZ_OK)

@@ -80,7 +80,7 @@ static void locate_corner(const info_file *f, info_corner *corner, double column
     if (geo->has_transform)
         tz_pixel_to_coordinate(&corner->x, &corner->y, geo->transform, column, row);
     if (f->crs == NULL || !geo->has_transform ||
-        tz_crs_to_lonlat(f->crs, corner->x, corner->y, &corner->lon, &corner->lat, &err) != TZ_OK)
+        tz_crs_to_lonlat(&corner->lon, &corner->lat, f->crs, corner->x, corner->y, &err) != TZ_OK)
         return;
     /* a grid may reach half a pixel beyond a pole; larger numbers are not degrees */
     corner->has_lonlat = fabs(corner->lat) <= 180 && fabs(corner->lon) <= 720;

@@ -109,7 +109,7 @@ static tz_result write_block(json *j, const tz_cog_plan *plan, uint32_t level, u
                              tz_error *err)
 {
     tz_cog_block what = TZ_COG_BLOCK_INIT;
-    tz_result result = tz_cog_block_get(&what, plan, level, block, err);
+    tz_result result = tz_cog_plan_get_block(&what, plan, level, block, err);
     if (result != TZ_OK)
         return result;
     json_object_row(j, NULL);

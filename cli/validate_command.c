@@ -59,7 +59,7 @@ static bool apply_validate_option(void *user, int id, const char *value)
     case THREADS:
         return value_threads(&settings->options.threads, value);
     default: /* MEMORY */
-        return value_memory(&settings->options.max_memory, value);
+        return value_memory(&settings->options.max_host_bytes, value);
     }
 }
 

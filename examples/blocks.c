@@ -45,7 +45,7 @@ static tz_buffer window_buffer(const job *j, uint32_t level, const tz_window *wi
 static tz_result make_block(job *j, uint32_t level, uint64_t block, tz_error *err)
 {
     tz_cog_block what = TZ_COG_BLOCK_INIT;
-    tz_result result = tz_cog_block_get(&what, j->plan, level, block, err);
+    tz_result result = tz_cog_plan_get_block(&what, j->plan, level, block, err);
     if (result != TZ_OK)
         return result;
     const tz_buffer pixels = window_buffer(j, level, &what.window);

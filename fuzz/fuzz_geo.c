@@ -93,7 +93,7 @@ static void check_crs(const tz_geo *geo, const tz_context *ctx)
     check(result != TZ_ERR_INTERNAL && (result == TZ_OK) == (crs != NULL));
     double lon, lat;
     if (crs &&
-        tz_crs_to_lonlat(crs, geo->transform[0], geo->transform[3], &lon, &lat, NULL) == TZ_OK)
+        tz_crs_to_lonlat(&lon, &lat, crs, geo->transform[0], geo->transform[3], NULL) == TZ_OK)
         check(isfinite(lon) && isfinite(lat));
     tz_crs_close(crs);
 }

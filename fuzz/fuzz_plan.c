@@ -53,7 +53,7 @@ static bool make_block(const tz_cog_plan *plan, uint32_t level, uint64_t block, 
     const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     tz_error err;
     tz_cog_block what = TZ_COG_BLOCK_INIT;
-    check(tz_cog_block_get(&what, plan, level, block, &err) == TZ_OK);
+    check(tz_cog_plan_get_block(&what, plan, level, block, &err) == TZ_OK);
     const tz_buffer pixels = zeros(info->dtype, info->bands, &what.window);
     const tz_buffer mask = zeros(TZ_DTYPE_UINT8, 1, &what.window);
     if (level > 0) {
@@ -84,7 +84,7 @@ static void check_file(const tz_assembly *a, const tz_bytes *blobs, const tz_cog
     memcpy(data, a->front.data, a->front.size);
     for (size_t i = 0; i < a->blob_count; i++) {
         size_t count;
-        const tz_copy_run *runs = tz_assembly_get_runs(a, i, &count);
+        const tz_copy_run *runs = tz_assembly_get_runs(&count, a, i);
         for (size_t k = 0; k < count; k++)
             memcpy(data + runs[k].file_offset, (const uint8_t *)blobs[i].data + runs[k].blob_offset,
                    (size_t)runs[k].size);
@@ -166,10 +166,10 @@ static void use_plan(const tz_cog_plan *plan, const uint8_t *data, size_t size)
     for (uint32_t level = 0; level < info->level_count; level++) {
         const tz_cog_level *l = tz_cog_plan_get_level(plan, level);
         tz_cog_block last = TZ_COG_BLOCK_INIT;
-        check(tz_cog_block_get(&last, plan, level, l->block_count - 1, &err) == TZ_OK);
+        check(tz_cog_plan_get_block(&last, plan, level, l->block_count - 1, &err) == TZ_OK);
         check(last.window.column + last.window.width == l->width);
         check(last.window.row + last.window.height == l->height);
-        check(tz_cog_block_get(&last, plan, level, l->block_count, &err) == TZ_ERR_ARG);
+        check(tz_cog_plan_get_block(&last, plan, level, l->block_count, &err) == TZ_ERR_ARG);
     }
 }
 

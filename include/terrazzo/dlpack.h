@@ -122,7 +122,7 @@ TZ_API void tz_dlpack_options_init(tz_dlpack_options *options, size_t size);
  * of tz_dtype (not bool and not bfloat). Of a tensor of a device, out is of TZ_MEMORY_KIND_DEVICE,
  * and its data is a wrapper that the caller releases with tz_device_memory_free; the device number
  * is the producer's own and is not looked at. Work that makes the pixels must be finished, or be on
- * tz_device_native_stream or the stream of the call that uses them (tz_read_options.stream,
+ * tz_device_get_stream or the stream of the call that uses them (tz_read_options.stream,
  * tz_write_rows_on_stream). What terrazzo cannot express is TZ_ERR_UNSUPPORTED; a tensor that
  * contradicts itself, is read only although writable is set, is not on options->device, or reaches
  * beyond its memory is TZ_ERR_ARG. options and err may be NULL. *out, which TZ_BUFFER_INIT has set,

@@ -881,8 +881,6 @@ typedef struct tz_read_options {
 #define TZ_READ_OPTIONS_INIT TZ_INIT(tz_read_options)
 TZ_API void tz_read_options_init(tz_read_options *options, size_t size);
 
-#define TZ_REPORT_WARNINGS 4
-
 /* What a device did for a read or a write, or would do. */
 typedef struct tz_device_use {
     char id[32];           /* of the device; empty: the CPU did it all */
@@ -1272,12 +1270,12 @@ typedef struct tz_write_report {
     uint64_t file_size; /* of a plan: at most */
     uint64_t tiles;     /* the mask's included */
     uint64_t tiles_sparse;
-    uint64_t bytes_pixels;   /* of all tiles before encoding */
-    uint64_t bytes_tiles;    /* and after */
-    uint64_t max_host_bytes; /* allowed: that of the options, or what it takes at least */
-    uint64_t peak_memory;    /* planned to be held, within max_host_bytes */
-    uint64_t tile_rows;      /* groups of rows that came, or were asked for, at a time */
-    uint64_t writes;         /* calls of the sink */
+    uint64_t bytes_pixels;    /* of all tiles before encoding */
+    uint64_t bytes_tiles;     /* and after */
+    uint64_t max_host_bytes;  /* allowed: that of the options, or what it takes at least */
+    uint64_t peak_host_bytes; /* planned to be held, within max_host_bytes */
+    uint64_t tile_rows;       /* groups of rows that came, or were asked for, at a time */
+    uint64_t writes;          /* calls of the sink */
     uint64_t tiles_verified;
     uint64_t spool_bytes;       /* that waited on disk beside the file, at most */
     uint32_t levels;            /* the image and its overviews */
@@ -1396,7 +1394,7 @@ typedef struct tz_row_source {
                             it does not matter */
     bool columns;        /* may be asked for a part of the columns, where memory is short */
     bool on_device;      /* fills memory of tz_write_options.device, and has done so on return, or
-                            is about to, on tz_device_native_stream */
+                            is about to, on tz_device_get_stream */
 } tz_row_source;
 #define TZ_ROW_SOURCE_INIT TZ_INIT(tz_row_source)
 TZ_API void tz_row_source_init(tz_row_source *source, size_t size);
@@ -1432,13 +1430,13 @@ TZ_API TZ_NODISCARD tz_result tz_clean(uint64_t *removed, const char *directory,
  *
  *     tz_cog_plan_create(&plan, &spec, &options, 0, &err);       once; tz_cog_plan_save and _load
  *                                                                take it to other processes
- *     tz_cog_block_get(&what, plan, level, block, &err);         for each block, anywhere and in
- *     tz_overview_block(plan, level, block, &source, ...);       any order; level 0 is the image
+ *     tz_cog_plan_get_block(&what, plan, level, block, &err);         for each block, anywhere and
+ * in tz_overview_block(plan, level, block, &source, ...);       any order; level 0 is the image
  *     tz_encode_block(&blob, plan, level, block, &pixels, ...);
  *     tz_assembly_create(&layout, plan, heads, count, &err);     once, from the blobs' heads
  *
  * A block is a square of tiles of one level, and is made of its own pixels alone. What it becomes,
- * the blob, begins with a head that tells the sizes of its tiles: the file's layout follows from
+ * the blob, begins with a head that says the sizes of its tiles: the file's layout follows from
  * the heads of all blobs. The file is the one that a writer with options.cog makes of the same
  * pixels, byte for byte. Nothing here keeps a state: every call may be made from any thread.
  * ------------------------------------------------------------------------------------------ */
@@ -1497,13 +1495,14 @@ typedef struct tz_cog_block {
 } tz_cog_block;
 #define TZ_COG_BLOCK_INIT TZ_INIT(tz_cog_block)
 TZ_API void tz_cog_block_init(tz_cog_block *block, size_t size);
-/* Fills *out. TZ_ERR_ARG when there is no such level or block. */
-TZ_API TZ_NODISCARD tz_result tz_cog_block_get(tz_cog_block *out, const tz_cog_plan *plan,
-                                               uint32_t level, uint64_t block, tz_error *err);
+/* Fills *out, whose struct_size is set. TZ_ERR_ARG when there is no such level or block. */
+TZ_API TZ_NODISCARD tz_result tz_cog_plan_get_block(tz_cog_block *out, const tz_cog_plan *plan,
+                                                    uint32_t level, uint64_t block, tz_error *err);
 
 /* The same source for any window of a level but 0, to go down more than one level at a time. */
-TZ_API TZ_NODISCARD tz_result tz_cog_source(tz_window *source, const tz_cog_plan *plan,
-                                            uint32_t level, const tz_window *window, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_cog_plan_get_source(tz_window *source, const tz_cog_plan *plan,
+                                                     uint32_t level, const tz_window *window,
+                                                     tz_error *err);
 
 /* Options of the calls that make pixels and blobs. Zero in any member means the default. */
 typedef struct tz_block_options {
@@ -1548,6 +1547,7 @@ typedef struct tz_blob_info {
 } tz_blob_info;
 #define TZ_BLOB_INFO_INIT TZ_INIT(tz_blob_info)
 TZ_API void tz_blob_info_init(tz_blob_info *info, size_t size);
+/* Fills *out, whose struct_size is set. */
 TZ_API TZ_NODISCARD tz_result tz_blob_read_info(tz_blob_info *out, const void *data, size_t size,
                                                 tz_error *err);
 /* Read a head: the sizes of its tiles (0: sparse), and the statistics of each band, all 0 where
@@ -1578,8 +1578,8 @@ typedef struct tz_assembly {
 } tz_assembly;
 /* Returns the runs of a blob, counted as the heads were given, ascending by blob_offset; NULL: it
  * has none, or there is no such blob, and *count is 0. */
-TZ_API const tz_copy_run *tz_assembly_get_runs(const tz_assembly *assembly, size_t blob,
-                                               size_t *count);
+TZ_API const tz_copy_run *tz_assembly_get_runs(size_t *count, const tz_assembly *assembly,
+                                               size_t blob);
 /* Returns the statistics of a band; NULL: none were gathered, or there is no such band. */
 TZ_API const tz_statistics *tz_assembly_get_statistics(const tz_assembly *assembly, uint32_t band);
 
@@ -1651,7 +1651,7 @@ typedef struct tz_codec_info {
     bool can_write;
     bool lossy;           /* files may have lost something */
     bool lossless;        /* files may have lost nothing */
-    bool takes_predictor; /* tz_write_options.predictor */
+    bool takes_predictor; /* tz_codec_options.predictor */
     bool has_effort;      /* in whole numbers from min_effort to max_effort; LERC has those of the
                              codec around it */
     bool has_fast_effort; /* also TZ_EFFORT_FAST */
@@ -1761,7 +1761,7 @@ typedef struct tz_validate_options {
     uint32_t page; /* of tz_validate: as in tz_open_options */
     const tz_limits *limits; /* the same */
     uint32_t threads;        /* of decoding; 0: as many as there are cores for this process */
-    uint64_t max_memory;     /* for decoding; 0: 256 MiB, or what one tile takes */
+    uint64_t max_host_bytes; /* for decoding; 0: 256 MiB, or what one tile takes */
     tz_progress progress;    /* in tiles */
     tz_log log;
 } tz_validate_options;
@@ -1893,7 +1893,7 @@ typedef struct tz_device_options {
                              the device is closed */
     void *cuda_context;   /* a CUcontext of the device to work in, which outlives it here; NULL: its
                              primary context, which the runtime and most libraries use */
-    void *cuda_stream;    /* a CUstream of the caller's: see tz_device_native_stream; NULL: none */
+    void *cuda_stream;    /* a CUstream of the caller's: see tz_device_get_stream; NULL: none */
     tz_log log;
     tz_progress progress; /* in drivers that were looked for */
 } tz_device_options;
@@ -1920,7 +1920,7 @@ TZ_API void *tz_device_get_context(const tz_device *device);
  * ready on this stream (the stream of DLPack's __dlpack__), and a consumer of ours need wait for
  * nothing. NULL: the CPU and OpenCL. For a stream of one call see tz_read_options.stream and
  * tz_write_rows_on_stream. */
-TZ_API void *tz_device_native_stream(tz_device *device);
+TZ_API void *tz_device_get_stream(tz_device *device);
 
 /* Memory of a device, for buffers of TZ_MEMORY_KIND_DEVICE; size is not 0. *out is written only on
  * success. */
@@ -1931,7 +1931,7 @@ TZ_API TZ_NODISCARD tz_result tz_device_memory_alloc(tz_device_memory **out, tz_
  * the end of the piece of memory that it is in. The caller's reference of a cl_mem stays the
  * caller's: the wrapper has one of its own until tz_device_memory_free; memory of CUDA has no
  * references, and must outlive the wrapper. Work of the caller's queues on it must be finished
- * before it is used here, or be on tz_device_native_stream or on the stream of the call that uses
+ * before it is used here, or be on tz_device_get_stream or on the stream of the call that uses
  * it. It counts neither as memory held nor
  * against max_device_bytes. */
 TZ_API TZ_NODISCARD tz_result tz_device_wrap(tz_device_memory **out, tz_device *device,
@@ -2154,8 +2154,8 @@ TZ_API void tz_geo_set_transform(tz_geo *geo, const double transform[6]);
 TZ_API void tz_geo_free(tz_geo *geo);
 
 /* Longitude and latitude, in degrees on WGS 84, of a point in the CRS. */
-TZ_API TZ_NODISCARD tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon,
-                                               double *lat, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_crs_to_lonlat(double *lon, double *lat, const tz_crs *crs,
+                                               double x, double y, tz_error *err);
 
 /* A transform of points from one CRS to another. Creating it costs milliseconds, applying it less
  * than a microsecond for each point. One thread at a time; it does not need the two handles any

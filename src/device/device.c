@@ -32,7 +32,7 @@ void *tz_device_get_context(const tz_device *device)
     return tz_device_is_ours(device) ? device->driver->native_context(device->state) : NULL;
 }
 
-void *tz_device_native_stream(tz_device *device)
+void *tz_device_get_stream(tz_device *device)
 {
     const bool has_one = tz_device_is_ours(device) && device->driver->native_stream;
     return has_one ? device->driver->native_stream(device->state) : NULL;

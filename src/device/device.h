@@ -58,7 +58,7 @@ tz_result tz_device_reuse_shared(tz_device *device, uint64_t size, tz_device_mem
 /* ---- commands ---- */
 
 /* Orders later commands of all queues after the work that the caller has put into
- * tz_device_native_stream so far. */
+ * tz_device_get_stream so far. */
 tz_result tz_device_wait_for_native_stream(tz_device *device, tz_error *err);
 /* The same for a CUstream, or a cl_command_queue, of the context that the device works in.
  * TZ_ERR_ARG: it is not one. */

@@ -107,7 +107,7 @@ static void add_tile_to_batch(tz_checker *checker, checked_tile_batch *batch, ui
 static tz_result grow_batch_memory(tz_checker *checker, checked_tile_batch *batch, uint64_t bytes)
 {
     const uint64_t allowed =
-        checker->options->max_memory ? checker->options->max_memory : DEFAULT_MEMORY;
+        checker->options->max_host_bytes ? checker->options->max_host_bytes : DEFAULT_MEMORY;
     const uint64_t wanted = tz_mul_capped(bytes + 16, TILES_AT_ONCE);
     const uint64_t capacity = tz_max(bytes + 16, tz_min(wanted, allowed));
     size_t size = 0;

@@ -287,7 +287,7 @@ void tz_assembly_free(tz_assembly *assembly)
     tz_free(h);
 }
 
-const tz_copy_run *tz_assembly_get_runs(const tz_assembly *assembly, size_t blob, size_t *count)
+const tz_copy_run *tz_assembly_get_runs(size_t *count, const tz_assembly *assembly, size_t blob)
 {
     const assembly_owner *h = (const assembly_owner *)assembly;
     *count = blob < assembly->blob_count ? h->counts[blob] : 0;

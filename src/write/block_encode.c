@@ -108,8 +108,8 @@ static tz_window source_window(const tz_overview_params *how, const tz_window *w
                        .height = rows.end - rows.first};
 }
 
-tz_result tz_cog_source(tz_window *source, const tz_cog_plan *plan, uint32_t level,
-                        const tz_window *window, tz_error *err)
+tz_result tz_cog_plan_get_source(tz_window *source, const tz_cog_plan *plan, uint32_t level,
+                                 const tz_window *window, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     TZ_TRY(check_window(plan, level, window, &ctx));

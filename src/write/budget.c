@@ -41,7 +41,7 @@ enum { TILES_PER_THREAD = 4, MAX_THREADS = 1024 };
 enum { METADATA_COPIES = 4 };
 
 /* These sizes are counted below, so they decide about threads and slabs and are in the report. A
- * change of them changes peak_memory, and with little memory the plan: decide, then set the new
+ * change of them changes peak_host_bytes, and with little memory the plan: decide, then set the new
  * size. */
 _Static_assert(sizeof(void *) != 8 ||
                    (sizeof(tz_tile_slot) == 72 && sizeof(tz_encode_worker) == 72 &&

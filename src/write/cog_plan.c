@@ -79,8 +79,8 @@ tz_tile_row tz_cog_plan_block_tile_row(const tz_cog_plan *plan, uint32_t level,
                          .columns = tiles->columns};
 }
 
-tz_result tz_cog_block_get(tz_cog_block *out, const tz_cog_plan *plan, uint32_t level,
-                           uint64_t block, tz_error *err)
+tz_result tz_cog_plan_get_block(tz_cog_block *out, const tz_cog_plan *plan, uint32_t level,
+                                uint64_t block, tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};
     tz_block_tiles tiles;
@@ -90,7 +90,7 @@ tz_result tz_cog_block_get(tz_cog_block *out, const tz_cog_plan *plan, uint32_t 
     found.tiles =
         (uint64_t)tiles.columns * tiles.rows * tz_tile_kinds(&plan->pyramid.levels[level].image);
     if (level > 0)
-        TZ_TRY(tz_cog_source(&found.source, plan, level, &found.window, err));
+        TZ_TRY(tz_cog_plan_get_source(&found.source, plan, level, &found.window, err));
     return tz_fill_struct(out, &found, sizeof found, "out", "TZ_COG_BLOCK_INIT", &ctx);
 }
 

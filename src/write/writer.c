@@ -268,7 +268,7 @@ static tz_result start_writing(tz_writer *w, const tz_row_source *source)
 /* ---- rows ---- */
 
 /* Rows in device memory belong to the caller's streams until tz_device_wait_for_stream, and again
- * after the call. stream: NULL: only that of tz_device_native_stream. */
+ * after the call. stream: NULL: only that of tz_device_get_stream. */
 static tz_result write_rows(tz_writer *w, const tz_buffer *rows, const tz_buffer *mask,
                             void *const *stream, tz_wrapped_list *wrapped)
 {
@@ -371,7 +371,7 @@ static void fill_report(tz_writer *w)
     report->levels = w->pyramid.count;
     report->bytes_pixels = total_pixel_bytes(w, false);
     report->max_host_bytes = w->budget.allowed;
-    report->peak_memory = w->budget.planned;
+    report->peak_host_bytes = w->budget.planned;
     report->threads = w->budget.threads;
     tz_write_report_take_warnings(report, &w->warnings);
 }
@@ -393,7 +393,7 @@ static void log_result(const tz_writer *w)
                 "of memory",
                 w->name ? w->name : "memory", (unsigned long long)report->tiles,
                 (unsigned long long)report->file_size, (unsigned long long)report->writes,
-                report->threads, (unsigned long long)report->peak_memory);
+                report->threads, (unsigned long long)report->peak_host_bytes);
     if (report->device->reason[0])
         tz_log_line(&w->log, TZ_LOG_LEVEL_INFO, "%s", report->device->reason);
     if (report->device->library_reason[0])

@@ -553,7 +553,6 @@ typedef struct tz_read_options {
 } tz_read_options;
 #define TZ_READ_OPTIONS_INIT TZ_INIT(tz_read_options)
 TZ_API void tz_read_options_init(tz_read_options *options, size_t size);
-#define TZ_REPORT_WARNINGS 4
 typedef struct tz_device_use {
     char id[32];
     char reason[160];
@@ -804,7 +803,7 @@ typedef struct tz_write_report {
     uint64_t bytes_pixels;
     uint64_t bytes_tiles;
     uint64_t max_host_bytes;
-    uint64_t peak_memory;
+    uint64_t peak_host_bytes;
     uint64_t tile_rows;
     uint64_t writes;
     uint64_t tiles_verified;
@@ -926,10 +925,11 @@ typedef struct tz_cog_block {
 } tz_cog_block;
 #define TZ_COG_BLOCK_INIT TZ_INIT(tz_cog_block)
 TZ_API void tz_cog_block_init(tz_cog_block *block, size_t size);
-TZ_API TZ_NODISCARD tz_result tz_cog_block_get(tz_cog_block *out, const tz_cog_plan *plan,
-                                               uint32_t level, uint64_t block, tz_error *err);
-TZ_API TZ_NODISCARD tz_result tz_cog_source(tz_window *source, const tz_cog_plan *plan,
-                                            uint32_t level, const tz_window *window, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_cog_plan_get_block(tz_cog_block *out, const tz_cog_plan *plan,
+                                                    uint32_t level, uint64_t block, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_cog_plan_get_source(tz_window *source, const tz_cog_plan *plan,
+                                                     uint32_t level, const tz_window *window,
+                                                     tz_error *err);
 typedef struct tz_block_options {
     size_t struct_size;
     uint32_t threads;
@@ -983,8 +983,8 @@ typedef struct tz_assembly {
     uint64_t tiles_sparse;
     size_t blob_count;
 } tz_assembly;
-TZ_API const tz_copy_run *tz_assembly_get_runs(const tz_assembly *assembly, size_t blob,
-                                               size_t *count);
+TZ_API const tz_copy_run *tz_assembly_get_runs(size_t *count, const tz_assembly *assembly,
+                                               size_t blob);
 TZ_API const tz_statistics *tz_assembly_get_statistics(const tz_assembly *assembly, uint32_t band);
 TZ_API TZ_NODISCARD tz_result tz_assembly_create(tz_assembly **out, const tz_cog_plan *plan,
                                                  const tz_bytes *heads, size_t count,
@@ -1102,7 +1102,7 @@ typedef struct tz_validate_options {
     uint32_t page;
     const tz_limits *limits;
     uint32_t threads;
-    uint64_t max_memory;
+    uint64_t max_host_bytes;
     tz_progress progress;
     tz_log log;
 } tz_validate_options;
@@ -1187,7 +1187,7 @@ TZ_API TZ_NODISCARD tz_result tz_device_open(tz_device **out, const char *name,
 TZ_API void tz_device_close(tz_device *device);
 TZ_API const tz_device_info *tz_device_get_info(const tz_device *device);
 TZ_API void *tz_device_get_context(const tz_device *device);
-TZ_API void *tz_device_native_stream(tz_device *device);
+TZ_API void *tz_device_get_stream(tz_device *device);
 TZ_API TZ_NODISCARD tz_result tz_device_memory_alloc(tz_device_memory **out, tz_device *device,
                                                      uint64_t size, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_device_wrap(tz_device_memory **out, tz_device *device,
@@ -1304,8 +1304,8 @@ TZ_API TZ_NODISCARD tz_result tz_crs_to_geo(tz_geo **out, const tz_crs *crs,
                                             tz_raster_type raster_type, tz_error *err);
 TZ_API void tz_geo_set_transform(tz_geo *geo, const double transform[6]);
 TZ_API void tz_geo_free(tz_geo *geo);
-TZ_API TZ_NODISCARD tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon,
-                                               double *lat, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_crs_to_lonlat(double *lon, double *lat, const tz_crs *crs,
+                                               double x, double y, tz_error *err);
 typedef struct tz_transformer tz_transformer;
 TZ_API TZ_NODISCARD tz_result tz_transformer_create(tz_transformer **out, const tz_crs *from,
                                                     const tz_crs *to, tz_error *err);

@@ -404,7 +404,7 @@ static void blocks_are_encoded_and_assembled(void **state)
     assert_int_equal(tz_cog_plan_create(&plan, &spec, &options, 0, &err), TZ_OK);
     assert_int_equal(tz_cog_plan_get_info(plan)->block_count, 1);
     tz_cog_block block = TZ_COG_BLOCK_INIT;
-    assert_int_equal(tz_cog_block_get(&block, plan, 0, 0, &err), TZ_OK);
+    assert_int_equal(tz_cog_plan_get_block(&block, plan, 0, 0, &err), TZ_OK);
     assert_int_equal(block.window.height, HEIGHT);
     tz_block_options how = TZ_BLOCK_OPTIONS_INIT;
     how.threads = 2;
@@ -418,7 +418,7 @@ static void blocks_are_encoded_and_assembled(void **state)
     assert_int_equal(statistics[1].valid_count, WIDTH * HEIGHT);
     assert_int_equal(tz_assembly_create(&assembly, plan, &head, 1, &err), TZ_OK);
     size_t runs = 0;
-    assert_non_null(tz_assembly_get_runs(assembly, 0, &runs));
+    assert_non_null(tz_assembly_get_runs(&runs, assembly, 0));
     assert_true(runs > 0);
     tz_blobs blobs = TZ_BLOBS_INIT;
     blobs.count = 1;

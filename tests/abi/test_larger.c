@@ -134,6 +134,12 @@ static tz_result pass_read_options(void *given, tz_error *err)
     return tz_read(&item, given, NULL, err);
 }
 
+static tz_result pass_read_shape_to_fill(void *given, tz_error *err)
+{
+    const tz_item item = {.struct_size = sizeof item, .file = image_file};
+    return tz_read_resolve(given, &item, NULL, err);
+}
+
 static tz_result pass_items(void *given, tz_error *err)
 {
     return tz_read_batch(given, BANDS, NULL, NULL, err);
@@ -256,7 +262,7 @@ static tz_result pass_sink(void *given, tz_error *err)
 
 static tz_result pass_cog_block_to_fill(void *given, tz_error *err)
 {
-    return tz_cog_block_get(given, plan, 0, 0, err);
+    return tz_cog_plan_get_block(given, plan, 0, 0, err);
 }
 
 static tz_result pass_block_options(void *given, tz_error *err)
@@ -471,6 +477,7 @@ static const sized_struct structs[] = {
           offsetof(tz_metadata_item, band)),
     OPTIONAL(tz_open_options, pass_open_options),
     OPTIONAL(tz_read_options, pass_read_options),
+    OUT(tz_read_shape, pass_read_shape_to_fill),
     ROW(tz_row_source, pass_row_source, fill_row_source, offsetof(tz_row_source, user)),
     ROW(tz_sink, pass_sink, fill_sink, sizeof(tz_sink)),
     ROW(tz_source, pass_source, fill_source, offsetof(tz_source, max_requests)),

@@ -548,9 +548,9 @@ static void check_meeting(tz_device *device, const guest *g, CUstream stream, bo
         assert_int_equal(count_steps("cuStreamWaitEvent"), waits);
     }
     if (!stream)
-        stream = tz_device_native_stream(device);
+        stream = tz_device_get_stream(device);
     assert_non_null(stream);
-    assert_ptr_equal(tz_device_native_stream(device), stream);
+    assert_ptr_equal(tz_device_get_stream(device), stream);
     const size_t syncs = count_steps("cuStreamSynchronize");
     assert_int_equal(cu.cuMemsetD8Async(g->address, 9, 1, stream), 0);
     assert_int_equal(byte_of(device, g), 9);
@@ -611,7 +611,7 @@ static void test_the_cpu_has_no_stream(void **state)
 {
     (void)state;
     tz_device *device = open_with("cpu", &with_fake);
-    assert_null(tz_device_native_stream(device));
+    assert_null(tz_device_get_stream(device));
     tz_device_close(device);
 }
 

@@ -257,7 +257,7 @@ static tz_result whole_life(tz_error *err)
         result = tz_device_open(&device, "cuda:0", &with_fake, err);
     if (result != TZ_OK)
         return result;
-    (void)tz_device_native_stream(device);
+    (void)tz_device_get_stream(device);
     result = work_on(device, err);
     tz_error forgotten;
     assert_int_equal(tz_device_close_checked(device, &forgotten), TZ_OK);
@@ -381,7 +381,7 @@ static int in_child(tz_device *device, tz_device_memory *memory, tz_device_event
     const int64_t live = control->live;
     if (tz_device_sync(device, 0, &err) != TZ_ERR_DEVICE || !strstr(err.message, "fork"))
         return 1;
-    if (tz_device_native_stream(device) || tz_device_get_context(device))
+    if (tz_device_get_stream(device) || tz_device_get_context(device))
         return 2;
     tz_device_free_event(event);
     tz_device_memory_free(memory);
@@ -438,7 +438,7 @@ static void test_threads(void **state)
     tz_device_counts counts;
     pthread_t threads[THREADS];
     tz_device *device = open_fake();
-    (void)tz_device_native_stream(device);
+    (void)tz_device_get_stream(device);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, device), 0);
     for (int i = 0; i < THREADS; i++) {

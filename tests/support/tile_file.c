@@ -232,7 +232,7 @@ void tf_reads_at(const tb *b, const tile_stream *stream, uint32_t warnings, cons
     plain_report report = {0};
     check_window(file, (tz_window){0, 0, info->width, info->height}, stream, &report, source, line);
     if (report.warning_count != warnings) {
-        for (uint32_t i = 0; i < report.warning_count && i < TZ_REPORT_WARNINGS; i++)
+        for (uint32_t i = 0; i < report.warning_count && i < PLAIN_WARNINGS; i++)
             print_error("%s\n", report.warnings[i].message);
         FAIL_AT(source, line, "%u warnings, not %u\n", report.warning_count, warnings);
     }

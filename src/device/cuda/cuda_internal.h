@@ -104,7 +104,7 @@ struct tz_cu_state {
     tz_cu_event ready;           /* on the memory stream, or one of the caller's */
     tz_cu_event done[TZ_QUEUES]; /* on the queues */
 
-    tz_cu_stream native_stream; /* for work of the caller's; see tz_device_native_stream */
+    tz_cu_stream native_stream; /* for work of the caller's; see tz_device_get_stream */
     bool owns_native_stream;
     atomic_bool native_stream_known; /* to the caller: it may have work */
 };

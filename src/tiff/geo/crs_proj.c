@@ -333,7 +333,7 @@ static PJ *create_lonlat_transform(const tz_crs *crs)
 }
 
 /* Height 0, and no time: transforms that depend on either are not asked for. */
-tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, double *lat,
+tz_result tz_crs_to_lonlat(double *lon, double *lat, const tz_crs *crs, double x, double y,
                            tz_error *err)
 {
     tz_context ctx = {.name = crs->file, .err = err, .ifd = -1};
@@ -462,7 +462,7 @@ tz_result tz_crs_export(const char **out, const tz_crs *crs, tz_crs_format forma
     return tz_fail_without_proj(&ctx);
 }
 
-tz_result tz_crs_to_lonlat(const tz_crs *crs, double x, double y, double *lon, double *lat,
+tz_result tz_crs_to_lonlat(double *lon, double *lat, const tz_crs *crs, double x, double y,
                            tz_error *err)
 {
     const tz_context ctx = {.err = err, .ifd = -1};

@@ -313,7 +313,7 @@ static void write_with_little(const raster *r, tz_write_options options)
         assert_int_equal(wave.bytes_peak, report->device->memory);
         assert_int_equal(wave.bytes_peak, plan->device->memory);
         assert_int_equal(wave.bytes_now, 0);
-        assert_true(report->peak_memory <= report->max_host_bytes);
+        assert_true(report->peak_host_bytes <= report->max_host_bytes);
         different += report->device->memory != last;
         last = report->device->memory;
     }

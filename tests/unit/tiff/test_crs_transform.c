@@ -326,7 +326,7 @@ static void *use_crs(void *user)
     for (int i = 0; i < 20; i++) {
         double lon, lat;
         const char *text = NULL;
-        if (tz_crs_to_lonlat(user, 500000, 0, &lon, &lat, NULL) != TZ_OK ||
+        if (tz_crs_to_lonlat(&lon, &lat, user, 500000, 0, NULL) != TZ_OK ||
             tz_crs_export(&text, user, TZ_CRS_FORMAT_PROJJSON, NULL) != TZ_OK ||
             tz_crs_to_geo(&geo, user, TZ_RASTER_TYPE_AREA, NULL) != TZ_OK)
             return NULL;

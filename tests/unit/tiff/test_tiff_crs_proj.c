@@ -27,7 +27,7 @@ static void name_wkt_and_code(void **state)
     assert_int_equal(tz_crs_get_epsg(crs), 32633);
     assert_memory_equal(tz_crs_get_wkt(crs), "PROJCRS[\"WGS 84 / UTM zone 33N\",\n", 33);
     double lon, lat;
-    assert_int_equal(tz_crs_to_lonlat(crs, 500000, 0, &lon, &lat, &f->b.err), TZ_OK);
+    assert_int_equal(tz_crs_to_lonlat(&lon, &lat, crs, 500000, 0, &f->b.err), TZ_OK);
     assert_true(fabs(lon - 15) < 1e-12 && fabs(lat) < 1e-12);
     tz_crs_close(crs);
 }
@@ -39,13 +39,13 @@ static void longitude_comes_first(void **state)
     KEYS(f, {1024, 2}, {2048, 4326});
     tz_crs *crs = open_crs(f);
     double lon, lat;
-    assert_int_equal(tz_crs_to_lonlat(crs, 10, 50, &lon, &lat, &f->b.err), TZ_OK);
+    assert_int_equal(tz_crs_to_lonlat(&lon, &lat, crs, 10, 50, &f->b.err), TZ_OK);
     assert_true(lon == 10 && lat == 50);
     tz_crs_close(crs);
     again(state);
     KEYS(f, {1024, 1}, {3072, 3035}); /* northing first at EPSG */
     crs = open_crs(f);
-    assert_int_equal(tz_crs_to_lonlat(crs, 4321000, 3210000, &lon, &lat, &f->b.err), TZ_OK);
+    assert_int_equal(tz_crs_to_lonlat(&lon, &lat, crs, 4321000, 3210000, &f->b.err), TZ_OK);
     assert_true(fabs(lon - 10) < 1e-9 && fabs(lat - 52) < 1e-9);
     tz_crs_close(crs);
 }
@@ -59,16 +59,16 @@ static void points_outside_the_domain(void **state)
         {1e7, 0}, {1e30, 1e30}, {NAN, 0}, {0, INFINITY}, {-INFINITY, NAN}};
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
         double lon = 77, lat = 77;
-        assert_int_equal(tz_crs_to_lonlat(crs, points[i][0], points[i][1], &lon, &lat, &f->b.err),
+        assert_int_equal(tz_crs_to_lonlat(&lon, &lat, crs, points[i][0], points[i][1], &f->b.err),
                          TZ_ERR_FORMAT);
         assert_int_equal(f->b.err.cause, TZ_CAUSE_GEO);
         assert_non_null(strstr(f->b.err.message, "outside the domain"));
         assert_true(lon == 77 && lat == 77);
-        assert_int_equal(tz_crs_to_lonlat(crs, points[i][0], points[i][1], &lon, &lat, NULL),
+        assert_int_equal(tz_crs_to_lonlat(&lon, &lat, crs, points[i][0], points[i][1], NULL),
                          TZ_ERR_FORMAT);
     }
     double lon, lat;
-    assert_int_equal(tz_crs_to_lonlat(crs, 0, 0, &lon, &lat, &f->b.err), TZ_OK);
+    assert_int_equal(tz_crs_to_lonlat(&lon, &lat, crs, 0, 0, &f->b.err), TZ_OK);
     tz_crs_close(crs);
 }
 
@@ -82,7 +82,7 @@ static void the_moon(void **state)
     double lon, lat;
     assert_string_equal(tz_crs_get_name(crs), "GCS_Moon_2000");
     assert_int_equal(tz_crs_get_epsg(crs), 0);
-    assert_int_equal(tz_crs_to_lonlat(crs, 1, 2, &lon, &lat, &f->b.err), TZ_ERR_UNSUPPORTED);
+    assert_int_equal(tz_crs_to_lonlat(&lon, &lat, crs, 1, 2, &f->b.err), TZ_ERR_UNSUPPORTED);
     assert_non_null(strstr(f->b.err.message, "no transform from GCS_Moon_2000"));
     tz_crs_close(crs);
 }
@@ -111,7 +111,7 @@ static void check_points(const tz_crs *crs, const char *reference, double lon, d
         PJ_COORD expected = proj_trans(way, PJ_FWD, xy);
         double got[2];
         tz_error err;
-        if (tz_crs_to_lonlat(crs, xy.v[0], xy.v[1], &got[0], &got[1], &err) != TZ_OK)
+        if (tz_crs_to_lonlat(&got[0], &got[1], crs, xy.v[0], xy.v[1], &err) != TZ_OK)
             fail_msg("%s: %s", reference, err.message);
         if (!(fabs(got[0] - expected.v[0]) < 1e-9 && fabs(got[1] - expected.v[1]) < 1e-9))
             fail_msg("%s: %.12g, %.12g instead of %.12g, %.12g (x %.6f, y %.6f)", reference, got[0],
@@ -366,14 +366,14 @@ static void code_in_another_unit(void **state)
         double lon, lat, lon_m, lat_m;
         assert_int_equal(tz_crs_get_epsg(crs), units[i].epsg);
         assert_string_equal(tz_crs_get_name(crs), "WGS 84 / UTM zone 33N");
-        assert_int_equal(tz_crs_to_lonlat(crs, 600000 / units[i].metres, 5e6 / units[i].metres,
-                                          &lon, &lat, &f->b.err),
+        assert_int_equal(tz_crs_to_lonlat(&lon, &lat, crs, 600000 / units[i].metres,
+                                          5e6 / units[i].metres, &f->b.err),
                          TZ_OK);
         tz_crs_close(crs);
         again(state);
         KEYS(f, {1024, 1}, {3072, 32633});
         crs = open_crs(f);
-        assert_int_equal(tz_crs_to_lonlat(crs, 600000, 5e6, &lon_m, &lat_m, &f->b.err), TZ_OK);
+        assert_int_equal(tz_crs_to_lonlat(&lon_m, &lat_m, crs, 600000, 5e6, &f->b.err), TZ_OK);
         assert_true(fabs(lon - lon_m) < 1e-9 && fabs(lat - lat_m) < 1e-9);
         tz_crs_close(crs);
         again(state);
@@ -493,7 +493,7 @@ static void every_call_says_that_proj_is_missing(void **state)
     assert_int_equal(f->b.err.cause, TZ_CAUSE_UNSUPPORTED);
     assert_non_null(strstr(f->b.err.message, "without PROJ"));
     assert_non_null(strstr(f->b.err.message, "TERRAZZO_WITH_PROJ=ON"));
-    assert_int_equal(tz_crs_to_lonlat(crs, 1, 2, &lon, &lat, &f->b.err), TZ_ERR_UNSUPPORTED);
+    assert_int_equal(tz_crs_to_lonlat(&lon, &lat, crs, 1, 2, &f->b.err), TZ_ERR_UNSUPPORTED);
     assert_true(lon == 77 && lat == 77);
     assert_string_equal(tz_crs_get_name(crs), "");
     assert_string_equal(tz_crs_get_wkt(crs), "");

@@ -85,7 +85,7 @@ static tz_memory make_block(const tz_cog_plan *plan, levels *all, uint32_t level
     tz_cog_block what = TZ_COG_BLOCK_INIT;
     tz_memory blob = {0};
     const bool masked = all->masks[0].data != NULL;
-    if (tz_cog_block_get(&what, plan, level, block, &err) != TZ_OK)
+    if (tz_cog_plan_get_block(&what, plan, level, block, &err) != TZ_OK)
         fail_msg("%s", err.message);
     const tz_buffer pixels = part_of(&all->pixels[level], &what.window);
     const tz_buffer mask = masked ? part_of(&all->masks[level], &what.window) : (tz_buffer){0};
@@ -198,7 +198,7 @@ static tz_memory paste(const tz_cog_plan *plan, const blob_set *set)
     assert_int_equal(a->blob_count, set->count);
     for (size_t i = 0; i < set->count; i++) {
         size_t count;
-        const tz_copy_run *runs = tz_assembly_get_runs(a, i, &count);
+        const tz_copy_run *runs = tz_assembly_get_runs(&count, a, i);
         for (size_t k = 0; k < count; k++) {
             const tz_copy_run *run = &runs[k];
             assert_true(run->file_offset >= a->front.size);
@@ -209,7 +209,7 @@ static tz_memory paste(const tz_cog_plan *plan, const blob_set *set)
         }
     }
     size_t none = 1;
-    assert_null(tz_assembly_get_runs(a, set->count, &none));
+    assert_null(tz_assembly_get_runs(&none, a, set->count));
     assert_int_equal(none, 0);
     tz_assembly_free(a);
     heads_free(heads, set->count);
@@ -484,7 +484,7 @@ static void test_sizes_decide_about_bigtiff(void **state)
             assert_int_equal(a->bigtiff, cases[i].bigtiff);
             assert_int_equal(((const uint8_t *)a->front.data)[2], cases[i].bigtiff ? 43 : 42);
             size_t count;
-            const tz_copy_run *runs = tz_assembly_get_runs(a, 0, &count);
+            const tz_copy_run *runs = tz_assembly_get_runs(&count, a, 0);
             assert_int_equal(count, 1);
             assert_int_equal(runs[0].file_offset, 4096);
             assert_int_equal(runs[0].blob_offset, head.size);
@@ -661,14 +661,14 @@ static void test_structs_of_other_versions(void **state)
         tz_cog_block block;
         uint64_t more;
     } newer = {.block = {.struct_size = sizeof newer}, .more = 7};
-    assert_int_equal(tz_cog_block_get(&newer.block, plan, 0, 0, &err), TZ_OK);
+    assert_int_equal(tz_cog_plan_get_block(&newer.block, plan, 0, 0, &err), TZ_OK);
     assert_true(newer.more == 0 && newer.block.struct_size == sizeof newer);
     assert_int_equal(newer.block.window.width, 100);
     tz_cog_block older = {.struct_size = offsetof(tz_cog_block, source), .tiles = 99};
-    assert_int_equal(tz_cog_block_get(&older, plan, 0, 0, &err), TZ_OK);
+    assert_int_equal(tz_cog_plan_get_block(&older, plan, 0, 0, &err), TZ_OK);
     assert_true(older.tiles == 99 && older.window.height == 90);
     tz_cog_block unset = {.struct_size = 0};
-    assert_int_equal(tz_cog_block_get(&unset, plan, 0, 0, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_cog_plan_get_block(&unset, plan, 0, 0, &err), TZ_ERR_ARG);
     tz_blob_info info = {.struct_size = offsetof(tz_blob_info, size), .size = 99};
     assert_int_equal(tz_blob_read_info(&info, head.data, head.size, &err), TZ_OK);
     assert_true(info.size == 99 && info.head_size > 0);
@@ -890,11 +890,11 @@ static void test_wrong_pixels_are_refused(void **state)
     assert_int_equal(tz_encode_block(&blob, f.plan, 0, 0, NULL, NULL, NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_encode_block(&blob, f.plan, 9, 0, &right, &right, NULL, &err), TZ_ERR_ARG);
     assert_int_equal(tz_encode_block(&blob, f.plan, 0, 99, &right, &right, NULL, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_cog_block_get(&what, f.plan, 1, 99, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_cog_plan_get_block(&what, f.plan, 1, 99, &err), TZ_ERR_ARG);
     const tz_window window = {.column = 90, .width = 32, .height = 32};
     tz_window source;
-    assert_int_equal(tz_cog_source(&source, f.plan, 1, &window, &err), TZ_ERR_ARG);
-    assert_int_equal(tz_cog_source(&source, f.plan, 0, &what.window, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_cog_plan_get_source(&source, f.plan, 1, &window, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_cog_plan_get_source(&source, f.plan, 0, &what.window, &err), TZ_ERR_ARG);
     assert_int_equal(tz_overview_block(f.plan, 0, 0, &right, &right, &right, &right, NULL, &err),
                      TZ_ERR_ARG);
     fixture_free(&f);

@@ -162,12 +162,12 @@ static void memory_stays_below_the_cap(void **state)
     print_message("# cap %llu MiB, planned %llu, anonymous memory %llu at requests, %llu ever; "
                   "%llu MiB of file, %llu spooled\n",
                   (unsigned long long)(c.memory >> 20),
-                  (unsigned long long)(report->peak_memory >> 20),
+                  (unsigned long long)(report->peak_host_bytes >> 20),
                   (unsigned long long)(a.most >> 20), (unsigned long long)(peak >> 20),
                   (unsigned long long)(report->file_size >> 20),
                   (unsigned long long)(report->spool_bytes >> 20));
     assert_int_equal(report->max_host_bytes, c.memory); /* it takes no more */
-    assert_true(report->peak_memory <= c.memory);
+    assert_true(report->peak_host_bytes <= c.memory);
     assert_true(a.most > 0 && a.most <= c.memory);
     assert_true(peak <= c.memory);
     assert_true(report->bytes_pixels > 2 * c.memory);

@@ -67,9 +67,9 @@ static void memory_does_not_grow_with_the_height(void **state)
                       .compression = TZ_COMPRESSION_NONE,
                       .threads = 2,
                       .buffer_bytes = 8 * MIB};
-    const uint64_t low = write_memory_run(&c).peak_memory;
+    const uint64_t low = write_memory_run(&c).peak_host_bytes;
     c.height = 50000;
-    const uint64_t high = write_memory_run(&c).peak_memory;
+    const uint64_t high = write_memory_run(&c).peak_host_bytes;
     assert_true(high <= 8 * MIB && high < low + 8 * MIB);
 }
 
