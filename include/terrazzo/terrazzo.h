@@ -1430,8 +1430,8 @@ TZ_API TZ_NODISCARD tz_result tz_clean(uint64_t *removed, const char *directory,
  *
  *     tz_cog_plan_create(&plan, &spec, &options, 0, &err);       once; tz_cog_plan_save and _load
  *                                                                take it to other processes
- *     tz_cog_plan_get_block(&what, plan, level, block, &err);         for each block, anywhere and
- * in tz_overview_block(plan, level, block, &source, ...);       any order; level 0 is the image
+ *     tz_cog_plan_get_block(&what, plan, level, block, &err);    for each block, anywhere and in
+ *     tz_overview_block(plan, level, block, &source, ...);       any order; level 0 is the image
  *     tz_encode_block(&blob, plan, level, block, &pixels, ...);
  *     tz_assembly_create(&layout, plan, heads, count, &err);     once, from the blobs' heads
  *
