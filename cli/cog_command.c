@@ -16,17 +16,17 @@ static const cli_option cog_options[] = {
 
 static int run_cog(int argc, char **argv)
 {
-    return convert_run(&cog_command, &creation_cog, argc, argv);
+    return convert_run(&cog_command, "COG", argc, argv);
 }
 
 static const char *find_cog_key(const char *name, size_t size)
 {
-    return creation_key(&creation_cog, name, size);
+    return creation_key("COG", name, size);
 }
 
 static void print_cog_keys(void)
 {
-    creation_print_help(&creation_cog);
+    creation_print_help("COG");
 }
 
 const cli_command cog_command = {

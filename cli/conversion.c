@@ -100,9 +100,6 @@ tz_result conversion_open(conversion *c, const convert_settings *settings, tz_er
 
 void conversion_close(conversion *c)
 {
-    free(c->extra_samples);
-    free(c->metadata);
-    free(c->tags);
     tz_image_spec_free(c->base);
     tz_close(c->file);
     raw_source_close(&c->raw);

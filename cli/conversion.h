@@ -27,11 +27,7 @@ typedef struct conversion {
     nodata_mask by_nodata; /* used: the mask is made of pixels that are nodata */
     tz_error note;         /* the option that could not be honoured, and the replacement */
     uint32_t note_count;   /* 0: nothing */
-    bool new_statistics;   /* those of the source describe other bands, and are computed again */
-    tz_geo geo;
-    uint16_t *extra_samples;
-    tz_metadata_item *metadata;
-    tz_tag_value *tags;
+    tz_geo geo;            /* of raw samples */
 } conversion;
 
 /* settings must outlive the conversion. */

@@ -26,7 +26,7 @@ typedef struct raw_settings {
 /* As typed. */
 typedef struct convert_settings {
     common_settings common;
-    creation creation;
+    tz_creation *creation;
     raw_settings raw;
     const char *input; /* "-": standard input */
     const char *output;
@@ -112,7 +112,7 @@ bool convert_apply(void *settings, int id, const char *value);
 /* Returns true if the options go together; otherwise a message was printed. */
 bool convert_check(convert_settings *settings); /* may read the first bytes of standard input */
 /* Runs either command. Returns its exit code. */
-int convert_run(const cli_command *command, const creation_driver *driver, int argc, char **argv);
+int convert_run(const cli_command *command, const char *driver, int argc, char **argv);
 bool convert_is_raw(const convert_settings *settings);
 
 #endif

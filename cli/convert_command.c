@@ -9,17 +9,17 @@ static const cli_option convert_options[] = {
 
 static int run_convert(int argc, char **argv)
 {
-    return convert_run(&convert_command, &creation_gtiff, argc, argv);
+    return convert_run(&convert_command, "GTiff", argc, argv);
 }
 
 static const char *find_gtiff_key(const char *name, size_t size)
 {
-    return creation_key(&creation_gtiff, name, size);
+    return creation_key("GTiff", name, size);
 }
 
 static void print_gtiff_keys(void)
 {
-    creation_print_help(&creation_gtiff);
+    creation_print_help("GTiff");
 }
 
 const cli_command convert_command = {

@@ -49,14 +49,15 @@ static int report_failed_conversion(const convert_settings *settings, const tz_e
     return EXIT_FAILED;
 }
 
-int convert_run(const cli_command *command, const creation_driver *driver, int argc, char **argv)
+int convert_run(const cli_command *command, const char *driver, int argc, char **argv)
 {
     static convert_settings settings = {.common = {.open = TZ_OPEN_OPTIONS_INIT}};
     tz_error err;
     int status;
-    settings.cog = driver == &creation_cog;
+    settings.cog = command == &cog_command;
     settings.reads_arrays = true;
-    creation_start(&settings.creation, driver);
+    if (tz_creation_create(&settings.creation, driver, &err) != TZ_OK)
+        return report_failed_conversion(&settings, &err);
     int count =
         common_parse(command, argc, argv, &settings.common, convert_apply, &settings, &status);
     if (count < 0)
@@ -75,6 +76,7 @@ int convert_run(const cli_command *command, const creation_driver *driver, int a
         return option_hint(command);
     progress_catch_signals();
     signal(SIGPIPE, SIG_IGN); /* a closed standard output is not a reason to stop half-way */
-    return convert_image(&settings, &err) == TZ_OK ? EXIT_OK
-                                                   : report_failed_conversion(&settings, &err);
+    tz_result result = convert_image(&settings, &err);
+    tz_creation_free(settings.creation);
+    return result == TZ_OK ? EXIT_OK : report_failed_conversion(&settings, &err);
 }

@@ -192,14 +192,13 @@ static tz_result write_with_world_file(conversion *c, const char *path, convert_
 
 tz_result convert_carry_out(conversion *c, convert_result *out, tz_error *err)
 {
-    const creation *co = &c->settings->creation;
-    bool wld = co->value[CO_WORLDFILE] != 0;
+    const char *ending = tz_creation_get_world_file(c->settings->creation);
     tz_result result = convert_plan(c, out, err);
     if (result != TZ_OK)
         return result;
-    if (!wld && co->value[CO_TFW] == 0)
+    if (ending == NULL)
         return write_with_progress(c, out, err);
-    char *path = output_beside(c->settings->output, wld ? ".wld" : ".tfw");
+    char *path = output_beside(c->settings->output, ending);
     if (path == NULL)
         return problem_nomem(err, "a name");
     result = write_with_world_file(c, path, out, err);

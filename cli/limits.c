@@ -60,7 +60,7 @@ static bool unknown_limit(const char *text, size_t size)
     if (size < sizeof name)
         memcpy(name, text, size);
     usage_unknown("unknown limit", name[0] != '\0' ? name : text, "",
-                  suggest(name, limit_name, NULL));
+                  tz_nearest_name(name, limit_name, NULL));
     return false;
 }
 

@@ -49,7 +49,7 @@ static const char *first_word(const void *list, size_t index)
 static int unknown_command(const char *word)
 {
     usage_unknown(word[0] == '-' ? "unknown option" : "unknown command", word, "",
-                  suggest(word, first_word, commands));
+                  tz_nearest_name(word, first_word, commands));
     fputs("Try 'terrazzo help'.\n", stderr);
     return EXIT_USAGE;
 }

@@ -66,9 +66,6 @@ enum { HELP_COLUMN = 24, HELP_COLUMNS = 80 }; /* first and last of the second co
 /* Prints "Try 'terrazzo COMMAND -h'." on standard error. Returns EXIT_USAGE. */
 int option_hint(const cli_command *command);
 
-/* Returns the name most like word among name(0), name(1), ... up to NULL; NULL: none is near. */
-const char *suggest(const char *word, const char *(*name)(const void *list, size_t index),
-                    const void *list);
 /* term_usage with "; did you mean '--NAME'?" when near is not NULL. */
 int usage_unknown(const char *what, const char *word, const char *dashes, const char *near);
 

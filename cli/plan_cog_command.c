@@ -45,12 +45,12 @@ static int run_plan_cog(int argc, char **argv);
 
 static const char *find_plan_key(const char *name, size_t size)
 {
-    return creation_key(&creation_cog, name, size);
+    return creation_key("COG", name, size);
 }
 
 static void print_plan_keys(void)
 {
-    creation_print_help(&creation_cog);
+    creation_print_help("COG");
 }
 
 const cli_command plan_cog_command = {
@@ -220,7 +220,8 @@ static int run_plan_cog(int argc, char **argv)
     static planning p = {.convert = {.common = {.open = TZ_OPEN_OPTIONS_INIT}, .cog = true}};
     tz_error err;
     int status;
-    creation_start(&p.convert.creation, &creation_cog);
+    if (tz_creation_create(&p.convert.creation, "COG", &err) != TZ_OK)
+        return block_end(TZ_ERR_NOMEM, false, NULL, &err);
     int count = common_parse(&plan_cog_command, argc, argv, &p.convert.common,
                              apply_plan_cog_option, &p, &status);
     if (count < 0)
@@ -239,5 +240,7 @@ static int run_plan_cog(int argc, char **argv)
     if (!convert_check(&p.convert))
         return option_hint(&plan_cog_command);
     progress_catch_signals();
-    return block_end(make_plan(&p, &err), p.convert.common.json, p.convert.input, &err);
+    result = make_plan(&p, &err);
+    tz_creation_free(p.convert.creation);
+    return block_end(result, p.convert.common.json, p.convert.input, &err);
 }

@@ -53,7 +53,7 @@ bool value_dtype(tz_dtype *out, const char *text)
 {
     if (tz_dtype_from_name(out, text))
         return true;
-    usage_unknown("unknown type", text, "", suggest(text, dtype_name, NULL));
+    usage_unknown("unknown type", text, "", tz_nearest_name(text, dtype_name, NULL));
     return false;
 }
 

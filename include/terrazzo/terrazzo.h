@@ -1426,6 +1426,84 @@ TZ_API TZ_NODISCARD tz_result tz_clean(uint64_t *removed, const char *directory,
                                        const tz_progress *progress, tz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
+ * Creation options of GDAL
+ *
+ *     tz_creation *creation = NULL;
+ *     tz_result result = tz_creation_create(&creation, "COG", &err);
+ *     if (result == TZ_OK)
+ *         result = tz_creation_set(creation, "COMPRESS", "ZSTD", &err);
+ *     if (result == TZ_OK)
+ *         result = tz_creation_apply(creation, &spec, &options, NULL, &err);
+ *     if (result == TZ_OK)
+ *         result = tz_create(&writer, "scene.tif", &spec, &options, &err);
+ *     tz_creation_free(creation);
+ * ------------------------------------------------------------------------------------------ */
+
+/* Options of one of GDAL's drivers, by their names, and a few of our own. They may be set in any
+ * order, since what they mean is decided when they are applied. One thread at a time. */
+typedef struct tz_creation tz_creation;
+
+/* driver: "GTiff" or "COG", in any case. *out is written only on success. */
+TZ_API TZ_NODISCARD tz_result tz_creation_create(tz_creation **out, const char *driver,
+                                                 tz_error *err);
+TZ_API void tz_creation_free(tz_creation *creation); /* NULL is fine */
+
+/* Set an option; key and words of value may be in any case. An option or a value that does not
+ * exist is TZ_ERR_ARG, and the message says what was probably meant, or what the values are. One
+ * that GDAL has and this library does not is refused with the reason, but for its default. An
+ * option is set once, except SRC_MDD. After an error all is as before. */
+TZ_API TZ_NODISCARD tz_result tz_creation_set(tz_creation *creation, const char *key,
+                                              const char *value, tz_error *err);
+
+/* Set the compression by a name of rio-cogeo's profiles: "jpeg", "webp", "zstd", "lzw", "deflate",
+ * "packbits", "lzma", "lerc", "lerc_deflate", "lerc_zstd" or "raw". COMPRESS wins over it. */
+TZ_API TZ_NODISCARD tz_result tz_creation_set_profile(tz_creation *creation, const char *name,
+                                                      tz_error *err);
+
+/* Check that the options go together; tz_creation_apply does so, too. Options that the compression
+ * does not use are warnings, also when this fails. */
+TZ_API TZ_NODISCARD tz_result tz_creation_check(tz_creation *creation, tz_error *err);
+/* Returns a warning of the last check; NULL past the end. It is valid until the next one. */
+TZ_API const tz_error *tz_creation_get_warning(const tz_creation *creation, uint32_t index);
+
+/* Change a specification and options as the creation options say. Of the options, layout, codecs
+ * of the image and of overviews, overviews, discarded bits, statistics_items and, with NUM_THREADS,
+ * threads are set, and no others. Of the specification change sample type and bits (pixels are then
+ * to be given in that type), colours, metadata, tags, nodata and georeferencing. Alpha of a COG in
+ * JPEG becomes the mask: spec->mask is then set, and bands is one less. source is the file that the
+ * pixels are of, whose layout may be kept; NULL: none. Both structs may then point to memory of
+ * creation, which is valid until it is applied again or freed. After an error both are as before.
+ */
+TZ_API TZ_NODISCARD tz_result tz_creation_apply(tz_creation *creation, tz_image_spec *spec,
+                                                tz_write_options *options, const tz_file *source,
+                                                tz_error *err);
+
+/* Returns the value of an option as it was set, or its default; NULL: it has neither, or the driver
+ * has no such option. It lives as long as creation. */
+TZ_API const char *tz_creation_get_value(const tz_creation *creation, const char *key);
+/* Returns the ending of the world file that TFW or WORLDFILE ask for, ".tfw" or ".wld"; NULL: none.
+ * Programs write it themselves. */
+TZ_API const char *tz_creation_get_world_file(const tz_creation *creation);
+
+/* A creation option, for help. Later versions may append members. */
+typedef struct tz_creation_option {
+    const char *name;
+    const char *default_value; /* as it would be set; "": none */
+    const char *help;          /* NULL: only the default is accepted */
+} tz_creation_option;
+TZ_API const tz_creation_option *tz_creation_option_get(const char *driver,
+                                                        size_t index); /* NULL past the end */
+/* Writes the values of an option, such as "1 to 12, FAST", cut to size bytes with the closing NUL.
+ * Returns the length of the whole text, as snprintf does; "" where any text is a value. */
+TZ_API size_t tz_creation_option_values(char *out, size_t size, const tz_creation_option *option);
+
+/* Returns the name that is most like word among name(list, 0), name(list, 1), ... up to NULL, to
+ * say what was probably meant; NULL: none is near. */
+TZ_API const char *tz_nearest_name(const char *word,
+                                   const char *(*name)(const void *list, size_t index),
+                                   const void *list);
+
+/* ---------------------------------------------------------------------------------------------
  * Cloud Optimized GeoTIFF by many processes
  *
  *     tz_cog_plan_create(&plan, &spec, &options, 0, &err);       once; tz_cog_plan_save and _load

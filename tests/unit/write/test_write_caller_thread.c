@@ -69,11 +69,7 @@ enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 static tz_write_options options_of(const layout *l, uint32_t threads)
 {
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-<<<<<<< HEAD
-    options.codec.compression = TZ_COMPRESSION_LZW;
-=======
-    options.compression = TZ_COMPRESSION_PACKBITS; /* which devices encode */
->>>>>>> 81592145 (write: let devices encode in the test of bound sinks)
+    options.codec.compression = TZ_COMPRESSION_PACKBITS; /* which devices encode */
     options.tile_width = options.tile_height = l->large_tiles ? 128 : 32;
     options.cog = l->cog;
     options.interleave = l->interleave;

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Checks that creation options go together. */
-#include <stdio.h>
-#include <terrazzo/terrazzo.h>
+#include "base/mem.h"
+#include "tiff/tags.h"
+#include "write/creation/creation.h"
 
-#include "creation_table.h"
-#include "terminal.h"
-
-/* Codecs --------------------------------------------------------------------------------------- */
+/* ---- codecs ---- */
 
 /* Returns the option that chooses the codec this one belongs to: COMPRESS, or OVERVIEW_COMPRESS
  * where that is given. */
-static creation_id codec_option(const creation *c, const creation_option *option)
+static tz_creation_id codec_option(const tz_creation_values *c, const tz_creation_row *row)
 {
-    bool other = (option->codecs & FOR_OVERVIEWS) != 0 && c->value[CO_OVERVIEW_COMPRESS] != 0;
+    bool other = (row->codecs & FOR_OVERVIEWS) != 0 && c->value[CO_OVERVIEW_COMPRESS] != 0;
     return other ? CO_OVERVIEW_COMPRESS : CO_COMPRESS;
 }
 
-/* Returns the bit of a codec in creation_option.codecs. */
+/* Returns the bit of a codec in tz_creation_row.codecs. */
 static unsigned codec_bit(int64_t compression)
 {
     static const struct {
@@ -41,38 +39,54 @@ static unsigned codec_bit(int64_t compression)
     return 0;
 }
 
-static const char *word_of(const creation *c, creation_id id)
+static const char *word_of(const tz_creation_driver *driver, const tz_creation_values *c,
+                           tz_creation_id id)
 {
-    const creation_word *word = c->driver->options[id].words;
+    const tz_creation_word *word = driver->rows[id].words;
     while (word->value != c->value[id])
         word++;
     return word->text;
 }
 
-/* Options of other codecs are ignored, as by GDAL, but with a warning. */
-static void drop_useless(creation *c)
+/* Warnings have one format, and are about one option each, so tz_warn would count them as one. */
+static tz_result warn_useless(tz_creation *creation, tz_creation_id id, tz_creation_id codec,
+                              const tz_context *ctx)
 {
-    creation defaults;
-    char message[128];
-    creation_start(&defaults, c->driver);
+    const tz_creation_driver *driver = creation->driver;
+    const uint32_t count = creation->warning_count;
+    tz_error *list = tz_realloc_array(creation->warnings, count + 1, sizeof *list);
+    if (!list)
+        return tz_fail_nomem(ctx, (count + 1) * sizeof *list);
+    creation->warnings = list;
+    creation->warning_count++;
+    const tz_context within = {.err = &list[count], .ifd = -1};
+    (void)TZ_FAIL_ARG(&within, "%s has no effect with %s=%s", driver->rows[id].shown.name,
+                      driver->rows[codec].shown.name, word_of(driver, &creation->used, codec));
+    return TZ_OK;
+}
+
+/* Options of other codecs are ignored, as by GDAL, but with a warning. */
+static tz_result drop_useless(tz_creation *creation, const tz_context *ctx)
+{
+    tz_creation_values defaults;
+    tz_creation_values *c = &creation->used;
+    tz_creation_set_defaults(&defaults, creation->driver);
     for (int id = 0; id < CO_COUNT; id++) {
-        const creation_option *option = &c->driver->options[id];
-        creation_id codec = codec_option(c, option);
-        if (option->codecs == 0 || (option->codecs & codec_bit(creation_number(c, codec))) != 0)
+        const tz_creation_row *row = &creation->driver->rows[id];
+        const tz_creation_id codec = codec_option(c, row);
+        if (row->codecs == 0 || (row->codecs & codec_bit(tz_creation_number(c, codec))) != 0)
             continue;
-        if (c->value[id] != defaults.value[id]) {
-            snprintf(message, sizeof message, "%s has no effect with %s=%s", option->name,
-                     c->driver->options[codec].name, word_of(c, codec));
-            term_warning(message, 1);
-        }
+        if (c->value[id] != defaults.value[id])
+            TZ_TRY(warn_useless(creation, (tz_creation_id)id, codec, ctx));
         c->value[id] = defaults.value[id];
         c->given[id] = false;
     }
+    return TZ_OK;
 }
 
 /* LEVEL and QUALITY stand for the option that each codec has of its own. */
 
-static creation_id level_option(unsigned codec)
+static tz_creation_id level_option(unsigned codec)
 {
     if ((codec & (FOR_DEFLATE | FOR_LERC_DEFLATE)) != 0)
         return CO_ZLEVEL;
@@ -81,25 +95,23 @@ static creation_id level_option(unsigned codec)
     return (codec & FOR_LZMA) != 0 ? CO_LZMA_PRESET : CO_LZ4_LEVEL;
 }
 
-static bool resolve_level(creation *c)
+static tz_result resolve_level(tz_creation *creation, const tz_context *ctx)
 {
-    creation_id id = level_option(codec_bit(creation_number(c, CO_COMPRESS)));
-    const creation_option *option = &creation_gtiff.options[id];
-    double level = c->value[CO_LEVEL];
-    char message[80];
+    tz_creation_values *c = &creation->used;
+    const tz_creation_id id = level_option(codec_bit(tz_creation_number(c, CO_COMPRESS)));
+    const tz_creation_row *row = &tz_creation_gtiff.rows[id];
+    const double level = c->value[CO_LEVEL];
     if (!c->given[CO_LEVEL])
-        return true;
+        return TZ_OK;
     c->value[id] = level;
-    if ((level >= option->min && level <= option->max) ||
-        (level == CREATION_FAST && id == CO_ZLEVEL))
-        return true;
-    snprintf(message, sizeof message, "LEVEL is %d to %d%s with COMPRESS=%s", (int)option->min,
-             (int)option->max, id == CO_ZLEVEL ? " or FAST" : "", word_of(c, CO_COMPRESS));
-    term_usage(message, NULL, "");
-    return false;
+    if ((level >= row->min && level <= row->max) || (level == CREATION_FAST && id == CO_ZLEVEL))
+        return TZ_OK;
+    return TZ_FAIL_ARG(ctx, "LEVEL is %d to %d%s with COMPRESS=%s", (int)row->min, (int)row->max,
+                       id == CO_ZLEVEL ? " or FAST" : "",
+                       word_of(creation->driver, c, CO_COMPRESS));
 }
 
-static void resolve_quality(creation *c)
+static void resolve_quality(tz_creation_values *c)
 {
     double quality = c->value[CO_QUALITY];
     bool lossless = quality == 100;
@@ -112,7 +124,7 @@ static void resolve_quality(creation *c)
     c->value[CO_JPEG2000_LOSSLESS] = lossless;
 }
 
-/* The whole ------------------------------------------------------------------------------------ */
+/* ---- all options ---- */
 
 static bool is_lerc(double compression)
 {
@@ -120,7 +132,7 @@ static bool is_lerc(double compression)
            compression == CREATION_LERC_ZSTD;
 }
 
-static const char *find_problem(const creation *c)
+static const char *find_problem(const tz_creation_values *c)
 {
     double overviews = c->value[CO_OVERVIEW_COMPRESS];
     if (c->given[CO_BLOCKXSIZE] && c->value[CO_TILED] == 0)
@@ -145,26 +157,35 @@ static const char *find_problem(const creation *c)
     return NULL;
 }
 
-bool creation_check(creation *c)
+tz_result tz_creation_check(tz_creation *creation, tz_error *err)
 {
-    drop_useless(c);
-    const char *problem = find_problem(c);
-    if (problem != NULL)
-        term_usage(problem, NULL, "");
-    if (problem != NULL || !resolve_level(c))
-        return false;
-    resolve_quality(c);
-    return true;
+    const tz_context ctx = {.err = err, .ifd = -1};
+    if (!creation)
+        return TZ_FAIL_ARG(&ctx, "creation is NULL");
+    creation->warning_count = 0;
+    creation->used = creation->set;
+    TZ_TRY(drop_useless(creation, &ctx));
+    const char *problem = find_problem(&creation->used);
+    if (problem)
+        return TZ_FAIL_ARG(&ctx, "%s", problem);
+    TZ_TRY(resolve_level(creation, &ctx));
+    resolve_quality(&creation->used);
+    return TZ_OK;
 }
 
-/* Values --------------------------------------------------------------------------------------- */
-
-int64_t creation_number(const creation *c, creation_id id)
+const tz_error *tz_creation_get_warning(const tz_creation *creation, uint32_t index)
 {
-    return (int64_t)c->value[id];
+    return index < creation->warning_count ? &creation->warnings[index] : NULL;
 }
 
-uint16_t creation_compression(const creation *c, creation_id id)
+/* ---- values ---- */
+
+int64_t tz_creation_number(const tz_creation_values *values, tz_creation_id id)
 {
-    return is_lerc(c->value[id]) ? TZ_COMPRESSION_LERC : (uint16_t)c->value[id];
+    return (int64_t)values->value[id];
+}
+
+uint16_t tz_creation_compression(const tz_creation_values *values, tz_creation_id id)
+{
+    return is_lerc(values->value[id]) ? TZ_COMPRESSION_LERC : (uint16_t)values->value[id];
 }
