@@ -97,6 +97,7 @@ static void sparse_files(void **state)
         options.strips = true; /* the last one is shorter */
         options.tile_width = 0;
         options.tile_height = 9;
+        clear_write_report(&report);
         report = write_right(&r, &options, NULL);
         check_use(report, names[2]);
     }

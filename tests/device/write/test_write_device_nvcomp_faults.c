@@ -112,6 +112,7 @@ static void nothing_to_use(void **state)
     assert_string_equal(report->device->id, "cuda:0");
     assert_non_null(strstr(report->device->library_reason, "there is no library"));
     options.codec.effort = 6;
+    clear_write_report(&report);
     report = write_right(&r, &options, NULL);
     assert_string_equal(report->device->id, "");
     assert_non_null(strstr(report->device->reason, "deflate at level 6: there is no library"));
@@ -127,8 +128,10 @@ static void nothing_to_use(void **state)
                                             "nvcompBatchedZstdCompressGetTempSize"};
     for (size_t i = 0; i < 3; i++) {
         fail_at(questions[i], 1, 10);
+        clear_write_report(&report);
         report = write_right(&r, &options, NULL);
         assert_string_equal(report->device->id, "");
+        clear_write_report(&report);
         report = write_right(&r, &options, NULL);
         assert_string_equal(report->device->library, names[2]);
     }
@@ -220,6 +223,7 @@ static void a_tile_is_too_large(void **state)
     SCOPED_WRITE_REPORT report = write_right(&r, &options, NULL);
     assert_int_equal(report->device->tiles, 1);
     options.max_device_bytes = report->device->memory - 2 * TILE_BYTES;
+    clear_write_report(&report);
     report = write_right(&r, &options, NULL);
     assert_string_equal(report->device->id, "");
     assert_non_null(strstr(report->device->reason, "nvCOMP 6.0.0 needs"));
