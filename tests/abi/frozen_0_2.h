@@ -884,6 +884,32 @@ TZ_API TZ_NODISCARD tz_result tz_plan_write(tz_write_report **report, const tz_i
 TZ_API TZ_NODISCARD tz_result tz_clean(uint64_t *removed, const char *directory, uint64_t min_age,
                                        bool (*found)(void *user, const char *path), void *user,
                                        const tz_progress *progress, tz_error *err);
+typedef struct tz_creation tz_creation;
+TZ_API TZ_NODISCARD tz_result tz_creation_create(tz_creation **out, const char *driver,
+                                                 tz_error *err);
+TZ_API void tz_creation_free(tz_creation *creation);
+TZ_API TZ_NODISCARD tz_result tz_creation_set(tz_creation *creation, const char *key,
+                                              const char *value, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_creation_set_profile(tz_creation *creation, const char *name,
+                                                      tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_creation_check(tz_creation *creation, tz_error *err);
+TZ_API const tz_error *tz_creation_get_warning(const tz_creation *creation, uint32_t index);
+TZ_API TZ_NODISCARD tz_result tz_creation_apply(tz_creation *creation, tz_image_spec *spec,
+                                                tz_write_options *options, const tz_file *source,
+                                                tz_error *err);
+TZ_API const char *tz_creation_get_value(const tz_creation *creation, const char *key);
+TZ_API const char *tz_creation_get_world_file(const tz_creation *creation);
+typedef struct tz_creation_option {
+    const char *name;
+    const char *default_value;
+    const char *help;
+} tz_creation_option;
+TZ_API const tz_creation_option *tz_creation_option_get(const char *driver,
+                                                        size_t index);
+TZ_API size_t tz_creation_option_values(char *out, size_t size, const tz_creation_option *option);
+TZ_API const char *tz_nearest_name(const char *word,
+                                   const char *(*name)(const void *list, size_t index),
+                                   const void *list);
 typedef struct tz_cog_plan tz_cog_plan;
 TZ_API TZ_NODISCARD tz_result tz_cog_plan_create(tz_cog_plan **out, const tz_image_spec *spec,
                                                  const tz_write_options *options,

@@ -340,12 +340,21 @@ static void profiles_leave_out(void **state)
 {
     (void)state;
     const double rpc[92] = {0};
-    const tz_geo geo = {.struct_size = sizeof geo, .has_transform = true, .epsg = 32632, .rpc = rpc};
+    const tz_geo geo = {
+        .struct_size = sizeof geo, .has_transform = true, .epsg = 32632, .rpc = rpc};
     const tz_metadata_item items[] = {
         {.struct_size = sizeof(tz_metadata_item), .name = "A", .value = "1", .band = -1},
         {.domain = "d", .name = "B", .value = "2", .role = "", .band = -1},
-        {.struct_size = sizeof(tz_metadata_item), .name = "STATISTICS_MEAN", .value = "3", .role = "", .band = 0},
-        {.struct_size = sizeof(tz_metadata_item), .name = "units", .value = "m", .role = "unittype", .band = 0},
+        {.struct_size = sizeof(tz_metadata_item),
+         .name = "STATISTICS_MEAN",
+         .value = "3",
+         .role = "",
+         .band = 0},
+        {.struct_size = sizeof(tz_metadata_item),
+         .name = "units",
+         .value = "m",
+         .role = "unittype",
+         .band = 0},
         {.struct_size = sizeof(tz_metadata_item), .name = "of no band", .value = "4", .band = 7}};
     const tz_tag_value tags[] = {{sizeof(tz_tag_value), 305, 2, 5, "mine"},
                                  {sizeof(tz_tag_value), 700, 1, 3, "xmp"}};
@@ -416,7 +425,8 @@ static void options_can_be_applied_again(void **state)
     tz_creation *creation = creation_of("GTiff");
     tz_image_spec spec = spec_of(TZ_DTYPE_UINT8, 4);
     tz_write_options options = TZ_WRITE_OPTIONS_INIT;
-    const tz_metadata_item item = {.struct_size = sizeof(tz_metadata_item), .name = "A", .value = "1", .band = -1};
+    const tz_metadata_item item = {
+        .struct_size = sizeof(tz_metadata_item), .name = "A", .value = "1", .band = -1};
     spec.metadata = &item, spec.metadata_count = 1;
     set(creation, "ALPHA", "PREMULTIPLIED");
     set(creation, "DISCARD_LSB", "1");
@@ -509,7 +519,8 @@ static void the_nearest_name_is_found(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    const tz_metadata_item item = {.struct_size = sizeof(tz_metadata_item), .name = "A", .value = "1", .band = -1};
+    const tz_metadata_item item = {
+        .struct_size = sizeof(tz_metadata_item), .name = "A", .value = "1", .band = -1};
     const tz_tag_value tag = {sizeof tag, 305, 2, 5, "mine"};
     const tz_geo geo = {.struct_size = sizeof geo, .has_transform = true};
     for (uint64_t n = 1;; n++) {
