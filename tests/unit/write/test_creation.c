@@ -344,7 +344,12 @@ static void profiles_leave_out(void **state)
         .struct_size = sizeof geo, .has_transform = true, .epsg = 32632, .rpc = rpc};
     const tz_metadata_item items[] = {
         {.struct_size = sizeof(tz_metadata_item), .name = "A", .value = "1", .band = -1},
-        {.domain = "d", .name = "B", .value = "2", .role = "", .band = -1},
+        {.struct_size = sizeof(tz_metadata_item),
+         .domain = "d",
+         .name = "B",
+         .value = "2",
+         .role = "",
+         .band = -1},
         {.struct_size = sizeof(tz_metadata_item),
          .name = "STATISTICS_MEAN",
          .value = "3",
