@@ -165,7 +165,7 @@ def measure_memory(arguments):
     make_data(arguments, [input_of("dem_f32-none-p1-t512", "-mirrored")])
     players = starters(arguments)
     entries = [("terrazzo", "terrazzo", 0),
-               (f"terrazzo, buffer_bytes of {MEMORY_BUFFER >> 20} MiB", "terrazzo", MEMORY_BUFFER),
+               (f"terrazzo, max_host_bytes of {MEMORY_BUFFER >> 20} MiB", "terrazzo", MEMORY_BUFFER),
                *((name, name, 0) for name in players if name != "terrazzo")]
     problems, large, rows = [], [], []
     for codec in MEMORY_CODECS:

@@ -218,7 +218,7 @@ def memory_players(arguments):
     def theirs(**more):
         return lambda: Player("GTiff", [folder / "write_gdal", library], dict(env, **more))
 
-    return [("terrazzo, buffer_bytes of 32 MiB", ours, 32 << 20), ("terrazzo", ours, 0),
+    return [("terrazzo, max_host_bytes of 32 MiB", ours, 32 << 20), ("terrazzo", ours, 0),
             ("GTiff, GDAL_CACHEMAX=32", theirs(GDAL_CACHEMAX="32"), 0), ("GTiff", theirs(), 0)]
 
 

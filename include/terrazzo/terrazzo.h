@@ -756,7 +756,7 @@ typedef struct tz_window {
 typedef struct tz_device tz_device;               /* see "Devices" */
 typedef struct tz_device_memory tz_device_memory; /* the same */
 
-/* Where the memory of a buffer is, and what tz_buffer.data means. */
+/* Kinds of memory that a buffer can be in, and the meaning of tz_buffer.data in each. */
 typedef enum tz_memory_kind {
     TZ_MEMORY_KIND_HOST = 0,   /* data is a pointer */
     TZ_MEMORY_KIND_CUDA = 1,   /* data is a CUdeviceptr */
