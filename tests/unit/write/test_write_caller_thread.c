@@ -240,7 +240,9 @@ static void row_sources_of_another_size(void **state)
         /* what an older struct does not have is not looked at */
         later.known.on_device = cases[i].size == older;
         later.later = cases[i].later;
-        assert_int_equal(tz_create_memory(&writer, &out, &r.spec, NULL, &err), TZ_OK);
+        tz_write_options how = TZ_WRITE_OPTIONS_INIT;
+        how.codec.compression = TZ_COMPRESSION_NONE;
+        assert_int_equal(tz_create_memory(&writer, &out, &r.spec, &how, &err), TZ_OK);
         assert_int_equal(tz_write_from(writer, &later.known, &err), cases[i].expected);
         if (cases[i].expected == TZ_OK) {
             assert_int_equal(tz_commit(writer, NULL, &err), TZ_OK);
