@@ -55,7 +55,11 @@ static batch make_batch(lying how, tz_dtype dtype, uint32_t bands, uint32_t heig
 {
     const int64_t size = (int64_t)tz_dtype_size(dtype);
     const int64_t gap = how == LIE_BAND ? size : 0;
-    batch made = {.buffer = {.dtype = dtype, .bands = bands, .height = height, .width = width}};
+    batch made = {.buffer = {.struct_size = sizeof(tz_buffer),
+                             .dtype = dtype,
+                             .bands = bands,
+                             .height = height,
+                             .width = width}};
     tz_buffer *b = &made.buffer;
     made.size = (size_t)((width * size + gap) * height * bands);
     made.memory = checked_malloc(made.size);
