@@ -1124,6 +1124,57 @@ TZ_API TZ_NODISCARD tz_result tz_image_spec_from_file(tz_image_spec **out, const
                                                       tz_error *err);
 TZ_API void tz_image_spec_free(tz_image_spec *spec); /* NULL is fine */
 
+/* An empty specification of the same kind, to be filled by assignments and by the functions below.
+ */
+TZ_API TZ_NODISCARD tz_result tz_image_spec_create(tz_image_spec **out, tz_error *err);
+
+/* The functions below change a specification of tz_image_spec_from_file or tz_image_spec_create,
+ * and none that the caller has allocated. They copy what they are given, and on failure leave the
+ * specification as it was. Items of statistics (STATISTICS_...) and tags about the values of
+ * samples are dropped where they would no longer be true. err may be NULL. */
+
+/* Makes the image a window of what it was, which may reach outside, resampled to width x height.
+ * Transform, control points and RPC follow; statistics stay only if nothing changes. */
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_grid(tz_image_spec *spec, const tz_window *window,
+                                                     uint32_t width, uint32_t height,
+                                                     tz_error *err);
+
+/* Picks bands, counted from 0, in any order; a band may be taken more than once. Their metadata
+ * follows them, and so do their colours. The image is RGB if its first three bands are red, green
+ * and blue and its type is uint8 or uint16; it keeps a palette if that is its only band, and else
+ * becomes grey. Colours that this cannot express become items of role colorinterp. An alpha band is
+ * an extra sample if it is last. */
+TZ_API TZ_NODISCARD tz_result tz_image_spec_select_bands(tz_image_spec *spec, const uint32_t *bands,
+                                                         uint32_t count, tz_error *err);
+
+/* Changes the type. Nodata is dropped if the type does not have the value. A colour map is cut or
+ * filled up with black for uint8 and uint16, and dropped for others. */
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_dtype(tz_image_spec *spec, tz_dtype dtype,
+                                                      tz_error *err);
+
+/* Sets nodata, which must be a value of the type; NULL: none. */
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_nodata(tz_image_spec *spec, const char *text,
+                                                       tz_error *err);
+
+/* Adds an item, or replaces the one of the same domain, name, role and band. Removes it if value is
+ * NULL. A domain or role of NULL is "". */
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_metadata(tz_image_spec *spec,
+                                                         const tz_metadata_item *item,
+                                                         tz_error *err);
+
+typedef struct tz_crs tz_crs; /* see "Coordinate reference systems" */
+/* Sets the CRS, as tz_crs_to_geo makes it; NULL: none. Transform, control points and RPC stay. */
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_crs(tz_image_spec *spec, const tz_crs *crs,
+                                                    tz_error *err);
+
+/* Sets the transform, as in tz_geo; NULL: none. Control points are dropped. */
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_transform(tz_image_spec *spec,
+                                                          const double transform[6], tz_error *err);
+
+/* Sets the control points; 0: none. The transform is dropped. */
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_gcps(tz_image_spec *spec, const tz_gcp *gcps,
+                                                     uint32_t count, tz_error *err);
+
 typedef enum tz_choice { TZ_CHOICE_AUTO = 0, TZ_CHOICE_YES = 1, TZ_CHOICE_NO = 2 } tz_choice;
 
 /* Which samples lie together. Band and tile are both TIFF's planar configuration 2: all tiles of a
@@ -2175,7 +2226,6 @@ TZ_API TZ_NODISCARD tz_result tz_plan_image(uint64_t *host_bytes, const tz_buffe
  *
  * Without PROJ a CRS is its EPSG codes and nothing else: it can be created from them, compared and
  * written, and all other calls return TZ_ERR_UNSUPPORTED. */
-typedef struct tz_crs tz_crs;
 
 /* Creates a CRS from text: "EPSG:32633", another authority that PROJ knows ("OGC:CRS84",
  * "ESRI:54030"), the codes of a horizontal and a vertical CRS ("EPSG:25832+5783"), a URN or URL of

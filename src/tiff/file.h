@@ -79,6 +79,10 @@ tz_context tz_file_context(const tz_file *file, tz_error *err);
  * or not, becomes RGB. */
 uint16_t tz_delivered_photometric(const tz_file *file);
 
+/* Returns the colour of a band: that of the interpretation, then that of ExtraSamples. */
+tz_color tz_band_color(uint16_t photometric, uint32_t bands, const uint16_t *extra_samples,
+                       uint32_t extra_sample_count, uint32_t band);
+
 /* file_info.c: makes the items and bands that the getters return, once all metadata is read. */
 tz_result tz_file_describe(tz_file *file, const tz_context *ctx);
 

@@ -172,28 +172,28 @@ uint16_t tz_delivered_photometric(const tz_file *file)
                                                              : info->photometric;
 }
 
-/* Colours come from the interpretation, then from ExtraSamples. */
-static tz_color band_color(const tz_file *file, uint32_t band)
+tz_color tz_band_color(uint16_t photometric, uint32_t bands, const uint16_t *extra_samples,
+                       uint32_t extra_sample_count, uint32_t band)
 {
-    const tz_info *info = &file->info;
-    const uint16_t photometric = tz_delivered_photometric(file);
-    uint32_t channels = 0;
     for (size_t i = 0; i < sizeof color_rows / sizeof color_rows[0]; i++) {
-        if (color_rows[i].photometric != photometric)
-            continue;
-        channels = color_rows[i].count;
-        if (band < channels)
+        if (color_rows[i].photometric == photometric && band < color_rows[i].count)
             return color_rows[i].colors[band];
     }
     /* Extra samples are the last bands, for any photometric interpretation. */
-    const uint32_t first_extra =
-        info->bands > info->extra_sample_count ? info->bands - info->extra_sample_count : 0;
-    if (band >= first_extra && band - first_extra < info->extra_sample_count) {
-        const uint16_t kind = info->extra_samples[band - first_extra];
+    const uint32_t first_extra = bands > extra_sample_count ? bands - extra_sample_count : 0;
+    if (band >= first_extra && band - first_extra < extra_sample_count) {
+        const uint16_t kind = extra_samples[band - first_extra];
         if (kind == TZ_EXTRA_SAMPLE_PREMULTIPLIED || kind == TZ_EXTRA_SAMPLE_ALPHA)
             return TZ_COLOR_ALPHA;
     }
     return TZ_COLOR_UNDEFINED;
+}
+
+static tz_color band_color(const tz_file *file, uint32_t band)
+{
+    const tz_info *info = &file->info;
+    return tz_band_color(tz_delivered_photometric(file), info->bands, info->extra_samples,
+                         info->extra_sample_count, band);
 }
 
 /* Reads a number of a band that GDAL stores as an item with a role. */

@@ -228,11 +228,9 @@ static bool copy_item_text(tz_image *image, const char **text)
     return *text != NULL;
 }
 
-/* Checks an item, and replaces its texts by copies. */
-static tz_result copy_metadata_item(tz_image *image, tz_metadata_item *item, const tz_context *ctx)
+tz_result tz_check_metadata_item(tz_metadata_item *item, uint32_t bands, const tz_context *ctx)
 {
     const char *name = item->name;
-    const uint32_t bands = image->spec.bands;
     double number;
     if (!name || !item->value)
         return TZ_FAIL_ARG(ctx, "a metadata item has no name, or no value");
@@ -260,6 +258,13 @@ static tz_result copy_metadata_item(tz_image *image, tz_metadata_item *item, con
         !(tz_parse_double(item->value, &number, NULL) && isfinite(number)))
         return TZ_FAIL_ARG(ctx, "metadata item '%.64s' has role %s, and '%.32s' is not a number",
                            name, item->role, item->value);
+    return TZ_OK;
+}
+
+/* Checks an item, and replaces its texts by copies. */
+static tz_result copy_metadata_item(tz_image *image, tz_metadata_item *item, const tz_context *ctx)
+{
+    TZ_TRY(tz_check_metadata_item(item, image->spec.bands, ctx));
     if (copy_item_text(image, &item->domain) && copy_item_text(image, &item->name) &&
         copy_item_text(image, &item->value) && copy_item_text(image, &item->role))
         return TZ_OK;

@@ -31,6 +31,9 @@ tz_result tz_image_resolve_geo(tz_image *image, const tz_context *ctx);
 tz_result tz_image_resolve_metadata(tz_image *image, const tz_context *ctx);
 tz_result tz_image_resolve_extra_tags(tz_image *image, const tz_context *ctx);
 
+/* Checks an item of an image of this many bands. A domain or role that is NULL becomes "". */
+tz_result tz_check_metadata_item(tz_metadata_item *item, uint32_t bands, const tz_context *ctx);
+
 /* Returns the bytes of rows of a tile; TZ_NO_VALUE if they do not fit 64 bits. */
 uint64_t tz_image_rows_bytes(const tz_image *image, uint64_t rows);
 
