@@ -8,7 +8,7 @@
 #include "tiff/image/spec_holder.h"
 #include "tiff/tags.h"
 
-/* What a band of the source is. */
+/* A band of the source. */
 typedef struct band_source {
     uint32_t first_item;   /* index + 1 of its first item; 0: none */
     tz_color color;        /* by item, else by interpretation */
@@ -23,7 +23,7 @@ typedef struct item_lists {
     uint32_t *after; /* index + 1 of the next item of the same band; 0: none */
 } item_lists;
 
-/* Sets what the writer would take for members that are not given. YCbCr is delivered as RGB. */
+/* Returns the interpretation that the writer would take. Rows of YCbCr are RGB. */
 static uint16_t resolved_photometric(const tz_image_spec *spec)
 {
     const bool is_rgb = spec->dtype == TZ_DTYPE_UINT8 && (spec->bands == 3 || spec->bands == 4);
@@ -46,10 +46,11 @@ static void describe_source_bands(const tz_image_spec *spec, band_source *bands)
         extra = alpha;
         count = 1;
     }
+    const uint32_t first_extra = spec->bands > count ? spec->bands - count : 0;
     for (uint32_t i = 0; i < spec->bands; i++) {
         bands[i].color = tz_band_color(photometric, spec->bands, extra, count, i);
         if (bands[i].color == TZ_COLOR_ALPHA)
-            bands[i].extra_sample = extra[i - (spec->bands - count)];
+            bands[i].extra_sample = extra[i - first_extra];
     }
 }
 
