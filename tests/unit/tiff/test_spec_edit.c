@@ -78,7 +78,8 @@ static written write_spec(const tz_image_spec *spec)
     free(rows.data);
     WORKS(tz_open_memory(&w.file, w.memory.data, w.memory.size, NULL, &err));
     w.info = tz_file_get_info(w.file);
-    assert_null(tz_file_get_warning(w.file, 0));
+    if (tz_build_feature("expat")) /* without it, metadata is a warning */
+        assert_null(tz_file_get_warning(w.file, 0));
     return w;
 }
 
