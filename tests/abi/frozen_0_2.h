@@ -708,6 +708,26 @@ TZ_API void tz_image_spec_init(tz_image_spec *spec, size_t size);
 TZ_API TZ_NODISCARD tz_result tz_image_spec_from_file(tz_image_spec **out, const tz_file *file,
                                                       tz_error *err);
 TZ_API void tz_image_spec_free(tz_image_spec *spec);
+TZ_API TZ_NODISCARD tz_result tz_image_spec_create(tz_image_spec **out, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_grid(tz_image_spec *spec, const tz_window *window,
+                                                     uint32_t width, uint32_t height,
+                                                     tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_image_spec_select_bands(tz_image_spec *spec, const uint32_t *bands,
+                                                         uint32_t count, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_dtype(tz_image_spec *spec, tz_dtype dtype,
+                                                      tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_nodata(tz_image_spec *spec, const char *text,
+                                                       tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_metadata(tz_image_spec *spec,
+                                                         const tz_metadata_item *item,
+                                                         tz_error *err);
+typedef struct tz_crs tz_crs;
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_crs(tz_image_spec *spec, const tz_crs *crs,
+                                                    tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_transform(tz_image_spec *spec,
+                                                          const double transform[6], tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_image_spec_set_gcps(tz_image_spec *spec, const tz_gcp *gcps,
+                                                     uint32_t count, tz_error *err);
 typedef enum tz_choice { TZ_CHOICE_AUTO = 0, TZ_CHOICE_YES = 1, TZ_CHOICE_NO = 2 } tz_choice;
 typedef enum tz_interleave {
     TZ_INTERLEAVE_PIXEL = 0,
@@ -1306,7 +1326,6 @@ TZ_API TZ_NODISCARD tz_result tz_image_measure(tz_image_range *ranges, uint32_t 
 TZ_API void tz_color_map_to_rgb(uint8_t *rgb, const uint16_t *color_map, uint32_t size);
 TZ_API TZ_NODISCARD tz_result tz_plan_image(uint64_t *host_bytes, const tz_buffer *pixels,
                                             const tz_image_options *options, tz_error *err);
-typedef struct tz_crs tz_crs;
 TZ_API TZ_NODISCARD tz_result tz_crs_create(tz_crs **out, const char *definition, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_crs_from_file(tz_crs **out, const tz_file *file, tz_error *err);
 TZ_API void tz_crs_close(tz_crs *crs);
