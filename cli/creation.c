@@ -4,6 +4,7 @@
 #include "creation.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "options.h"
@@ -12,6 +13,16 @@
 #define MAX_KEY 40
 
 /* Setting -------------------------------------------------------------------------------------- */
+
+/* Prints why an option was not accepted. Memory that ran out is not a mistake in what was typed:
+ * the command ends here as it does after any other failure, before it has made anything. */
+static bool refuse_option(tz_result result, const char *message)
+{
+    term_error(message);
+    if (result == TZ_ERR_NOMEM)
+        exit(EXIT_FAILED);
+    return false;
+}
 
 bool creation_set(tz_creation *c, const char *text)
 {
@@ -29,8 +40,7 @@ bool creation_set(tz_creation *c, const char *text)
     memcpy(key, text, size);
     if (tz_creation_set(c, key, text + size + 1, &err) == TZ_OK)
         return true;
-    term_error(err.message);
-    return false;
+    return refuse_option(err.result, err.message);
 }
 
 bool creation_set_profile(tz_creation *c, const char *name)
@@ -39,9 +49,8 @@ bool creation_set_profile(tz_creation *c, const char *name)
     tz_error err;
     if (tz_creation_set_profile(c, name, &err) == TZ_OK)
         return true;
-    snprintf(message, sizeof message, "--%s", err.message);
-    term_error(message);
-    return false;
+    snprintf(message, sizeof message, "%s%s", err.result == TZ_ERR_NOMEM ? "" : "--", err.message);
+    return refuse_option(err.result, message);
 }
 
 bool creation_check(tz_creation *c)
@@ -51,9 +60,7 @@ bool creation_check(tz_creation *c)
     tz_result result = tz_creation_check(c, &err);
     for (uint32_t i = 0; (warning = tz_creation_get_warning(c, i)) != NULL; i++)
         term_warning(warning->message, 1);
-    if (result != TZ_OK)
-        term_error(err.message);
-    return result == TZ_OK;
+    return result == TZ_OK || refuse_option(result, err.message);
 }
 
 /* Names ---------------------------------------------------------------------------------------- */
