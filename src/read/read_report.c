@@ -115,8 +115,7 @@ void tz_report_warnings_merge(tz_report_warnings *to, const tz_warnings *warning
         if (k < to->count) {
             tz_error *known = &to->list[k];
             const uint64_t count = known->count + warning->count;
-            if (warning->level < known->level ||
-                (warning->level == known->level && warning->tile < known->tile))
+            if (tz_warning_is_before(warning, known))
                 *known = *warning;
             known->count = count;
         } else if (k < TZ_REPORT_KINDS) {

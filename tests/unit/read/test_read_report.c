@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "read/read_report.h"
 #include "support/alloc_hook.h"
 #include "support/known_image.h"
 
@@ -516,6 +517,25 @@ static void who_asks_for_no_report_pays_for_none(void **state)
     close_image(&i);
 }
 
+/* Threads end in any order: the warning of a mask and that of an image have the same level. */
+static void the_first_warning_does_not_depend_on_the_order(void **state)
+{
+    (void)state;
+    tz_error of_image = {.cause = TZ_CAUSE_CODEC, .tile = 3, .count = 1};
+    tz_error of_mask = {.cause = TZ_CAUSE_CODEC, .tile = 3, .count = 2, .mask = 1};
+    const char *format = "damaged";
+    for (int order = 0; order < 2; order++) {
+        tz_report_warnings merged = {0};
+        const tz_warnings lists[] = {{.list = &of_image, .formats = &format, .count = 1},
+                                     {.list = &of_mask, .formats = &format, .count = 1}};
+        tz_report_warnings_merge(&merged, &lists[order]);
+        tz_report_warnings_merge(&merged, &lists[1 - order]);
+        assert_int_equal(merged.count, 1);
+        assert_int_equal(merged.list[0].count, 3);
+        assert_int_equal(merged.list[0].mask, 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -532,6 +552,7 @@ int main(void)
         cmocka_unit_test(statuses_count_in_the_memory_of_a_plan),
         cmocka_unit_test(every_allocation_of_a_report_fails_in_turn),
         cmocka_unit_test(who_asks_for_no_report_pays_for_none),
+        cmocka_unit_test(the_first_warning_does_not_depend_on_the_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
