@@ -8,7 +8,7 @@
 static bool raw_ends_in_alpha(const tz_image_spec *spec)
 {
     if (spec->extra_sample_count > 0)
-        return spec->extra_samples[spec->extra_sample_count - 1] != 0;
+        return spec->extra_samples[spec->extra_sample_count - 1] != TZ_EXTRA_SAMPLE_UNSPECIFIED;
     return spec->bands == 4 && spec->dtype == TZ_DTYPE_UINT8 &&
            spec->photometric == TZ_PHOTOMETRIC_AUTO;
 }

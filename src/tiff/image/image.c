@@ -74,6 +74,16 @@ tz_result tz_copy_elements(void *out, size_t size, const void *array, uint32_t c
     return TZ_OK;
 }
 
+tz_result tz_copy_geo(tz_arena *arena, const tz_geo *given, const tz_context *ctx, tz_geo **out)
+{
+    tz_geo *geo = tz_arena_array(arena, 1, sizeof *geo);
+    if (!geo)
+        return tz_fail_nomem(ctx, sizeof *geo);
+    *geo = (tz_geo)TZ_GEO_INIT;
+    *out = geo;
+    return tz_copy_struct(geo, sizeof *geo, given, "spec->geo", "TZ_GEO_INIT", ctx);
+}
+
 /* A number that must be one of a C enumeration; its type may hold any number. */
 typedef struct enum_check {
     unsigned value;

@@ -277,12 +277,10 @@ static tz_result generate_keys(tz_image *image, tz_geo *geo, const tz_context *c
 tz_result tz_image_resolve_geo(tz_image *image, const tz_context *ctx)
 {
     void *copy;
+    tz_geo *geo;
     if (!image->spec.geo)
         return TZ_OK;
-    tz_geo *geo = tz_arena_array(&image->arena, 1, sizeof *geo);
-    if (!geo)
-        return tz_fail_nomem(ctx, sizeof *geo);
-    TZ_TRY(tz_copy_struct(geo, sizeof *geo, image->spec.geo, "spec->geo", "TZ_GEO_INIT", ctx));
+    TZ_TRY(tz_copy_geo(&image->arena, image->spec.geo, ctx, &geo));
     image->spec.geo = geo;
     if ((unsigned)geo->raster_type > TZ_RASTER_TYPE_POINT)
         return TZ_FAIL_ARG(ctx, "spec->geo->raster_type is %u, which is none of its values",

@@ -15,15 +15,21 @@
 
 /* ---- photometric interpretation ---- */
 
+tz_photometric tz_spec_photometric(const tz_image_spec *spec)
+{
+    const bool is_rgb = spec->dtype == TZ_DTYPE_UINT8 && (spec->bands == 3 || spec->bands == 4);
+    if (spec->photometric != TZ_PHOTOMETRIC_AUTO)
+        return spec->photometric;
+    return spec->color_map_size > 0 ? TZ_PHOTOMETRIC_PALETTE
+           : is_rgb                 ? TZ_PHOTOMETRIC_RGB
+                                    : TZ_PHOTOMETRIC_MIN_IS_BLACK;
+}
+
 /* Interpretations up to ITULab that have a name are written. YCbCr takes no extra samples. */
 static tz_result resolve_photometric(tz_image *image, const tz_context *ctx)
 {
     tz_image_spec *spec = &image->spec;
-    const bool is_rgb = spec->dtype == TZ_DTYPE_UINT8 && (spec->bands == 3 || spec->bands == 4);
-    if (spec->photometric == TZ_PHOTOMETRIC_AUTO)
-        spec->photometric = spec->color_map_size > 0 ? TZ_PHOTOMETRIC_PALETTE
-                            : is_rgb                 ? TZ_PHOTOMETRIC_RGB
-                                                     : TZ_PHOTOMETRIC_MIN_IS_BLACK;
+    spec->photometric = tz_spec_photometric(spec);
     if (spec->photometric == TZ_PHOTOMETRIC_MASK)
         return TZ_FAIL_ARG(ctx, "an image cannot be a mask; set spec->mask to give it one");
     const uint32_t number = tz_photometric_number(spec->photometric);

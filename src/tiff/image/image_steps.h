@@ -19,6 +19,16 @@ tz_result tz_image_copy_array(tz_image *image, const void *data, uint64_t count,
 tz_result tz_copy_elements(void *out, size_t size, const void *array, uint32_t count,
                            const char *argument, const char *init, const tz_context *ctx);
 
+/* Copies georeferencing of the caller to arena; given may be of another size, and NULL gives an
+ * empty one. What it points to is not copied. */
+tz_result tz_copy_geo(tz_arena *arena, const tz_geo *given, const tz_context *ctx, tz_geo **out);
+
+/* Returns the interpretation of the pixels: TZ_PHOTOMETRIC_AUTO becomes the one that suits them. */
+tz_photometric tz_spec_photometric(const tz_image_spec *spec);
+
+/* Returns true for an item STATISTICS_... of GDAL, which describes the pixels. */
+bool tz_item_is_statistics(const tz_metadata_item *item);
+
 /* The steps of tz_image_init, in this order. Each checks its subject, fills in defaults, and
  * replaces pointers of the specification or the options by copies. */
 tz_result tz_image_resolve_type(tz_image *image, const tz_context *ctx);

@@ -5,6 +5,7 @@
  * It decides first, with the extra samples; a band whose colour they do not express has an item of
  * role colorinterp. Items are listed by band once, because there may be many of both. */
 #include "tiff/file.h"
+#include "tiff/image/image_steps.h"
 #include "tiff/image/spec_holder.h"
 #include "tiff/tags.h"
 
@@ -26,14 +27,9 @@ typedef struct item_lists {
 /* Returns the interpretation that the writer would take. Rows of YCbCr are RGB. */
 static uint16_t resolved_photometric(const tz_image_spec *spec)
 {
-    const bool is_rgb = spec->dtype == TZ_DTYPE_UINT8 && (spec->bands == 3 || spec->bands == 4);
-    if (spec->photometric == TZ_PHOTOMETRIC_YCBCR)
-        return TZ_PHOTOMETRIC_RGB;
-    if (spec->photometric != TZ_PHOTOMETRIC_AUTO)
-        return (uint16_t)tz_photometric_number(spec->photometric);
-    return spec->color_map_size > 0 ? TZ_PHOTOMETRIC_PALETTE
-           : is_rgb                 ? TZ_PHOTOMETRIC_RGB
-                                    : TZ_PHOTOMETRIC_MIN_IS_BLACK;
+    const tz_photometric photometric = tz_spec_photometric(spec);
+    return photometric == TZ_PHOTOMETRIC_YCBCR ? TZ_PHOTOMETRIC_RGB
+                                               : (uint16_t)tz_photometric_number(photometric);
 }
 
 static void describe_source_bands(const tz_image_spec *spec, band_source *bands)

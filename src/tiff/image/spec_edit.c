@@ -71,7 +71,7 @@ bool tz_item_has_role(const tz_metadata_item *item, const char *role)
     return strcmp(text_or_empty(item->role), role) == 0;
 }
 
-static bool is_statistics(const tz_metadata_item *item)
+bool tz_item_is_statistics(const tz_metadata_item *item)
 {
     static const char start[] = "STATISTICS_";
     return tz_item_has_role(item, "") &&
@@ -136,7 +136,7 @@ tz_result tz_spec_edit_drop_tags(tz_spec_edit *edit, const uint16_t *dropped, si
 static tz_result drop_statistics(tz_spec_edit *edit)
 {
     static const uint16_t tags[] = {280, 281, 340, 341};
-    TZ_TRY(drop_items(edit, is_statistics));
+    TZ_TRY(drop_items(edit, tz_item_is_statistics));
     return tz_spec_edit_drop_tags(edit, tags, sizeof tags / sizeof tags[0]);
 }
 
@@ -149,15 +149,10 @@ tz_result tz_spec_edit_drop_sample_tags(tz_spec_edit *edit)
 /* ---- grid ---- */
 
 /* Makes a copy of the georeferencing; an empty one if there is none. */
-static tz_result copy_geo(tz_spec_edit *edit, tz_geo **out)
+static tz_result edit_geo(tz_spec_edit *edit, tz_geo **out)
 {
-    tz_geo *geo = NULL;
-    TZ_TRY(tz_spec_edit_alloc(edit, 1, sizeof *geo, &geo));
-    *geo = (tz_geo)TZ_GEO_INIT;
-    TZ_TRY(
-        tz_copy_struct(geo, sizeof *geo, edit->next.geo, "spec->geo", "TZ_GEO_INIT", &edit->ctx));
-    edit->next.geo = geo;
-    *out = geo;
+    TZ_TRY(tz_copy_geo(&edit->holder->arena, edit->next.geo, &edit->ctx, out));
+    edit->next.geo = *out;
     return TZ_OK;
 }
 
@@ -244,7 +239,7 @@ static tz_result change_grid(tz_spec_edit *edit, const tz_window *window, uint32
     TZ_TRY(drop_statistics(edit));
     if (!next->geo)
         return TZ_OK;
-    TZ_TRY(copy_geo(edit, &geo));
+    TZ_TRY(edit_geo(edit, &geo));
     if (geo->has_transform)
         move_transform(edit, geo, window);
     TZ_TRY(move_gcps(edit, geo, window));
@@ -373,7 +368,7 @@ static tz_result change_nodata(tz_spec_edit *edit, const char *text)
                                text, tz_dtype_name(next->dtype), sample_bits(next));
         TZ_TRY(copy_part_text(edit, &next->nodata_text));
     }
-    return is_same_nodata(&before, &next->nodata) ? TZ_OK : drop_items(edit, is_statistics);
+    return is_same_nodata(&before, &next->nodata) ? TZ_OK : drop_items(edit, tz_item_is_statistics);
 }
 
 tz_result tz_image_spec_set_nodata(tz_image_spec *spec, const char *text, tz_error *err)
@@ -474,7 +469,7 @@ static tz_result change_crs(tz_spec_edit *edit, const tz_crs *crs)
 {
     tz_geo *geo, *made;
     tz_geo none = TZ_GEO_INIT;
-    TZ_TRY(copy_geo(edit, &geo));
+    TZ_TRY(edit_geo(edit, &geo));
     none.raster_type = geo->raster_type;
     if (!crs) {
         TZ_TRY(take_crs(edit, geo, &none));
@@ -507,7 +502,7 @@ static tz_result change_place(tz_spec_edit *edit, const double *transform, const
     if (count > 0 && tz_count_finite(&gcps[0].column, (size_t)count * TZ_TIEPOINT_VALUES) !=
                          (size_t)count * TZ_TIEPOINT_VALUES)
         return TZ_FAIL_ARG(&edit->ctx, "a control point has a number that is infinite or NaN");
-    TZ_TRY(copy_geo(edit, &geo));
+    TZ_TRY(edit_geo(edit, &geo));
     TZ_TRY(tz_copy_array(&edit->holder->arena, gcps, count, sizeof *gcps, &edit->ctx, &copy));
     geo->has_transform = transform != NULL;
     memset(geo->transform, 0, sizeof geo->transform);

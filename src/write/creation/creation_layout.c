@@ -6,14 +6,14 @@
  * LZMA_PRESET and so on, depending on the codec. A member that no option sets stays 0, and the
  * library takes its default: which level Deflate has, for one, depends on whether the CPU or a
  * device encodes. */
+#include "pixel/row_ops.h"
 #include "tiff/image/image_steps.h"
 #include "tiff/tags.h"
 #include "write/creation/creation.h"
 
 static bool wants_big_endian(const tz_creation_values *co)
 {
-    const uint16_t one = 1;
-    bool native_big = *(const unsigned char *)&one == 0;
+    bool native_big = !tz_host_is_little_endian();
     int64_t asked = tz_creation_number(co, CO_ENDIANNESS);
     return asked == ENDIAN_BIG || (asked == ENDIAN_NATIVE && native_big) ||
            (asked == ENDIAN_INVERTED && !native_big);

@@ -53,21 +53,7 @@ static tz_result set_bits(const tz_creation_job *job)
 /* Returns the number of bands of the photometric interpretation; others are extra. */
 static uint32_t color_bands(const tz_image_spec *spec)
 {
-    bool picture = spec->dtype == TZ_DTYPE_UINT8 && (spec->bands == 3 || spec->bands == 4);
-    switch (spec->photometric) {
-    case TZ_PHOTOMETRIC_AUTO:
-        return picture ? 3 : 1;
-    case TZ_PHOTOMETRIC_RGB:
-    case TZ_PHOTOMETRIC_YCBCR:
-    case TZ_PHOTOMETRIC_CIELAB:
-    case TZ_PHOTOMETRIC_ICCLAB:
-    case TZ_PHOTOMETRIC_ITULAB:
-        return 3;
-    case TZ_PHOTOMETRIC_CMYK:
-        return 4;
-    default:
-        return 1;
-    }
+    return tz_photometric_channels((uint16_t)tz_photometric_number(tz_spec_photometric(spec)));
 }
 
 /* Bands that were extra samples and still are keep their meaning. */
@@ -99,11 +85,11 @@ static bool is_jpeg_cog(const tz_creation_job *job)
 static bool spec_ends_in_alpha(const tz_image_spec *spec)
 {
     if (spec->extra_sample_count > 0)
-        return spec->extra_samples[spec->extra_sample_count - 1] != 0;
+        return spec->extra_samples[spec->extra_sample_count - 1] != TZ_EXTRA_SAMPLE_UNSPECIFIED;
     return spec->bands == 4 && color_bands(spec) == 3; /* as the writer takes it */
 }
 
-/* As GDAL's COG driver does: JPEG would blur the edge of the alpha band. Returns whether the image
+/* As GDAL's COG driver does: JPEG would blur the edge of the alpha band. Returns true if the image
  * had such a band. */
 static bool turn_alpha_into_mask(const tz_creation_job *job)
 {
@@ -184,12 +170,6 @@ static bool wants_domain(const tz_creation_values *co, const char *domain)
     return co->domain_count == 0 && co->value[CO_COPY_SRC_MDD] != 0;
 }
 
-static bool is_statistics(const tz_metadata_item *item)
-{
-    static const char start[] = "STATISTICS_";
-    return item->name && strncmp(item->name, start, sizeof start - 1) == 0;
-}
-
 static bool keeps_item(const tz_creation_job *job, const tz_metadata_item *item, bool by_alpha)
 {
     const tz_creation_values *co = job->co;
@@ -199,7 +179,7 @@ static bool keeps_item(const tz_creation_job *job, const tz_metadata_item *item,
         return !co->given[CO_PHOTOMETRIC] && !co->given[CO_ALPHA];
     if (item->role && item->role[0] != '\0') /* a property of the band itself, such as its unit */
         return true;
-    if (is_statistics(item) && outdates_statistics(job, by_alpha))
+    if (tz_item_is_statistics(item) && outdates_statistics(job, by_alpha))
         return false;
     return wants_domain(co, item->domain ? item->domain : "");
 }
@@ -217,7 +197,7 @@ static tz_result set_metadata(const tz_creation_job *job, bool by_alpha)
     for (uint32_t i = 0; i < spec->metadata_count; i++) {
         if (keeps_item(job, &items[i], by_alpha))
             items[kept++] = items[i];
-        else if (is_statistics(&items[i]) && job->cog &&
+        else if (tz_item_is_statistics(&items[i]) && job->cog &&
                  job->co->value[CO_STATISTICS] == STATISTICS_AUTO)
             job->options->statistics_items = true;
     }
@@ -257,7 +237,8 @@ static tz_result keep_baseline(const tz_creation_job *job)
     return TZ_OK;
 }
 
-static tz_result set_profile(const tz_creation_job *job, bool by_alpha)
+/* geo is that of the specification, or NULL. */
+static tz_result set_profile(const tz_creation_job *job, tz_geo *geo, bool by_alpha)
 {
     int64_t profile = tz_creation_number(job->co, CO_PROFILE);
     tz_image_spec *spec = job->spec;
@@ -269,12 +250,8 @@ static tz_result set_profile(const tz_creation_job *job, bool by_alpha)
     spec->nodata_text = NULL;
     if (profile == PROFILE_BASELINE)
         return keep_baseline(job);
-    if (!spec->geo)
-        return TZ_OK;
-    void *copy;
-    TZ_TRY(tz_copy_array(job->arena, spec->geo, 1, sizeof *spec->geo, job->ctx, &copy));
-    ((tz_geo *)copy)->rpc = NULL;
-    spec->geo = copy;
+    if (geo)
+        geo->rpc = NULL;
     return TZ_OK;
 }
 
@@ -305,12 +282,16 @@ static tz_result check_geo(const tz_creation_job *job, bool has_transform)
 
 tz_result tz_creation_apply_spec(const tz_creation_job *job)
 {
-    const bool has_transform = job->spec->geo && job->spec->geo->has_transform;
+    tz_geo *geo = NULL;
+    if (job->spec->geo)
+        TZ_TRY(tz_copy_geo(job->arena, job->spec->geo, job->ctx, &geo));
+    job->spec->geo = geo;
+    const bool has_transform = geo && geo->has_transform;
     job->options->statistics_items = job->co->value[CO_STATISTICS] == STATISTICS_YES;
     TZ_TRY(set_signed(job));
     TZ_TRY(set_bits(job));
     const bool by_alpha = turn_alpha_into_mask(job);
     TZ_TRY(set_colors(job));
-    TZ_TRY(set_profile(job, by_alpha));
+    TZ_TRY(set_profile(job, geo, by_alpha));
     return check_geo(job, has_transform);
 }

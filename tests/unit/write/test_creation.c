@@ -2,6 +2,7 @@
  * Creation options of GDAL by name: what is understood, refused and suggested, and what they mean
  * for an image. The texts as the command prints them are tested in tests/cli. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/alloc_hook.h"
@@ -521,6 +522,35 @@ static void the_nearest_name_is_found(void **state)
 
 /* ---- memory ---- */
 
+/* A caller of an older version has a shorter tz_geo, and nothing after it. */
+static void georeferencing_may_be_of_another_size(void **state)
+{
+    (void)state;
+    struct {
+        tz_geo known;
+        uint64_t later;
+    } *newer = calloc(1, sizeof *newer);
+    const size_t older_size = offsetof(tz_geo, rpc);
+    tz_geo *older = calloc(1, older_size);
+    assert_true(newer && older);
+    const tz_geo known = {.struct_size = older_size, .has_transform = true, .epsg = 32632};
+    memcpy(older, &known, older_size);
+    newer->known = known;
+    newer->known.struct_size = sizeof *newer;
+    for (int i = 0; i < 2; i++) {
+        tz_image_spec spec = spec_of(TZ_DTYPE_UINT8, 1);
+        spec.geo = i == 0 ? older : &newer->known;
+        applied a = APPLY("GTiff", spec, "PROFILE", "GeoTIFF");
+        assert_int_equal(a.result, TZ_OK);
+        assert_int_equal(a.spec.geo->struct_size, sizeof(tz_geo));
+        assert_int_equal(a.spec.geo->epsg, 32632);
+        assert_null(a.spec.geo->rpc);
+        tz_creation_free(a.creation);
+    }
+    free(older);
+    free(newer);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -589,6 +619,7 @@ int main(void)
         cmocka_unit_test(structs_of_other_versions_are_taken),
         cmocka_unit_test(options_can_be_listed),
         cmocka_unit_test(the_nearest_name_is_found),
+        cmocka_unit_test(georeferencing_may_be_of_another_size),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
