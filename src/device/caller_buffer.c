@@ -86,13 +86,7 @@ tz_result tz_caller_buffer_enter(tz_pixel_buffer *out, const tz_buffer *given, c
 {
     tz_buffer whole = TZ_BUFFER_INIT;
     TZ_TRY(tz_copy_struct(&whole, sizeof whole, given, argument, "TZ_BUFFER_INIT", ctx));
-    *out = (tz_pixel_buffer){.dtype = whole.dtype,
-                             .bands = whole.bands,
-                             .height = whole.height,
-                             .width = whole.width,
-                             .band_stride = whole.band_stride,
-                             .row_stride = whole.row_stride,
-                             .column_stride = whole.column_stride};
+    *out = tz_pixel_buffer_of_shape(&whole);
     if ((unsigned)whole.memory > TZ_MEMORY_KIND_DEVICE)
         return tz_fail(
             ctx, TZ_ERR_ARG, TZ_CAUSE_ARG,

@@ -38,14 +38,8 @@ tz_result tz_picture_copy_buffer(tz_pixel_buffer *out, const tz_buffer *given, c
     if (whole.memory != TZ_MEMORY_KIND_HOST)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "%s is in device memory; pictures are made in host memory", argument);
-    *out = (tz_pixel_buffer){.data = whole.data ? (uint8_t *)whole.data + whole.offset : NULL,
-                             .dtype = whole.dtype,
-                             .bands = whole.bands,
-                             .height = whole.height,
-                             .width = whole.width,
-                             .band_stride = whole.band_stride,
-                             .row_stride = whole.row_stride,
-                             .column_stride = whole.column_stride};
+    *out = tz_pixel_buffer_of_shape(&whole);
+    out->data = whole.data ? (uint8_t *)whole.data + whole.offset : NULL;
     if (tz_dtype_size(out->dtype) == 0 || out->dtype >= TZ_DTYPE_COMPLEX_INT16)
         return tz_fail(ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, tz_no_location(),
                        "%s is of type %s; a picture is made of real numbers", argument,

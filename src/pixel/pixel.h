@@ -30,6 +30,9 @@ static inline bool tz_pixel_buffer_exists(const tz_pixel_buffer *buffer)
     return buffer->data || buffer->memory;
 }
 
+/* Returns the shape of a caller's complete buffer: type, sizes and strides, without its memory. */
+tz_pixel_buffer tz_pixel_buffer_of_shape(const tz_buffer *buffer);
+
 /* Sets the strides of a buffer in which all are 0: packed, band after band. Returns false if they
  * do not fit their type. */
 bool tz_pixel_buffer_set_strides(tz_pixel_buffer *buffer);

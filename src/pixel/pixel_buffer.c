@@ -3,6 +3,17 @@
 #include "base/mem.h"
 #include "pixel/pixel.h"
 
+tz_pixel_buffer tz_pixel_buffer_of_shape(const tz_buffer *buffer)
+{
+    return (tz_pixel_buffer){.dtype = buffer->dtype,
+                             .bands = buffer->bands,
+                             .height = buffer->height,
+                             .width = buffer->width,
+                             .band_stride = buffer->band_stride,
+                             .row_stride = buffer->row_stride,
+                             .column_stride = buffer->column_stride};
+}
+
 bool tz_pixel_buffer_set_strides(tz_pixel_buffer *buffer)
 {
     if (buffer->band_stride != 0 || buffer->row_stride != 0 || buffer->column_stride != 0)
