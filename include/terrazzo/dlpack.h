@@ -92,7 +92,7 @@ struct tz_dl_managed_legacy {
  * Tensors and buffers
  * ------------------------------------------------------------------------------------------ */
 
-/* What the dimensions of a tensor are. */
+/* Meaning of the dimensions of a tensor. */
 typedef enum tz_dl_axes {
     TZ_DL_AXES_BANDS_FIRST = 0, /* bands, height, width */
     TZ_DL_AXES_BANDS_LAST = 1,  /* height, width, bands */

@@ -89,7 +89,7 @@ TZ_API const char *tz_build_feature(const char *name);
  * Results and errors
  * ------------------------------------------------------------------------------------------ */
 
-/* What the caller can do about it. Numbers are fixed; new ones are appended. */
+/* Results, by what the caller can do about them. Numbers are fixed; new ones are appended. */
 typedef enum tz_result {
     TZ_OK = 0,
     TZ_ERR_ARG = 1,         /* the call itself is wrong: fix the program */
@@ -104,7 +104,7 @@ typedef enum tz_result {
     TZ_ERR_INTERNAL = 10    /* a bug in terrazzo; please report it */
 } tz_result;
 
-/* What went wrong, finer than tz_result. */
+/* Causes of errors, finer than tz_result. */
 typedef enum tz_cause {
     TZ_CAUSE_NONE = 0,
     TZ_CAUSE_ARG = 1,
@@ -298,7 +298,7 @@ typedef struct tz_limits {
 #define TZ_LIMITS_INIT TZ_INIT(tz_limits)
 TZ_API void tz_limits_init(tz_limits *limits, size_t size);
 
-/* The table behind tz_limits, for programs that show or parse limits. */
+/* The table of tz_limits, for programs that show or parse limits. */
 typedef struct tz_limit_info {
     const char *name; /* the member's name */
     const char *text; /* what it bounds, a few words */
@@ -329,7 +329,7 @@ typedef struct tz_file tz_file;
  * its path to out and returns true; false when there is none, or size is too small. */
 TZ_API bool tz_sidecar_path(char *out, size_t size, const char *path, uint32_t sidecar);
 
-/* What came from a sidecar: bits of tz_sidecar_use.values. */
+/* Facts that came from a sidecar: bits of tz_sidecar_use.values. */
 #define TZ_SIDECAR_VALUE_TRANSFORM 1u
 #define TZ_SIDECAR_VALUE_CRS       2u
 #define TZ_SIDECAR_VALUE_GCPS      4u
@@ -471,7 +471,7 @@ typedef enum tz_nodata_kind {
     TZ_NODATA_NONE = 0,
     TZ_NODATA_INT = 1,  /* signed: value.i */
     TZ_NODATA_UINT = 2, /* unsigned: value.u */
-    TZ_NODATA_FLOAT = 3 /* value.f; also for an integer type when the text is no integer of it */
+    TZ_NODATA_FLOAT = 3 /* value.f; also for an integer type when the text is not one of it */
 } tz_nodata_kind;
 typedef struct tz_nodata { /* fixed layout */
     tz_nodata_kind kind;
@@ -531,7 +531,7 @@ typedef struct tz_geo {
 #define TZ_GEO_INIT TZ_INIT(tz_geo)
 TZ_API void tz_geo_init(tz_geo *geo, size_t size);
 
-/* What the ghost area of a COG written by GDAL or terrazzo promises. */
+/* Promises of the ghost area of a COG that GDAL or terrazzo has written. */
 typedef struct tz_ghost {
     bool present;
     bool ifds_before_data; /* LAYOUT=IFDS_BEFORE_DATA */
@@ -640,7 +640,7 @@ TZ_API void tz_metadata_item_init(tz_metadata_item *item, size_t size);
  * file. NULL past the end. */
 TZ_API const tz_metadata_item *tz_file_get_metadata(const tz_file *file, uint32_t index);
 
-/* What is known of one band. */
+/* Colours of bands. */
 typedef enum tz_color {
     TZ_COLOR_UNDEFINED = 0,
     TZ_COLOR_GRAY = 1,
@@ -709,7 +709,7 @@ TZ_API const char *tz_photometric_name(uint16_t photometric); /* "RGB", ...; NUL
 
 /* The calls of this section are about a level, or with mask set about the mask of that level. */
 
-/* Where a tile's compressed bytes are. Both 0: a sparse tile, which holds nodata (or 0). Fixed
+/* Span of a tile's compressed bytes. Both 0: a sparse tile, which holds nodata (or 0). Fixed
  * layout. */
 typedef struct tz_tile_span {
     uint64_t offset;
@@ -789,7 +789,7 @@ TZ_API void tz_buffer_init(tz_buffer *buffer, size_t size);
  * in pixels of level 0. */
 #define TZ_LEVEL_AUTO 0x7fffffffu
 
-/* How a window becomes a buffer of another size; the rules are in doc/numerics.md. */
+/* Methods that make a buffer of another size of a window; the rules are in doc/numerics.md. */
 typedef enum tz_resampling {
     TZ_RESAMPLING_NONE = 0, /* another size is an error */
     TZ_RESAMPLING_NEAREST = 1,
@@ -837,7 +837,7 @@ typedef struct tz_item {
 #define TZ_ITEM_INIT TZ_INIT(tz_item)
 TZ_API void tz_item_init(tz_item *item, size_t size);
 
-/* How to read. Zero in any member means the default. */
+/* Options of a read. Zero in any member means the default. */
 typedef struct tz_read_options {
     size_t struct_size;
     bool scaled;        /* apply each band's scale and offset; see also tz_item.scales */
@@ -881,7 +881,7 @@ typedef struct tz_read_options {
 #define TZ_READ_OPTIONS_INIT TZ_INIT(tz_read_options)
 TZ_API void tz_read_options_init(tz_read_options *options, size_t size);
 
-/* What a device did for a read or a write, or would do. */
+/* The share of a device in a read or a write, planned or done. */
 typedef struct tz_device_use {
     char id[32];           /* of the device; empty: the CPU did it all */
     char reason[160];      /* why the CPU did what a device was asked for; empty: it did not */
@@ -1084,8 +1084,8 @@ typedef struct tz_tag_value {
 #define TZ_TAG_VALUE_INIT TZ_INIT(tz_tag_value)
 TZ_API void tz_tag_value_init(tz_tag_value *value, size_t size);
 
-/* What is to be written, beside its pixels. Everything it points to must stay until tz_create
- * returns, and no longer. */
+/* Description of an image to be written, without its pixels. Everything it points to must stay
+ * until tz_create returns, and no longer. */
 typedef struct tz_image_spec {
     size_t struct_size;
     uint32_t width;
@@ -1177,8 +1177,8 @@ TZ_API TZ_NODISCARD tz_result tz_image_spec_set_gcps(tz_image_spec *spec, const 
 
 typedef enum tz_choice { TZ_CHOICE_AUTO = 0, TZ_CHOICE_YES = 1, TZ_CHOICE_NO = 2 } tz_choice;
 
-/* Which samples lie together. Band and tile are both TIFF's planar configuration 2: all tiles of a
- * row of tiles band by band, or tile by tile all its bands. */
+/* Samples that lie together in the file. Band and tile are both TIFF's planar configuration 2: all
+ * tiles of a row of tiles band by band, or tile by tile all its bands. */
 typedef enum tz_interleave {
     TZ_INTERLEAVE_PIXEL = 0,
     TZ_INTERLEAVE_BAND = 1,
@@ -1193,7 +1193,7 @@ typedef enum tz_bigtiff {
     TZ_BIGTIFF_IF_SAFER = 3 /* beyond 2 GiB */
 } tz_bigtiff;
 
-/* Which JPEG tables all tiles share (tag JPEGTables). Huffman tables that are not shared are made
+/* JPEG tables that all tiles share (tag JPEGTables). Huffman tables that are not shared are made
  * for each tile, which is smaller and slower. */
 typedef enum tz_jpeg_tables {
     TZ_JPEG_TABLES_DEFAULT = 0, /* both */
@@ -1203,7 +1203,7 @@ typedef enum tz_jpeg_tables {
     TZ_JPEG_TABLES_NONE = 4
 } tz_jpeg_tables;
 
-/* What is read back before a file is published. */
+/* Tiles that are read back before a file is published. */
 typedef enum tz_verify {
     TZ_VERIFY_SAMPLE = 0, /* its directories and up to 16 tiles; these are decoded, and of lossless
                              codecs compared with the pixels that were given */
@@ -1251,7 +1251,7 @@ typedef struct tz_codec_options {
     uint8_t reserved[78];
 } tz_codec_options;
 
-/* How to write. Zero in any member means the default. */
+/* Options of a write. Zero in any member means the default. */
 typedef struct tz_write_options {
     size_t struct_size;
     /* layout */
@@ -1350,7 +1350,7 @@ typedef struct tz_bytes {
     size_t size;
 } tz_bytes;
 
-/* Where bytes go: a file, memory, or anything that fills in these functions. write is given
+/* A destination of bytes: a file, memory, or anything that fills in these functions. write is given
  * ascending offsets that may leave gaps, which are zero; the first 16 bytes come last. Not two
  * calls at a time, but from any thread. Any function but write may be NULL, and then does nothing.
  * The library uses the struct where it is, mostly as the first member of one of the caller's own,
@@ -1570,7 +1570,7 @@ TZ_API const char *tz_nearest_name(const char *word,
  * pixels, byte for byte. Nothing here keeps a state: every call may be made from any thread.
  * ------------------------------------------------------------------------------------------ */
 
-/* What is to be written: a value that does not change. */
+/* A plan of a COG: a value that does not change. */
 typedef struct tz_cog_plan tz_cog_plan;
 
 /* block_tiles: tiles across and down of a block, up to 65,536; 0: 8. Of the options, those about
@@ -1663,7 +1663,7 @@ TZ_API TZ_NODISCARD tz_result tz_encode_block(tz_memory *into, const tz_cog_plan
                                               const tz_buffer *pixels, const tz_buffer *mask,
                                               const tz_block_options *options, tz_error *err);
 
-/* What a blob says of itself in its first TZ_BLOB_HEADER bytes; more may be given. */
+/* Facts that a blob has in its first TZ_BLOB_HEADER bytes; more may be given. */
 #define TZ_BLOB_HEADER 64
 typedef struct tz_blob_info {
     size_t struct_size;
@@ -1770,7 +1770,7 @@ TZ_API const char *tz_cog_problem_text(uint32_t problem);
  * Codecs and names
  * ------------------------------------------------------------------------------------------ */
 
-/* What this library can do with one codec. It belongs to the library and never changes. */
+/* Abilities of this library with one codec. It belongs to the library and never changes. */
 typedef struct tz_codec_info {
     const char *name;               /* "DEFLATE": GDAL's word where GDAL has one */
     const char *title;              /* "Deflate": for people */
@@ -1903,7 +1903,7 @@ typedef struct tz_validation {
     bool valid;
     bool strict;
     bool full;
-    bool opened;          /* false: it is no TIFF that could be opened; most checks do not apply */
+    bool opened;          /* false: it could not be opened as a TIFF; most checks do not apply */
     uint32_t check_count; /* see tz_validation_get_check */
     uint64_t tiles;       /* of all levels and masks */
     uint64_t tiles_looked_at; /* of these: whose bytes around them were looked at */
@@ -1933,7 +1933,7 @@ TZ_API void tz_validation_free(tz_validation *validation); /* NULL is fine */
  * Devices
  * ------------------------------------------------------------------------------------------ */
 
-/* Where pixel work can be done: the CPU, and what drivers that are found at run time offer. The
+/* Devices that work on pixels: the CPU, and those of drivers that are found at run time. The
  * library links none of them. A device is used where tz_read_options or tz_write_options name it:
  * reads then decode and place whole batches of tiles there, and writes cut and encode them, with
  * the same pixels and, for the same encoder, the same bytes as the CPU. */
@@ -2294,8 +2294,8 @@ TZ_API TZ_NODISCARD tz_result tz_transformer_create(tz_transformer **out, const 
                                                     const tz_crs *to, tz_error *err);
 TZ_API void tz_transformer_close(tz_transformer *transformer); /* NULL is fine */
 /* Transforms count points in place. A point that has no counterpart becomes NaN, NaN. With failed
- * such points are counted there and are no error; with NULL the first of them is TZ_ERR_ARG with
- * TZ_CAUSE_GEO, after all points were transformed. */
+ * such points are counted there and are not an error; with NULL the first of them is TZ_ERR_ARG
+ * with TZ_CAUSE_GEO, after all points were transformed. */
 TZ_API TZ_NODISCARD tz_result tz_transformer_apply(size_t *failed,
                                                    const tz_transformer *transformer, double *x,
                                                    double *y, size_t count, tz_error *err);
