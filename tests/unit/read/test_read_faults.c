@@ -431,14 +431,17 @@ static void every_call_of_a_source_fails_in_turn(void **state)
 
 /* ---- a slow disk ---- */
 
-/* As slow as a disk whose bytes are not in memory: what comes next is then asked for ahead. */
+/* Slower than memory for a fetch of any size here: what comes next is then asked for ahead. */
+enum { SLOW_NANOSECONDS = 5000000 };
+
 static long slow_pread(int fd, void *dst, size_t size, int64_t offset)
 {
     struct timespec start, now;
     clock_gettime(CLOCK_MONOTONIC, &start);
     do {
         clock_gettime(CLOCK_MONOTONIC, &now);
-    } while ((now.tv_sec - start.tv_sec) * 1000000000L + (now.tv_nsec - start.tv_nsec) < 200000);
+    } while ((now.tv_sec - start.tv_sec) * 1000000000L + (now.tv_nsec - start.tv_nsec) <
+             SLOW_NANOSECONDS);
     return pread(fd, dst, size, (off_t)offset);
 }
 
