@@ -27,6 +27,7 @@ typedef struct raw_settings {
 typedef struct convert_settings {
     common_settings common;
     tz_creation *creation;
+    tz_error failed; /* result TZ_OK, or why the options could not be stored */
     raw_settings raw;
     const char *input; /* "-": standard input */
     const char *output;

@@ -148,7 +148,7 @@ bool convert_apply(void *user, int id, const char *value)
         return device_apply(&s->device, id, value);
     switch (id) {
     case CONVERT_CREATION:
-        return creation_set(s->creation, value);
+        return creation_set(s->creation, value, &s->failed);
     case CONVERT_OVERWRITE:
         s->overwrite = true;
         return true;
@@ -169,7 +169,7 @@ bool convert_apply(void *user, int id, const char *value)
     case CONVERT_MEMORY:
         return value_memory(&s->memory, value);
     case CONVERT_PROFILE:
-        return creation_set_profile(s->creation, value);
+        return creation_set_profile(s->creation, value, &s->failed);
     case CONVERT_LIBRARY_ENCODERS:
         s->library_encoders = true;
         return true;
@@ -217,7 +217,7 @@ bool convert_check(convert_settings *s)
         problem = "OUT cannot be standard output: the first bytes of a TIFF are written last";
     else if (s->library_encoders && s->device.name == NULL)
         problem = "--library-encoders needs --device";
-    else if (!device_check(&s->device) || !creation_check(s->creation))
+    else if (!device_check(&s->device) || !creation_check(s->creation, &s->failed))
         return false;
     else
         problem = check_input(s);

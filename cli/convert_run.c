@@ -21,7 +21,7 @@ static void report_conversion(const conversion *c, const convert_result *result)
 
 static tz_result convert_image(const convert_settings *settings, tz_error *err)
 {
-    static convert_result outcome; /* too large for a small stack */
+    convert_result outcome = {0};
     conversion c = {0};
     bool may_exist = settings->overwrite || settings->dry_run;
     tz_result result = may_exist ? TZ_OK : output_check_new(settings->output, err);
@@ -74,6 +74,8 @@ int convert_run(const cli_command *command, const char *driver, int argc, char *
         return report_failed_conversion(&settings, &err);
     if (!convert_check(&settings))
         return option_hint(command);
+    if (settings.failed.result != TZ_OK)
+        return report_failed_conversion(&settings, &settings.failed);
     progress_catch_signals();
     signal(SIGPIPE, SIG_IGN); /* a closed standard output is not a reason to stop half-way */
     tz_result result = convert_image(&settings, &err);

@@ -4,7 +4,6 @@
 #include "creation.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "options.h"
@@ -14,17 +13,21 @@
 
 /* Setting -------------------------------------------------------------------------------------- */
 
-/* Prints why an option was not accepted. Memory that ran out is not a mistake in what was typed:
- * the command ends here as it does after any other failure, before it has made anything. */
-static bool refuse_option(tz_result result, const char *message)
+/* Prints why an option was not accepted. Memory that ran out is not a mistake in what was typed: it
+ * stays in *failed, and the command reports it. */
+static bool refuse_option(const char *prefix, const tz_error *err, tz_error *failed)
 {
+    char message[sizeof err->message + 2];
+    if (err->result == TZ_ERR_NOMEM) {
+        *failed = *err;
+        return true;
+    }
+    snprintf(message, sizeof message, "%s%s", prefix, err->message);
     term_error(message);
-    if (result == TZ_ERR_NOMEM)
-        exit(EXIT_FAILED);
     return false;
 }
 
-bool creation_set(tz_creation *c, const char *text)
+bool creation_set(tz_creation *c, const char *text, tz_error *failed)
 {
     char key[MAX_KEY + 1] = "";
     tz_error err;
@@ -38,29 +41,24 @@ bool creation_set(tz_creation *c, const char *text)
         return false;
     }
     memcpy(key, text, size);
-    if (tz_creation_set(c, key, text + size + 1, &err) == TZ_OK)
-        return true;
-    return refuse_option(err.result, err.message);
+    return tz_creation_set(c, key, text + size + 1, &err) == TZ_OK ||
+           refuse_option("", &err, failed);
 }
 
-bool creation_set_profile(tz_creation *c, const char *name)
+bool creation_set_profile(tz_creation *c, const char *name, tz_error *failed)
 {
-    char message[sizeof((tz_error *)NULL)->message + 2];
     tz_error err;
-    if (tz_creation_set_profile(c, name, &err) == TZ_OK)
-        return true;
-    snprintf(message, sizeof message, "%s%s", err.result == TZ_ERR_NOMEM ? "" : "--", err.message);
-    return refuse_option(err.result, message);
+    return tz_creation_set_profile(c, name, &err) == TZ_OK || refuse_option("--", &err, failed);
 }
 
-bool creation_check(tz_creation *c)
+bool creation_check(tz_creation *c, tz_error *failed)
 {
     tz_error err;
     const tz_error *warning;
     tz_result result = tz_creation_check(c, &err);
     for (uint32_t i = 0; (warning = tz_creation_get_warning(c, i)) != NULL; i++)
         term_warning(warning->message, 1);
-    return result == TZ_OK || refuse_option(result, err.message);
+    return result == TZ_OK || refuse_option("", &err, failed);
 }
 
 /* Names ---------------------------------------------------------------------------------------- */

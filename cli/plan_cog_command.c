@@ -239,6 +239,9 @@ static int run_plan_cog(int argc, char **argv)
         return block_end(result, p.convert.common.json, p.convert.input, &err);
     if (!convert_check(&p.convert))
         return option_hint(&plan_cog_command);
+    if (p.convert.failed.result != TZ_OK)
+        return block_end(p.convert.failed.result, p.convert.common.json, p.convert.input,
+                         &p.convert.failed);
     progress_catch_signals();
     result = make_plan(&p, &err);
     tz_creation_free(p.convert.creation);
