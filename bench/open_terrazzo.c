@@ -7,11 +7,11 @@
 static double nodata_of(const tz_nodata *nodata)
 {
     switch (nodata->kind) {
-    case TZ_NODATA_INT:
+    case TZ_NODATA_KIND_INT:
         return (double)nodata->value.i;
-    case TZ_NODATA_UINT:
+    case TZ_NODATA_KIND_UINT:
         return (double)nodata->value.u;
-    case TZ_NODATA_FLOAT:
+    case TZ_NODATA_KIND_FLOAT:
         return nodata->value.f;
     default:
         return 0;

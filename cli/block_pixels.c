@@ -164,7 +164,7 @@ static tz_result describe_image(conversion *c, const tz_cog_plan *whole, const c
         return wrong_image(path, "number of bands", err);
     if (info->dtype != plan->dtype && !same_bytes && !halved)
         return wrong_image(path, "type of pixels", err);
-    if (plan->mask && !has_mask && plan->nodata.kind == TZ_NODATA_NONE &&
+    if (plan->mask && !has_mask && plan->nodata.kind == TZ_NODATA_KIND_NONE &&
         nodata_mask_make(&c->by_nodata, &info->nodata, plan->dtype))
         c->by_nodata.alpha = conversion_alpha(c);
     if (plan->mask && !by_alpha && !c->by_nodata.used && !has_mask)

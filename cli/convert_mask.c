@@ -63,6 +63,6 @@ void conversion_mask_nodata(conversion *c)
     c->note.tag = TAG_GDAL_NODATA;
     c->note_count = 1;
     spec->mask = true;
-    spec->nodata = (tz_nodata){.kind = TZ_NODATA_NONE};
+    spec->nodata = (tz_nodata){.kind = TZ_NODATA_KIND_NONE};
     spec->nodata_text = NULL;
 }

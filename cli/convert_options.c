@@ -60,16 +60,16 @@ static bool set_nodata(raw_settings *raw, const char *text)
     const char *at = text;
     raw->nodata_text = text;
     if (parse_uint(&at, UINT64_MAX, &raw->nodata.value.u) && *at == '\0') {
-        raw->nodata.kind = TZ_NODATA_UINT;
+        raw->nodata.kind = TZ_NODATA_KIND_UINT;
         return true;
     }
     at = text;
     if (parse_int(&at, INT64_MAX, &raw->nodata.value.i) && *at == '\0') {
-        raw->nodata.kind = TZ_NODATA_INT;
+        raw->nodata.kind = TZ_NODATA_KIND_INT;
         return true;
     }
     at = text;
-    raw->nodata.kind = TZ_NODATA_FLOAT;
+    raw->nodata.kind = TZ_NODATA_KIND_FLOAT;
     return (parse_real(&at, &raw->nodata.value.f) && *at == '\0') ||
            value_wrong("--nodata needs a number, not", text);
 }

@@ -51,7 +51,7 @@ tz_result conversion_set_options(conversion *c, tz_error *err)
 {
     const convert_settings *s = c->settings;
     tz_write_options *o = &c->options;
-    if (s->nan_to_nodata && c->spec.nodata.kind == TZ_NODATA_NONE)
+    if (s->nan_to_nodata && c->spec.nodata.kind == TZ_NODATA_KIND_NONE)
         return problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG,
                             "--nan-to-nodata: the image has no nodata value");
     o->spool_directory = s->spool;

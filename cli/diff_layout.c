@@ -71,7 +71,7 @@ static void cog_words(diff_fact *fact, int side, const diff_side *s)
 {
     uint32_t problems;
     tz_error err;
-    if (tz_cog_problems(&problems, s->file, &err) != TZ_OK)
+    if (tz_file_get_cog_problems(&problems, s->file, &err) != TZ_OK)
         diff_text(fact, side, "unknown");
     else
         diff_text(fact, side, "%s", (problems & ~TZ_COG_PROBLEM_REMARKS) == 0 ? "yes" : "no");

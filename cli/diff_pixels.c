@@ -139,7 +139,7 @@ static tz_dtype common_type(tz_dtype a, tz_dtype b)
 static bool says_validity(const diff_side *side, uint32_t level)
 {
     const tz_info *info = side->info;
-    if (tz_file_get_mask(side->file, level) != NULL || info->nodata.kind != TZ_NODATA_NONE)
+    if (tz_file_get_mask(side->file, level) != NULL || info->nodata.kind != TZ_NODATA_KIND_NONE)
         return true;
     for (uint32_t i = 0; i < info->extra_sample_count; i++) {
         if (info->extra_samples[i] != TZ_EXTRA_SAMPLE_UNSPECIFIED)

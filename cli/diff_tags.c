@@ -47,8 +47,8 @@ static tz_result load_tags(tag_list *list, const diff_side *side, const tz_level
         return problem_nomem(err, "the tags");
     for (; list->count < count; list->count++) {
         tz_tag_init(&list->tags[list->count], sizeof(tz_tag));
-        tz_result result =
-            tz_tag_get(&list->tags[list->count], side->file, level->ifd_offset, list->count, err);
+        tz_result result = tz_file_get_tag(&list->tags[list->count], side->file, level->ifd_offset,
+                                           list->count, err);
         if (result != TZ_OK)
             return result;
     }

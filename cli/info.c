@@ -117,7 +117,7 @@ static void gather_facts(info_file *f)
             tz_level_check_end(f->file, i / 2, mask, &err) != TZ_OK)
             info_problem(f, &err, false);
     }
-    f->cog_known = tz_cog_problems(&f->cog_problems, f->file, &err) == TZ_OK;
+    f->cog_known = tz_file_get_cog_problems(&f->cog_problems, f->file, &err) == TZ_OK;
     if (!f->cog_known)
         info_problem(f, &err, false);
     if (f->settings->no_crs || !f->info->geo->has_crs || tz_build_feature("proj") == NULL)

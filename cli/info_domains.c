@@ -79,7 +79,7 @@ static void write_tag_items(json *j, info_file *f)
     for (int32_t i = 0; i < level->tag_count; i++) {
         tz_tag tag = TZ_TAG_INIT;
         tz_error err;
-        if (tz_tag_get(&tag, f->file, level->ifd_offset, (uint32_t)i, &err) != TZ_OK)
+        if (tz_file_get_tag(&tag, f->file, level->ifd_offset, (uint32_t)i, &err) != TZ_OK)
             return;
         const tag_item *item = find_item(tag.tag);
         uint32_t bit = item != NULL ? (uint32_t)1 << (item - tag_items) : 0;

@@ -112,7 +112,7 @@ void info_each_tag(info_file *f, uint64_t ifd_offset,
     for (uint32_t i = 0;; i++) {
         tz_tag tag = TZ_TAG_INIT;
         tz_error err;
-        tz_result result = tz_tag_get(&tag, f->file, ifd_offset, i, &err);
+        tz_result result = tz_file_get_tag(&tag, f->file, ifd_offset, i, &err);
         if (result == TZ_ERR_ARG) /* past the end */
             return;
         if (result != TZ_OK) {
@@ -152,7 +152,7 @@ static bool each_of_level(info_file *f, uint32_t level, bool mask,
     for (uint64_t first = 0; first < l->tile_count; first += SPANS_AT_ONCE) {
         uint64_t left = l->tile_count - first;
         size_t count = left < SPANS_AT_ONCE ? (size_t)left : SPANS_AT_ONCE;
-        if (tz_tile_spans(spans, f->file, level, mask, first, count, &err) != TZ_OK) {
+        if (tz_file_get_tile_spans(spans, f->file, level, mask, first, count, &err) != TZ_OK) {
             info_problem(f, &err, true);
             return true;
         }

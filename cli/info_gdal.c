@@ -134,11 +134,11 @@ static void write_corners(json *j, const info_file *f)
 
 static void write_gdal_nodata(json *j, const tz_nodata *nodata)
 {
-    if (nodata->kind == TZ_NODATA_INT)
+    if (nodata->kind == TZ_NODATA_KIND_INT)
         json_int(j, "noDataValue", nodata->value.i);
-    else if (nodata->kind == TZ_NODATA_UINT)
+    else if (nodata->kind == TZ_NODATA_KIND_UINT)
         json_uint(j, "noDataValue", nodata->value.u);
-    else if (nodata->kind == TZ_NODATA_FLOAT)
+    else if (nodata->kind == TZ_NODATA_KIND_FLOAT)
         json_double(j, "noDataValue", nodata->value.f);
 }
 
@@ -168,7 +168,7 @@ static bool has_alpha(const info_file *f, uint32_t band)
 static void write_mask(json *j, const info_file *f, uint32_t band)
 {
     bool own_mask = tz_file_get_level(f->file, 0)->has_mask;
-    bool alpha = !own_mask && f->info->nodata.kind == TZ_NODATA_NONE && has_alpha(f, band);
+    bool alpha = !own_mask && f->info->nodata.kind == TZ_NODATA_KIND_NONE && has_alpha(f, band);
     if (!own_mask && !alpha)
         return;
     json_object(j, "mask");
@@ -183,9 +183,9 @@ static void write_mask(json *j, const info_file *f, uint32_t band)
 
 static bool is_nodata_entry(const tz_nodata *nodata, uint32_t value)
 {
-    if (nodata->kind == TZ_NODATA_INT)
+    if (nodata->kind == TZ_NODATA_KIND_INT)
         return nodata->value.i == value;
-    return nodata->kind == TZ_NODATA_UINT && nodata->value.u == value;
+    return nodata->kind == TZ_NODATA_KIND_UINT && nodata->value.u == value;
 }
 
 static void write_color_table(json *j, const tz_info *info)

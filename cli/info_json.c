@@ -255,12 +255,12 @@ static void write_nodata_info(json *j, const tz_info *info)
     static const char *const kinds[] = {"none", "int", "uint", "float"};
     const tz_nodata *nodata = &info->nodata;
     json_object(j, "nodata");
-    json_text(j, "kind", kinds[nodata->kind <= TZ_NODATA_FLOAT ? nodata->kind : 0]);
-    if (nodata->kind == TZ_NODATA_INT)
+    json_text(j, "kind", kinds[nodata->kind <= TZ_NODATA_KIND_FLOAT ? nodata->kind : 0]);
+    if (nodata->kind == TZ_NODATA_KIND_INT)
         json_int(j, "value", nodata->value.i);
-    else if (nodata->kind == TZ_NODATA_UINT)
+    else if (nodata->kind == TZ_NODATA_KIND_UINT)
         json_uint(j, "value", nodata->value.u);
-    else if (nodata->kind == TZ_NODATA_FLOAT)
+    else if (nodata->kind == TZ_NODATA_KIND_FLOAT)
         json_double(j, "value", nodata->value.f);
     else
         json_null(j, "value");

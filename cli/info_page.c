@@ -159,18 +159,18 @@ static void print_nodata(const info_file *f)
 {
     const tz_nodata *nodata = &f->info->nodata;
     char number[TEXT_NUMBER];
-    if (nodata->kind == TZ_NODATA_NONE && f->info->nodata_text == NULL)
+    if (nodata->kind == TZ_NODATA_KIND_NONE && f->info->nodata_text == NULL)
         return;
     page_label("Nodata");
-    if (nodata->kind == TZ_NODATA_NONE) {
+    if (nodata->kind == TZ_NODATA_KIND_NONE) {
         fputs("none; not understood: ", stdout);
         text_put_string(stdout, f->info->nodata_text, VALUE_COLUMNS - 22);
         putchar('\n');
         return;
     }
-    if (nodata->kind == TZ_NODATA_INT)
+    if (nodata->kind == TZ_NODATA_KIND_INT)
         printf("%" PRId64 "\n", nodata->value.i);
-    else if (nodata->kind == TZ_NODATA_UINT)
+    else if (nodata->kind == TZ_NODATA_KIND_UINT)
         printf("%" PRIu64 "\n", nodata->value.u);
     else
         printf("%s\n", text_double(number, nodata->value.f));

@@ -25,13 +25,13 @@ static bool bits_of(const tz_nodata *nodata, bool *negative, uint64_t *bits)
     double value = nodata->value.f;
     *negative = false;
     *bits = nodata->value.u;
-    if (nodata->kind == TZ_NODATA_UINT)
+    if (nodata->kind == TZ_NODATA_KIND_UINT)
         return true;
-    if (nodata->kind == TZ_NODATA_INT) {
+    if (nodata->kind == TZ_NODATA_KIND_INT) {
         *negative = nodata->value.i < 0;
         return true;
     }
-    if (nodata->kind != TZ_NODATA_FLOAT || !(value >= -0x1p63 && value < 0x1p64) ||
+    if (nodata->kind != TZ_NODATA_KIND_FLOAT || !(value >= -0x1p63 && value < 0x1p64) ||
         value != floor(value))
         return false;
     *negative = value < 0;

@@ -291,7 +291,7 @@ static tz_result measure_stretch(tz_image_options *options, picture_stretch *don
 static const tz_buffer *mask_of(const request *r, const tz_buffer *mask)
 {
     const bool only_alpha = request_ends_in_alpha(r) && !tz_file_get_level(r->file, 0)->has_mask &&
-                            r->info->nodata.kind == TZ_NODATA_NONE;
+                            r->info->nodata.kind == TZ_NODATA_KIND_NONE;
     return only_alpha ? NULL : mask;
 }
 

@@ -48,7 +48,7 @@ static void each_file(const char *path, uint32_t kinds, void (*row)(void *user, 
 {
     for (uint32_t kind = TZ_SIDECAR_OVR; kind <= TZ_SIDECAR_WORLD; kind <<= 1) {
         char file[PATH_MAX];
-        if ((kinds & kind) != 0 && tz_sidecar_path(file, sizeof file, path, kind))
+        if ((kinds & kind) != 0 && tz_sidecar_get_path(file, sizeof file, path, kind))
             row(user, file);
     }
 }

@@ -45,7 +45,7 @@ bool tag_find(const tz_file *file, const tz_level *level, uint16_t number, tz_ta
     if (level->sidecar != 0)
         return false;
     for (int32_t i = 0; i < level->tag_count; i++) {
-        if (tz_tag_get(&tag, file, level->ifd_offset, (uint32_t)i, &err) != TZ_OK)
+        if (tz_file_get_tag(&tag, file, level->ifd_offset, (uint32_t)i, &err) != TZ_OK)
             return false;
         if (tag.tag == number) {
             *out = tag;

@@ -36,7 +36,7 @@ static void check_applied(const tz_file *file, uint32_t values)
     check_items(&file->metadata, info->bands);
     for (uint32_t i = 0; tz_metadata_get_item(&file->metadata, i, &item); i++)
         check(item.role[0] != '@');
-    check((unsigned)info->nodata.kind <= TZ_NODATA_FLOAT);
+    check((unsigned)info->nodata.kind <= TZ_NODATA_KIND_FLOAT);
     check(!file->geo.has_transform || file->geo.gcp_count == 0);
     check(!(values & TZ_SIDECAR_VALUE_GCPS) || file->geo.gcp_count > 0);
     check(!(values & TZ_SIDECAR_VALUE_CRS) || file->geo.has_crs);

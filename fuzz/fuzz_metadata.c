@@ -56,14 +56,14 @@ static void run_metadata(const uint8_t *data, const uint8_t *tag, size_t size,
 
 static void run_nodata(const uint8_t *data, const uint8_t *tag, size_t size, const tz_context *ctx)
 {
-    tz_nodata nodata = {.kind = TZ_NODATA_NONE};
+    tz_nodata nodata = {.kind = TZ_NODATA_KIND_NONE};
     char *text = malloc(size + 1);
     check(text != NULL);
     memcpy(text, tag, size);
     text[size] = '\0';
     tz_result result = tz_nodata_parse(text, (tz_dtype)(data[3] % 20), ctx, &nodata);
     check(result != TZ_ERR_INTERNAL);
-    check((unsigned)nodata.kind <= TZ_NODATA_FLOAT);
+    check((unsigned)nodata.kind <= TZ_NODATA_KIND_FLOAT);
     free(text);
 }
 

@@ -93,12 +93,12 @@ static void touch_directory(const tz_file *file, uint64_t ifd_offset, uint64_t *
     tz_error err;
     tz_result result = TZ_OK;
     for (uint32_t i = 0; i < TOUCH_TAGS && result == TZ_OK; i++) {
-        result = tz_tag_get(&tag, file, ifd_offset, i, &err);
+        result = tz_file_get_tag(&tag, file, ifd_offset, i, &err);
         touch_error(result, &err);
         if (result == TZ_OK)
             *budget -= touch_tag(file, &tag, *budget);
     }
-    result = tz_tag_get(&tag, file, ifd_offset, UINT32_MAX, &err);
+    result = tz_file_get_tag(&tag, file, ifd_offset, UINT32_MAX, &err);
     touch_check(result != TZ_OK, "a tag past the end of its directory");
     touch_error(result, &err);
 }
@@ -111,14 +111,15 @@ static void touch_tiles(const tz_file *file, uint32_t level, bool mask, const tz
     tz_error err;
     for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
         tz_tile_span span = {0, 0};
-        tz_result result = tz_tile_spans(&span, file, level, mask, tiles[i], 1, &err);
+        tz_result result = tz_file_get_tile_spans(&span, file, level, mask, tiles[i], 1, &err);
         touch_error(result, &err);
-        touch_check(result != TZ_OK || tiles[i] < count, "tz_tile_spans past the last tile");
-        result = tz_tile_locate(&span, file, level, mask, tiles[i], &err);
+        touch_check(result != TZ_OK || tiles[i] < count,
+                    "tz_file_get_tile_spans past the last tile");
+        result = tz_file_locate_tile(&span, file, level, mask, tiles[i], &err);
         touch_error(result, &err);
         if (result != TZ_OK)
             continue;
-        touch_check(tiles[i] < count, "tz_tile_locate past the last tile");
+        touch_check(tiles[i] < count, "tz_file_locate_tile past the last tile");
         touch_check((span.offset == 0) == (span.size == 0), "half a span");
         bool inside = span.offset <= file_size && span.size <= file_size - span.offset;
         touch_check(inside || shape->sidecar != 0, "a span outside the file");
@@ -173,7 +174,7 @@ static void touch_levels(const tz_file *file, const tz_info *info)
     }
     tz_tile_span span;
     tz_error err;
-    tz_result result = tz_tile_locate(&span, file, info->level_count, false, 0, &err);
+    tz_result result = tz_file_locate_tile(&span, file, info->level_count, false, 0, &err);
     touch_check(result == TZ_ERR_ARG, "a level that is not there");
     touch_check(tz_file_get_level(file, info->level_count) == NULL &&
                     tz_file_get_mask(file, info->level_count) == NULL,
@@ -258,7 +259,7 @@ static void touch_everything(const tz_file *file)
     touch_check(info->planar == TZ_PLANAR_CONTIG || info->planar == TZ_PLANAR_SEPARATE, "planar");
     touch_check(!tz_file_get_level(file, 0)->readable || info->dtype != TZ_DTYPE_NONE,
                 "readable without a type");
-    touch_check(info->nodata.kind == TZ_NODATA_NONE || info->nodata_text != NULL,
+    touch_check(info->nodata.kind == TZ_NODATA_KIND_NONE || info->nodata_text != NULL,
                 "nodata without text");
     for (uint32_t i = 0; i < info->page_count; i++)
         touch_bytes(tz_file_get_page(file, i), sizeof(tz_page));
@@ -276,7 +277,7 @@ static void touch_everything(const tz_file *file)
     touch_metadata(file, info);
     uint32_t problems = 0;
     tz_error err;
-    touch_error(tz_cog_problems(&problems, file, &err), &err);
+    touch_error(tz_file_get_cog_problems(&problems, file, &err), &err);
     for (uint32_t bit = 1; bit != 0; bit <<= 1)
         touch_text(tz_cog_problem_text(problems & bit));
     touch_validation(file);

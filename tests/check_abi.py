@@ -27,7 +27,7 @@ LARGER = freeze_abi.ABI / "test_larger.c"
 MAX_EXAMPLE_LINES = 80
 
 # Enumerations whose values have another prefix than the name of the type.
-OTHER_PREFIXES = {"tz_result": ("TZ_OK", "TZ_ERR_"), "tz_nodata_kind": ("TZ_NODATA_",)}
+OTHER_PREFIXES = {"tz_result": ("TZ_OK", "TZ_ERR_")}
 
 
 def exported_symbols(library):

@@ -222,7 +222,8 @@ struct tz_source {
     size_t struct_size;
     uint64_t size; /* bytes in all, fixed while open */
     /* The functions are called only on the thread that called the library: tz_open_source, tz_read,
-     * tz_tile_spans, tz_validate_file, tz_close, ... Tiles are still decoded by several threads. */
+     * tz_file_get_tile_spans, tz_validate_file, tz_close, ... Tiles are still decoded by several
+     * threads. */
     bool caller_thread;
     /* Starts every range of a request; a synchronous source completes them here. A submit that
      * fails has ended all that it had started. A range is delivered whole or the request fails:
@@ -327,7 +328,7 @@ typedef struct tz_file tz_file;
 
 /* Finds the file of one of these kinds beside path, on the local disk, without opening it. Writes
  * its path to out and returns true; false when there is none, or size is too small. */
-TZ_API bool tz_sidecar_path(char *out, size_t size, const char *path, uint32_t sidecar);
+TZ_API bool tz_sidecar_get_path(char *out, size_t size, const char *path, uint32_t sidecar);
 
 /* Facts that came from a sidecar: bits of tz_sidecar_use.values. */
 #define TZ_SIDECAR_VALUE_TRANSFORM 1u
@@ -468,10 +469,10 @@ typedef enum tz_extra_sample {
 
 /* The value that means "no data". Integer types have it exactly, as an integer. */
 typedef enum tz_nodata_kind {
-    TZ_NODATA_NONE = 0,
-    TZ_NODATA_INT = 1,  /* signed: value.i */
-    TZ_NODATA_UINT = 2, /* unsigned: value.u */
-    TZ_NODATA_FLOAT = 3 /* value.f; also for an integer type when the text is not one of it */
+    TZ_NODATA_KIND_NONE = 0,
+    TZ_NODATA_KIND_INT = 1,  /* signed: value.i */
+    TZ_NODATA_KIND_UINT = 2, /* unsigned: value.u */
+    TZ_NODATA_KIND_FLOAT = 3 /* value.f; also for an integer type when the text is not one of it */
 } tz_nodata_kind;
 typedef struct tz_nodata { /* fixed layout */
     tz_nodata_kind kind;
@@ -689,8 +690,8 @@ TZ_API void tz_tag_init(tz_tag *tag, size_t size);
 
 /* Fills *out, whose struct_size is set, with an entry of the directory at ifd_offset
  * (tz_level.ifd_offset, tz_info.exif_ifd, ...) of the file itself; TZ_ERR_ARG past its end. */
-TZ_API TZ_NODISCARD tz_result tz_tag_get(tz_tag *out, const tz_file *file, uint64_t ifd_offset,
-                                         uint32_t index, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_file_get_tag(tz_tag *out, const tz_file *file, uint64_t ifd_offset,
+                                              uint32_t index, tz_error *err);
 
 /* Copy tag->size bytes of data to dst, values in the machine's byte order. size is the room in dst;
  * too little is TZ_ERR_ARG. */
@@ -720,13 +721,15 @@ typedef struct tz_tile_span {
  * sizes that are not in the table are taken from the layout, 0: it does not say.
  * Tiles are counted row by row, band after band when stored by band. Reads just the part of the
  * table that is asked for. */
-TZ_API TZ_NODISCARD tz_result tz_tile_spans(tz_tile_span *out, const tz_file *file, uint32_t level,
-                                            bool mask, uint64_t first, size_t count, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_file_get_tile_spans(tz_tile_span *out, const tz_file *file,
+                                                     uint32_t level, bool mask, uint64_t first,
+                                                     size_t count, tz_error *err);
 
 /* One tile's span, checked: it lies in the file, and is either sparse or has an offset and a size.
  * The size of a strip that cannot be right is the one by which reads take it, see doc/errors.md. */
-TZ_API TZ_NODISCARD tz_result tz_tile_locate(tz_tile_span *out, const tz_file *file, uint32_t level,
-                                             bool mask, uint64_t tile, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_file_locate_tile(tz_tile_span *out, const tz_file *file,
+                                                  uint32_t level, bool mask, uint64_t tile,
+                                                  tz_error *err);
 
 /* The sum of all tile sizes of a level, and the number of sparse tiles. Reads the level's whole
  * table, page by page. progress is in tiles; it may be NULL. */
@@ -1744,7 +1747,7 @@ TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_pl
  * Cloud Optimized GeoTIFF
  * ------------------------------------------------------------------------------------------ */
 
-/* Why a file is not a Cloud Optimized GeoTIFF: bits of tz_cog_problems. */
+/* Why a file is not a Cloud Optimized GeoTIFF: bits of tz_file_get_cog_problems. */
 #define TZ_COG_PROBLEM_NOT_TILED          (1u << 0) /* a level above 512 pixels is not tiled */
 #define TZ_COG_PROBLEM_NO_OVERVIEWS       (1u << 1) /* a remark only: above 512 pixels, none */
 #define TZ_COG_PROBLEM_IFD_NOT_FIRST      (1u << 2) /* the first directory is not at the front */
@@ -1761,8 +1764,8 @@ TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_pl
 
 /* A quick look by directories, first and last tiles; 0 or only remarks means that it is one. The
  * checks are those of tz_validate. */
-TZ_API TZ_NODISCARD tz_result tz_cog_problems(uint32_t *problems, const tz_file *file,
-                                              tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_file_get_cog_problems(uint32_t *problems, const tz_file *file,
+                                                       tz_error *err);
 /* One bit of the above in words; never NULL. */
 TZ_API const char *tz_cog_problem_text(uint32_t problem);
 

@@ -447,8 +447,8 @@ static size_t lerc_bound(const tz_tile_format *format, const tz_encode_options *
 static bool may_lose_nodata(const tz_tile_format *format, const tz_encode_options *options)
 {
     const tz_nodata *nodata = &options->nodata;
-    return nodata->kind != TZ_NODATA_NONE && lerc_lossy(format, options) &&
-           !(nodata->kind == TZ_NODATA_FLOAT && isnan(nodata->value.f));
+    return nodata->kind != TZ_NODATA_KIND_NONE && lerc_lossy(format, options) &&
+           !(nodata->kind == TZ_NODATA_KIND_FLOAT && isnan(nodata->value.f));
 }
 
 /* The buffers, and the memory of liblerc and of the other library, measured and rounded up. */
@@ -587,9 +587,9 @@ static bool is_nodata_kept(const lerc_input *input, const tz_tile_format *format
     const size_t pixels = (size_t)format->width * format->height, size = format->bits / 8;
     /* Doubles hold the values of all types of LERC exactly. */
     const tz_nodata *wanted = &options->nodata;
-    const double nodata = wanted->kind == TZ_NODATA_INT    ? (double)wanted->value.i
-                          : wanted->kind == TZ_NODATA_UINT ? (double)wanted->value.u
-                                                           : wanted->value.f;
+    const double nodata = wanted->kind == TZ_NODATA_KIND_INT    ? (double)wanted->value.i
+                          : wanted->kind == TZ_NODATA_KIND_UINT ? (double)wanted->value.u
+                                                                : wanted->value.f;
     const size_t depth = (size_t)input->depth;
     const uint32_t type = lerc_type_of_format(format);
     for (size_t i = 0; i < pixels * format->samples; i++) {

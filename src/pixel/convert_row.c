@@ -129,7 +129,7 @@ static void convert_chunk(const tz_conversion *how, const uint8_t *src, ptrdiff_
     bool nodata[CHUNK] = {false};
     uint32_t kind = from->kind;
     from->load(src, src_step, chunk, count);
-    if (how->nodata.kind != TZ_NODATA_NONE && (mask || how->nodata_to_nan)) {
+    if (how->nodata.kind != TZ_NODATA_KIND_NONE && (mask || how->nodata_to_nan)) {
         uint32_t nodata_kind;
         const uint64_t bits = tz_nodata_wide(&how->nodata, &nodata_kind);
         for (size_t i = 0; i < count; i++)
@@ -210,13 +210,13 @@ void tz_row_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_
 void tz_row_fill(tz_dtype dtype, const tz_nodata *value, uint8_t *dst, ptrdiff_t dst_step,
                  size_t count)
 {
-    static const tz_dtype kinds[] = {[TZ_NODATA_NONE] = TZ_DTYPE_UINT64,
-                                     [TZ_NODATA_INT] = TZ_DTYPE_INT64,
-                                     [TZ_NODATA_UINT] = TZ_DTYPE_UINT64,
-                                     [TZ_NODATA_FLOAT] = TZ_DTYPE_FLOAT64};
+    static const tz_dtype kinds[] = {[TZ_NODATA_KIND_NONE] = TZ_DTYPE_UINT64,
+                                     [TZ_NODATA_KIND_INT] = TZ_DTYPE_INT64,
+                                     [TZ_NODATA_KIND_UINT] = TZ_DTYPE_UINT64,
+                                     [TZ_NODATA_KIND_FLOAT] = TZ_DTYPE_FLOAT64};
     const tz_conversion how = {.from = kinds[value->kind], .to = dtype};
     uint64_t bits = 0;
-    if (value->kind != TZ_NODATA_NONE)
+    if (value->kind != TZ_NODATA_KIND_NONE)
         memcpy(&bits, &value->value, sizeof bits);
     tz_row_convert(&how, (const uint8_t *)&bits, 0, dst, dst_step, count, NULL, 0);
 }

@@ -299,7 +299,7 @@ static void write_mask_avx2(const tz_conversion *how, const value_change *c, con
                             uint8_t *mask, size_t count)
 {
     uint32_t bits = 0;
-    if (how->nodata.kind == TZ_NODATA_NONE)
+    if (how->nodata.kind == TZ_NODATA_KIND_NONE)
         memset(mask, 255, count);
     else if (how->from == TZ_DTYPE_FLOAT64)
         mask_f64(src, c, mask, count);
@@ -371,12 +371,12 @@ void tz_avx2_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t src
         return;
     }
     const tz_nodata *nodata = &how->nodata;
-    const double number = nodata->kind == TZ_NODATA_NONE   ? 0.0
-                          : nodata->kind == TZ_NODATA_INT  ? (double)nodata->value.i
-                          : nodata->kind == TZ_NODATA_UINT ? (double)nodata->value.u
-                                                           : nodata->value.f;
+    const double number = nodata->kind == TZ_NODATA_KIND_NONE   ? 0.0
+                          : nodata->kind == TZ_NODATA_KIND_INT  ? (double)nodata->value.i
+                          : nodata->kind == TZ_NODATA_KIND_UINT ? (double)nodata->value.u
+                                                                : nodata->value.f;
     const value_change c = {.scaled = how->scaled,
-                            .to_nan = how->nodata_to_nan && nodata->kind != TZ_NODATA_NONE,
+                            .to_nan = how->nodata_to_nan && nodata->kind != TZ_NODATA_KIND_NONE,
                             .nan_is_nodata = isnan(number),
                             .scale = how->scale,
                             .offset = how->offset,

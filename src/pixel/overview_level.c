@@ -118,7 +118,7 @@ tz_overview_samples tz_overview_samples_of(const tz_overview_params *how)
         [TZ_DTYPE_COMPLEX_FLOAT32] = TZ_DTYPE_FLOAT32,
         [TZ_DTYPE_COMPLEX_FLOAT64] = TZ_DTYPE_FLOAT64,
     };
-    const tz_nodata nan = {.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}};
+    const tz_nodata nan = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = (double)NAN}};
     const bool is_complex = how->dtype >= TZ_DTYPE_COMPLEX_INT16;
     tz_overview_samples out = {.dtype = is_complex ? component_types[how->dtype] : how->dtype,
                                .components = is_complex ? 2 : 1};
@@ -130,7 +130,7 @@ tz_overview_samples tz_overview_samples_of(const tz_overview_params *how)
         out.high = ldexp(1, how->bits - sign) - 1;
         out.low = sign ? -out.high - 1 : 0;
     }
-    out.wants_nan = out.is_float && how->nodata.kind == TZ_NODATA_NONE;
+    out.wants_nan = out.is_float && how->nodata.kind == TZ_NODATA_KIND_NONE;
     out.none = fill_bits(out.dtype, &how->nodata);
     out.missing = out.wants_nan ? fill_bits(out.dtype, &nan) : out.none;
     return out;
@@ -147,7 +147,7 @@ bool tz_overview_is_average_2x2(const tz_overview_params *how)
            how->from_height == 2 * (uint64_t)how->to_height &&
            (dtype == TZ_DTYPE_UINT8 || dtype == TZ_DTYPE_UINT16 || dtype == TZ_DTYPE_INT16 ||
             dtype == TZ_DTYPE_FLOAT32) &&
-           (how->alpha == 0 || how->nodata.kind == TZ_NODATA_NONE);
+           (how->alpha == 0 || how->nodata.kind == TZ_NODATA_KIND_NONE);
 }
 
 static double sample_value(tz_dtype dtype, uint64_t bits)
@@ -292,7 +292,7 @@ static void add_flags(flags *f, tz_dtype dtype, const tz_nodata *none, const uin
 /* Clears the flags of pixels that mask or alpha exclude; row is counted in the range. */
 static void flag_pixels(const overview_run *r, const tz_row_range *range, int64_t row, flags *f)
 {
-    static const tz_nodata zero = {.kind = TZ_NODATA_INT};
+    static const tz_nodata zero = {.kind = TZ_NODATA_KIND_INT};
     const int64_t column = r->rows.column - r->from->column;
     if (r->how->mask && range->mask.data)
         add_flags(f, TZ_DTYPE_UINT8, &zero, tz_buffer_at(&range->mask, 0, row, column),
@@ -307,7 +307,7 @@ static void flag_pixels(const overview_run *r, const tz_row_range *range, int64_
  * sample is nodata if its real component is, and not valid if either is NaN. */
 static tz_input_row old_samples(const void *user, int64_t row)
 {
-    static const tz_nodata nan = {.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}};
+    static const tz_nodata nan = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = (double)NAN}};
     const overview_run *r = user;
     const tz_row_range *range = range_with_row(r->from, row);
     const int64_t at = row - range->row;
@@ -318,7 +318,7 @@ static tz_input_row old_samples(const void *user, int64_t row)
     flags f = {r->old_valid, r->old_flags, r->rows.old_width, false};
     if (r->how->method != TZ_RESAMPLING_NEAREST && r->how->alpha != r->band + 1) {
         flag_pixels(r, range, at, &f);
-        if (r->how->nodata.kind != TZ_NODATA_NONE)
+        if (r->how->nodata.kind != TZ_NODATA_KIND_NONE)
             add_flags(&f, r->how->dtype, &r->how->nodata, samples, step);
         if (r->to.components == 2 && r->to.is_float) {
             add_flags(&f, r->to.dtype, &nan, samples, step);
@@ -368,7 +368,8 @@ static void avoid_nodata(const overview_run *r)
     const tz_dtype dtype = r->to.dtype;
     const size_t size = tz_dtype_size(dtype);
     const tz_conversion find = {.from = dtype, .to = dtype, .nodata = r->how->nodata};
-    if (r->how->nodata.kind == TZ_NODATA_NONE || r->how->alpha == r->band + 1 || r->component > 0)
+    if (r->how->nodata.kind == TZ_NODATA_KIND_NONE || r->how->alpha == r->band + 1 ||
+        r->component > 0)
         return;
     tz_row_convert(&find, r->picked, (ptrdiff_t)size, NULL, 0, r->rows.width, r->nodata, 1);
     for (uint32_t i = 0; i < r->rows.width; i++) {

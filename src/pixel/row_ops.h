@@ -40,9 +40,9 @@ static inline uint64_t tz_nodata_wide(const tz_nodata *nodata, uint32_t *kind)
 {
     uint64_t bits;
     memcpy(&bits, &nodata->value, sizeof bits);
-    *kind = nodata->kind == TZ_NODATA_FLOAT  ? TZ_WIDE_F64
-            : nodata->kind == TZ_NODATA_UINT ? TZ_WIDE_U64
-                                             : TZ_WIDE_I64;
+    *kind = nodata->kind == TZ_NODATA_KIND_FLOAT  ? TZ_WIDE_F64
+            : nodata->kind == TZ_NODATA_KIND_UINT ? TZ_WIDE_U64
+                                                  : TZ_WIDE_I64;
     return bits;
 }
 

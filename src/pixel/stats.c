@@ -45,7 +45,7 @@ void tz_stats_row(tz_stats *stats, tz_dtype dtype, const uint8_t *row, ptrdiff_t
             ops->copy(size, samples, step, gathered, (ptrdiff_t)size, some);
             samples = gathered;
         }
-        if (nodata->kind != TZ_NODATA_NONE) {
+        if (nodata->kind != TZ_NODATA_KIND_NONE) {
             const tz_conversion find = {.from = dtype, .to = dtype, .nodata = *nodata};
             tz_row_convert(&find, samples, (ptrdiff_t)size, NULL, 0, some, valid, 1);
             for (size_t i = 0; flags && i < some; i++)

@@ -99,7 +99,7 @@ size_t tz_store_misfit(const tz_row_format *format, const uint8_t *row, size_t c
 
 void tz_store_replace_nan(tz_dtype dtype, uint8_t *row, size_t count, double value)
 {
-    const tz_nodata number = {.kind = TZ_NODATA_FLOAT, .value = {.f = value}};
+    const tz_nodata number = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = value}};
     uint8_t sample[16];
     tz_row_fill(dtype, &number, sample, sizeof sample, 1);
     tz_row_ops_get()->replace_nan[tz_word_index(tz_dtype_size(dtype))](row, count, sample);
@@ -109,7 +109,7 @@ void tz_store_replace_nan(tz_dtype dtype, uint8_t *row, size_t count, double val
  * than any loop over samples. */
 bool tz_store_is_all(tz_dtype dtype, const tz_nodata *value, const uint8_t *row, size_t count)
 {
-    const bool is_nan = value->kind == TZ_NODATA_FLOAT && isnan(value->value.f);
+    const bool is_nan = value->kind == TZ_NODATA_KIND_FLOAT && isnan(value->value.f);
     const size_t size = tz_dtype_size(dtype);
     uint8_t sample[16];
     if (count == 0)
@@ -166,7 +166,7 @@ bool tz_store_nodata_sample(tz_dtype dtype, const tz_nodata *nodata, uint8_t *sa
     uint8_t differs;
     tz_row_fill(dtype, nodata, sample, 16, 1);
     tz_row_convert(&how, sample, 16, NULL, 0, 1, &differs, 1);
-    return nodata->kind != TZ_NODATA_NONE && !differs;
+    return nodata->kind != TZ_NODATA_KIND_NONE && !differs;
 }
 
 void tz_store_discard_bits(tz_dtype dtype, uint8_t *row, size_t pixels, uint32_t samples,

@@ -267,7 +267,7 @@ tz_result tz_read_request_conversion(const tz_read_request *request, const tz_re
         return TZ_OK;
     out->nodata = *nodata;
     out->nodata_to_nan = how->nodata_to_nan && tz_dtype_is_float(request->into.dtype) &&
-                         nodata->kind != TZ_NODATA_NONE;
+                         nodata->kind != TZ_NODATA_KIND_NONE;
     if (!how->scaled && !request->scales && !request->offsets)
         return TZ_OK;
     double *found = tz_arena_array(arena, request->band_count, 2 * sizeof *found);
@@ -302,13 +302,13 @@ tz_conversion tz_conversion_of_band(const tz_conversion *how, const double *scal
 void tz_outside_sample(const tz_conversion *how, const tz_read_options *options, uint8_t *sample)
 {
     const bool has_nan = !options->has_fill && how->nodata_to_nan;
-    const tz_nodata given = {.kind = TZ_NODATA_FLOAT,
+    const tz_nodata given = {.kind = TZ_NODATA_KIND_FLOAT,
                              .value = {.f = has_nan ? (double)NAN : options->fill}};
     uint8_t stored[16] = {0};
     memset(sample, 0, 16);
     if (options->has_fill || has_nan) {
         tz_row_fill(how->to, &given, sample, 0, 1);
-    } else if (how->nodata.kind != TZ_NODATA_NONE) {
+    } else if (how->nodata.kind != TZ_NODATA_KIND_NONE) {
         tz_row_fill(how->from, &how->nodata, stored, 0, 1);
         tz_row_convert(how, stored, 0, sample, 0, 1, NULL, 0);
     }
@@ -354,7 +354,7 @@ tz_request_kind tz_mask_source(const tz_read_request *request)
         return TZ_REQUEST_PIXELS;
     if (request->file->levels[request->level].has_mask)
         return TZ_REQUEST_MASK;
-    return info->nodata.kind == TZ_NODATA_NONE && alpha_band(info) < info->bands
+    return info->nodata.kind == TZ_NODATA_KIND_NONE && alpha_band(info) < info->bands
                ? TZ_REQUEST_ALPHA
                : TZ_REQUEST_PIXELS;
 }
@@ -430,7 +430,7 @@ tz_result tz_planned_request_make(tz_planned_request *out, const tz_read_request
     }
     if (out->to_mask) {
         out->conversion = (tz_conversion){.from = out->row.dtype, .to = out->row.dtype};
-        out->conversion.nodata.kind = TZ_NODATA_UINT; /* 0 */
+        out->conversion.nodata.kind = TZ_NODATA_KIND_UINT; /* 0 */
     } else {
         if (tz_mask_source(request) != TZ_REQUEST_PIXELS)
             out->mask = (tz_pixel_buffer){0}; /* another request fills it */

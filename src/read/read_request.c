@@ -327,7 +327,7 @@ static bool may_be_reduced(const tz_read_request *request, const tz_read_options
     const tz_context quiet = {.ifd = -1};
     return how->reduced_tiles && how->resampling < TZ_RESAMPLING_MODE && level->readable &&
            !request->layer.is_mask && request->file->info.photometric != TZ_PHOTOMETRIC_PALETTE &&
-           request->file->info.nodata.kind == TZ_NODATA_NONE &&
+           request->file->info.nodata.kind == TZ_NODATA_KIND_NONE &&
            tz_mask_source(request) == TZ_REQUEST_PIXELS &&
            tz_decoder_find(level->compression, &quiet, &codec) == TZ_OK &&
            codec->flags & TZ_DECODER_REDUCTION;

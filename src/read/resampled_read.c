@@ -101,7 +101,7 @@ static bool needs_valid(const tz_read_request *request, const tz_read_options *h
 {
     return tz_pixel_buffer_exists(&request->mask) ||
            (how->resampling != TZ_RESAMPLING_NEAREST &&
-            (request->file->info.nodata.kind != TZ_NODATA_NONE ||
+            (request->file->info.nodata.kind != TZ_NODATA_KIND_NONE ||
              tz_mask_source(request) != TZ_REQUEST_PIXELS || how->salvage));
 }
 
@@ -141,7 +141,7 @@ static tz_input_row old_row(const void *user, int64_t row)
 static void fill_outside_pixels(const block *b, const tz_axis *down, const tz_read_options *options,
                                 uint32_t band, uint32_t row)
 {
-    const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
+    const tz_nodata invalid = {.kind = TZ_NODATA_KIND_NONE};
     const tz_pixel_buffer *into = &b->request->into;
     const tz_pixel_buffer *mask = &b->request->mask;
     const tz_conversion how = tz_conversion_of_band(&b->conversion, b->scales, band);
@@ -182,7 +182,7 @@ static void resample_row(const block_batch *ba, const tz_resampler *r, const tz_
         double none = tz_dtype_is_float(b->request->layer.tables.dtype) ? (double)NAN : 0;
         if (b->conversion.nodata_to_nan)
             none = (double)NAN;
-        else if (nodata->kind != TZ_NODATA_NONE)
+        else if (nodata->kind != TZ_NODATA_KIND_NONE)
             tz_row_fill(TZ_DTYPE_FLOAT64, nodata, (uint8_t *)&none, 0, 1);
         tz_resample_values(r, down, 0, &m->values, m->valid);
         for (uint32_t i = 0; i < b->width; i++) {

@@ -260,7 +260,7 @@ void tz_planned_request_missing_sample(const tz_planned_request *request, uint8_
 {
     const tz_nodata *nodata = &request->file->info.nodata;
     memset(sample, 0, 16);
-    if (nodata->kind != TZ_NODATA_NONE && !request->layer.is_mask)
+    if (nodata->kind != TZ_NODATA_KIND_NONE && !request->layer.is_mask)
         tz_row_fill(request->row.dtype, nodata, sample, 0, 1);
 }
 
@@ -311,7 +311,7 @@ tz_result tz_tile_read_record_failure(tz_plan *plan, pthread_mutex_t *lock,
 /* Masks count pixels of one row in all bands; row and column are the buffer's. */
 static void mask_row(const tz_planned_request *request, int64_t row, int64_t column, uint32_t count)
 {
-    const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
+    const tz_nodata invalid = {.kind = TZ_NODATA_KIND_NONE};
     for (uint32_t band = 0; band < request->band_count; band++)
         tz_row_fill(TZ_DTYPE_UINT8, &invalid, tz_buffer_at(&request->mask, band, row, column),
                     (ptrdiff_t)request->mask.column_stride, count);
@@ -661,7 +661,7 @@ size_t tz_tile_store_joined(const tz_plan *plan, tz_worker *worker, const tz_ind
 static void fill_row_outside(const tz_planned_request *request, uint32_t band,
                              const uint8_t *sample, uint32_t row, uint32_t column, uint32_t count)
 {
-    const tz_nodata invalid = {.kind = TZ_NODATA_NONE};
+    const tz_nodata invalid = {.kind = TZ_NODATA_KIND_NONE};
     const tz_conversion as_is = {.from = request->into.dtype, .to = request->into.dtype};
     if (count > 0 && !request->to_mask && request->into.data)
         tz_row_convert(&as_is, sample, 0, tz_buffer_at(&request->into, band, row, column),

@@ -295,8 +295,8 @@ tz_result tz_file_describe(tz_file *file, const tz_context *ctx)
 
 /* ---- tags as the file has them ---- */
 
-tz_result tz_tag_get(tz_tag *out, const tz_file *file, uint64_t ifd_offset, uint32_t index,
-                     tz_error *err)
+tz_result tz_file_get_tag(tz_tag *out, const tz_file *file, uint64_t ifd_offset, uint32_t index,
+                          tz_error *err)
 {
     const tz_context ctx = tz_file_context(file, err);
     tz_reader reader = tz_reader_direct(&file->containers[0]);
@@ -332,7 +332,7 @@ tz_result tz_tag_read(void *dst, size_t size, const tz_file *file, const tz_tag 
                                  "the tag's data reaches past the end of the file");
     if (tag->size == 0)
         return TZ_OK;
-    if (word == 0) /* not a tag of tz_tag_get */
+    if (word == 0) /* not a tag of tz_file_get_tag */
         return tz_fail(&ctx, TZ_ERR_ARG, TZ_CAUSE_ARG, location, "the tag's type is unknown");
     TZ_TRY(tz_reader_read(&reader, tag->offset, (size_t)tag->size, dst, &ctx));
     tz_to_host_order(dst, tag->size / word, word, file->containers[0].big_endian);

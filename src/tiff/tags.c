@@ -4,7 +4,7 @@
  * One row for each known tag drives four things: its name in messages and reports, reading it into
  * a tz_ifd (ifd.c), writing it from tz_ifd_numbers (image/image_tags.c), and copying it from one
  * file to another (image/spec_copy.c). A new tag is one row; only an array that is generated needs
- * a function beside it. Tags without READ are loaded on demand by tz_tag_get, and tags without
+ * a function beside it. Tags without READ are loaded on demand by tz_file_get_tag, and tags without
  * WRITE are written by functions of their own, or as the caller gives them. */
 #include "tiff/tags.h"
 

@@ -257,8 +257,8 @@ static tz_result read_tile_spans(const table_reader *table, uint64_t first, size
     return TZ_OK;
 }
 
-tz_result tz_tile_spans(tz_tile_span *out, const tz_file *file, uint32_t level, bool mask,
-                        uint64_t first, size_t count, tz_error *err)
+tz_result tz_file_get_tile_spans(tz_tile_span *out, const tz_file *file, uint32_t level, bool mask,
+                                 uint64_t first, size_t count, tz_error *err)
 {
     tz_layer layer;
     table_reader table;
@@ -362,14 +362,14 @@ tz_result tz_tile_check_span(const tz_file *file, uint32_t level, const tz_layer
     return TZ_OK;
 }
 
-tz_result tz_tile_locate(tz_tile_span *out, const tz_file *file, uint32_t level, bool mask,
-                         uint64_t tile, tz_error *err)
+tz_result tz_file_locate_tile(tz_tile_span *out, const tz_file *file, uint32_t level, bool mask,
+                              uint64_t tile, tz_error *err)
 {
     tz_tile_span span = {0, 0};
     tz_layer layer;
     table_reader table;
     TZ_TRY(open_table(&table, &layer, file, level, mask, err));
-    TZ_TRY(tz_tile_spans(&span, file, level, mask, tile, 1, err));
+    TZ_TRY(tz_file_get_tile_spans(&span, file, level, mask, tile, 1, err));
     TZ_TRY(tz_tile_check_span(file, level, &layer, tile, &span, NULL, err));
     *out = span;
     return TZ_OK;

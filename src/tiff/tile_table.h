@@ -35,13 +35,13 @@ tz_result tz_table_cache_read(tz_table_cache *cache, tz_source *source, uint64_t
 
 /* In these functions level is a number, and the layer says if it is a mask. */
 
-/* tz_tile_spans for a layer at hand, without a check that the file is unchanged. */
+/* tz_file_get_tile_spans for a layer at hand, without a check that the file is unchanged. */
 tz_result tz_layer_spans(const tz_file *file, uint32_t level, const tz_layer *layer, uint64_t first,
                          size_t count, tz_tile_span *out, tz_error *err);
 
-/* Does the checks of tz_tile_locate on a span of the table. A size that cannot be right is replaced
- * by that of the leader, or, with a warning, by the one that the layout implies. warnings may be
- * NULL. */
+/* Does the checks of tz_file_locate_tile on a span of the table. A size that cannot be right is
+ * replaced by that of the leader, or, with a warning, by the one that the layout implies. warnings
+ * may be NULL. */
 tz_result tz_tile_check_span(const tz_file *file, uint32_t level, const tz_layer *layer,
                              uint64_t tile, tz_tile_span *span, tz_warnings *warnings,
                              tz_error *err);

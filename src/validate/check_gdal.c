@@ -2,9 +2,9 @@
  * Checks of the layout that GDAL's COG driver writes and that GDAL's validation and rio-cogeo ask
  * for: tiles, overviews, the order of directories and data, and the ghost area.
  *
- * Rows with a TZ_COG_ bit also make up the quick look of tz_cog_problems, which has no directories:
- * they use tz_info and the first tile of each level only. Numbers are GDAL's: 512 pixels, above
- * which it wants tiles and overviews, and the 16 KiB that it reads first. */
+ * Rows with a TZ_COG_ bit also make up the quick look of tz_file_get_cog_problems, which has no
+ * directories: they use tz_info and the first tile of each level only. Numbers are GDAL's: 512
+ * pixels, above which it wants tiles and overviews, and the 16 KiB that it reads first. */
 #include "base/minmax.h"
 #include "codec/codec.h"
 #include "tiff/tags.h"

@@ -3,9 +3,9 @@
  * check.
  *
  * A check keeps its first MAX_FINDINGS findings in the arena and counts the others. The quick look
- * of tz_cog_problems has no arena: its findings are only counted. Without the option `full` a level
- * with many tiles is judged by its first and last 64, which keeps the time of a validation
- * independent of the size of the file. */
+ * of tz_file_get_cog_problems has no arena: its findings are only counted. Without the option
+ * `full` a level with many tiles is judged by its first and last 64, which keeps the time of a
+ * validation independent of the size of the file. */
 #include "validate/checker.h"
 
 #include <string.h>
@@ -197,7 +197,8 @@ tz_result tz_checker_spans(tz_checker *checker, const tz_checked_layer *at, uint
     const tz_result result =
         checker->arena
             ? tz_layer_spans(checker->file, at->level, &at->layer, first, count, out, &err)
-            : tz_tile_spans(out, checker->file, at->level, at->layer.is_mask, first, count, &err);
+            : tz_file_get_tile_spans(out, checker->file, at->level, at->layer.is_mask, first, count,
+                                     &err);
     *known = result == TZ_OK;
     if (result == TZ_OK)
         return TZ_OK;

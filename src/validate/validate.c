@@ -304,7 +304,7 @@ static bool has_truncated_ifds(tz_checker *checker)
 }
 
 /* Only the file itself is checked for changes: sidecars are not looked at. */
-tz_result tz_cog_problems(uint32_t *problems, const tz_file *file, tz_error *err)
+tz_result tz_file_get_cog_problems(uint32_t *problems, const tz_file *file, tz_error *err)
 {
     const tz_validate_options options = TZ_VALIDATE_OPTIONS_INIT;
     tz_checker checker = {

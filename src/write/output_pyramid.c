@@ -152,7 +152,7 @@ static tz_result warn_of_nodata(const tz_output_pyramid *pyramid, const tz_conte
     for (uint32_t i = 0; i < pyramid->count; i++) {
         const tz_image *image = &pyramid->levels[i].image;
         const tz_encoder *encoder = image->encoder;
-        if (image->spec.nodata.kind != TZ_NODATA_NONE && encoder->lossy &&
+        if (image->spec.nodata.kind != TZ_NODATA_KIND_NONE && encoder->lossy &&
             encoder->lossy(&image->format, &image->choice) &&
             image->format.compression != TZ_COMPRESSION_LERC)
             return tz_warn(ctx, TZ_ERR_ARG, TZ_CAUSE_META,

@@ -270,7 +270,7 @@ static tz_result process_pixels(tile_job *job, uint8_t *row, uint32_t y, uint64_
  * are not packed into bits. */
 static tz_result make_row(tile_job *job, uint32_t y, uint8_t *out)
 {
-    static const tz_nodata zero = {TZ_NODATA_NONE, {0}};
+    static const tz_nodata zero = {TZ_NODATA_KIND_NONE, {0}};
     const uint32_t width = job->position.width;
     const size_t size = tz_dtype_size(job->row.dtype), pixel = size * job->row.samples;
     const uint64_t buffer_row = (uint64_t)job->position.buffer_row + y;

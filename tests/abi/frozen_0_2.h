@@ -173,7 +173,7 @@ typedef struct tz_file tz_file;
 #define TZ_SIDECAR_MSK 2u
 #define TZ_SIDECAR_AUX 4u
 #define TZ_SIDECAR_WORLD 8u
-TZ_API bool tz_sidecar_path(char *out, size_t size, const char *path, uint32_t sidecar);
+TZ_API bool tz_sidecar_get_path(char *out, size_t size, const char *path, uint32_t sidecar);
 #define TZ_SIDECAR_VALUE_TRANSFORM 1u
 #define TZ_SIDECAR_VALUE_CRS       2u
 #define TZ_SIDECAR_VALUE_GCPS      4u
@@ -278,10 +278,10 @@ typedef enum tz_extra_sample {
     TZ_EXTRA_SAMPLE_ALPHA = 2
 } tz_extra_sample;
 typedef enum tz_nodata_kind {
-    TZ_NODATA_NONE = 0,
-    TZ_NODATA_INT = 1,
-    TZ_NODATA_UINT = 2,
-    TZ_NODATA_FLOAT = 3
+    TZ_NODATA_KIND_NONE = 0,
+    TZ_NODATA_KIND_INT = 1,
+    TZ_NODATA_KIND_UINT = 2,
+    TZ_NODATA_KIND_FLOAT = 3
 } tz_nodata_kind;
 typedef struct tz_nodata {
     tz_nodata_kind kind;
@@ -442,8 +442,8 @@ typedef struct tz_tag {
 } tz_tag;
 #define TZ_TAG_INIT TZ_INIT(tz_tag)
 TZ_API void tz_tag_init(tz_tag *tag, size_t size);
-TZ_API TZ_NODISCARD tz_result tz_tag_get(tz_tag *out, const tz_file *file, uint64_t ifd_offset,
-                                         uint32_t index, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_file_get_tag(tz_tag *out, const tz_file *file, uint64_t ifd_offset,
+                                              uint32_t index, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_tag_read(void *dst, size_t size, const tz_file *file,
                                           const tz_tag *tag, tz_error *err);
 TZ_API const char *tz_tag_name(uint16_t tag);
@@ -455,10 +455,12 @@ typedef struct tz_tile_span {
     uint64_t offset;
     uint64_t size;
 } tz_tile_span;
-TZ_API TZ_NODISCARD tz_result tz_tile_spans(tz_tile_span *out, const tz_file *file, uint32_t level,
-                                            bool mask, uint64_t first, size_t count, tz_error *err);
-TZ_API TZ_NODISCARD tz_result tz_tile_locate(tz_tile_span *out, const tz_file *file, uint32_t level,
-                                             bool mask, uint64_t tile, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_file_get_tile_spans(tz_tile_span *out, const tz_file *file,
+                                                     uint32_t level, bool mask, uint64_t first,
+                                                     size_t count, tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_file_locate_tile(tz_tile_span *out, const tz_file *file,
+                                                  uint32_t level, bool mask, uint64_t tile,
+                                                  tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_level_stored_size(uint64_t *bytes, uint64_t *sparse_tiles,
                                                    const tz_file *file, uint32_t level, bool mask,
                                                    const tz_progress *progress, tz_error *err);
@@ -1060,8 +1062,8 @@ TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_pl
 #define TZ_COG_PROBLEM_NOT_GEOREFERENCED  (1u << 8)
 #define TZ_COG_PROBLEM_TRUNCATED          (1u << 9)
 #define TZ_COG_PROBLEM_REMARKS (TZ_COG_PROBLEM_NO_OVERVIEWS | TZ_COG_PROBLEM_NOT_GEOREFERENCED)
-TZ_API TZ_NODISCARD tz_result tz_cog_problems(uint32_t *problems, const tz_file *file,
-                                              tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_file_get_cog_problems(uint32_t *problems, const tz_file *file,
+                                                       tz_error *err);
 TZ_API const char *tz_cog_problem_text(uint32_t problem);
 typedef struct tz_codec_info {
     const char *name;

@@ -168,7 +168,8 @@ static void specifications_are_understood(void **state)
     for (int32_t i = 0; i < level->tag_count; i++) {
         char text[4] = "";
         tz_tag tag = TZ_TAG_INIT;
-        assert_int_equal(tz_tag_get(&tag, opened, level->ifd_offset, (uint32_t)i, &err), TZ_OK);
+        assert_int_equal(tz_file_get_tag(&tag, opened, level->ifd_offset, (uint32_t)i, &err),
+                         TZ_OK);
         if (tag.tag != 305)
             continue;
         assert_int_equal(tag.size, sizeof text);

@@ -153,7 +153,7 @@ static tz_result pass_buffer_of_reading(void *given, tz_error *err)
 
 static tz_result pass_tag_to_fill(void *given, tz_error *err)
 {
-    return tz_tag_get(given, image_file, tz_file_get_level(image_file, 0)->ifd_offset, 0, err);
+    return tz_file_get_tag(given, image_file, tz_file_get_level(image_file, 0)->ifd_offset, 0, err);
 }
 
 static tz_result pass_tag(void *given, tz_error *err)

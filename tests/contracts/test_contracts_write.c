@@ -146,7 +146,7 @@ static void check_frames(const tz_memory *out, const raster *r, const contract_s
     tz_file *file = NULL;
     tz_error err;
     assert_int_equal(tz_open_memory(&file, out->data, out->size, NULL, &err), TZ_OK);
-    assert_int_equal(tz_tile_spans(spans, file, 0, false, 0, size->tiles, &err), TZ_OK);
+    assert_int_equal(tz_file_get_tile_spans(spans, file, 0, false, 0, size->tiles, &err), TZ_OK);
     for (uint32_t i = 0; i < size->tiles; i++)
         check_frame(out->data, &spans[i], r, i / size->across * CONTRACT_TILE,
                     i % size->across * CONTRACT_TILE);

@@ -82,13 +82,13 @@ static void put_nodata(const tz_nodata *nodata)
 {
     printf(",\"nodata\":");
     switch (nodata->kind) {
-    case TZ_NODATA_INT:
+    case TZ_NODATA_KIND_INT:
         put_double((double)nodata->value.i);
         break;
-    case TZ_NODATA_UINT:
+    case TZ_NODATA_KIND_UINT:
         put_double((double)nodata->value.u);
         break;
-    case TZ_NODATA_FLOAT:
+    case TZ_NODATA_KIND_FLOAT:
         put_double(nodata->value.f);
         break;
     default:

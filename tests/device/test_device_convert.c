@@ -167,10 +167,10 @@ static void without_doubles(void **state)
     assert_true(tz_device_converts(&device, &format));
     device.info.fp64 = false;
     assert_true(tz_device_converts(&device, &format));
-    how.nodata = (tz_nodata){.kind = TZ_NODATA_INT, .value.i = 3};
+    how.nodata = (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value.i = 3};
     format = tz_convert_format_make(&bytes, &how);
     assert_true(tz_device_converts(&device, &format));
-    how.nodata.kind = TZ_NODATA_FLOAT;
+    how.nodata.kind = TZ_NODATA_KIND_FLOAT;
     format = tz_convert_format_make(&bytes, &how);
     assert_false(tz_device_converts(&device, &format));
     how = (tz_conversion){.from = TZ_DTYPE_UINT8, .to = TZ_DTYPE_FLOAT32};

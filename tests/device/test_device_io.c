@@ -74,8 +74,8 @@ static void eight_reads_are_under_way_at_once(void **state)
     (void)state;
     tz_tile_span first, last;
     tz_error err;
-    assert_int_equal(tz_tile_locate(&first, file, 0, false, 0, &err), TZ_OK);
-    assert_int_equal(tz_tile_locate(&last, file, 0, false, TILES - 1, &err), TZ_OK);
+    assert_int_equal(tz_file_locate_tile(&first, file, 0, false, 0, &err), TZ_OK);
+    assert_int_equal(tz_file_locate_tile(&last, file, 0, false, TILES - 1, &err), TZ_OK);
     gate_begin(READERS, TILES, first.offset, last.offset + last.size);
     const plain_report report = read_all();
     const gate_result gate = gate_end();

@@ -145,7 +145,7 @@ static void put_sample(const scene *s, uint8_t *to)
         put_value(how->dtype, below(1u << (how->bits - 1)), to);
     if (narrow || what < 2)
         return;
-    if (what == 2 && how->nodata.kind != TZ_NODATA_NONE)
+    if (what == 2 && how->nodata.kind != TZ_NODATA_KIND_NONE)
         tz_row_fill(how->dtype, &how->nodata, to, 16, 1);
     else if (s->flavour == 1 || (s->flavour == 2 && what == 3))
         for (size_t i = 0; i < size; i++)
@@ -168,7 +168,7 @@ static void fill_level(const scene *s, const tz_pixel_buffer *pixels, const tz_p
             put_sample(s, to);
             if (band + 1 == how->alpha && (hole || below(4) == 0))
                 memset(to, 0, tz_dtype_size(how->dtype));
-            else if (hole && how->nodata.kind != TZ_NODATA_NONE)
+            else if (hole && how->nodata.kind != TZ_NODATA_KIND_NONE)
                 tz_row_fill(how->dtype, &how->nodata, to, 16, 1);
             else if (hole && how->alpha == 0)
                 put_value(how->dtype, (double)NAN, to);
@@ -183,22 +183,22 @@ static tz_nodata random_nodata(void)
 {
     static const double reals[] = {3.0, 0.0, -1.0, 2.5, 1e300, 255.0, 65535.0, 9007199254740993.0};
     static const int64_t integers[] = {0, 3, 255, -1, 127, -128, 300, INT64_MAX, INT64_MIN, 65535};
-    tz_nodata out = {.kind = TZ_NODATA_NONE};
+    tz_nodata out = {.kind = TZ_NODATA_KIND_NONE};
     switch (below(6)) {
     case 0:
-        out.kind = TZ_NODATA_INT;
+        out.kind = TZ_NODATA_KIND_INT;
         out.value.i = integers[below(10)];
         break;
     case 1:
-        out.kind = TZ_NODATA_UINT;
+        out.kind = TZ_NODATA_KIND_UINT;
         out.value.u = below(4) == 0 ? UINT64_MAX : (uint64_t)below(5);
         break;
     case 2:
-        out.kind = TZ_NODATA_FLOAT;
+        out.kind = TZ_NODATA_KIND_FLOAT;
         out.value.f = reals[below(8)];
         break;
     case 3:
-        out.kind = TZ_NODATA_FLOAT;
+        out.kind = TZ_NODATA_KIND_FLOAT;
         out.value.f = below(3) ? (double)NAN : -(double)INFINITY;
         break;
     default:
@@ -213,9 +213,9 @@ static void narrow(tz_overview_params *how, uint32_t bits)
     const bool sign = how->dtype == TZ_DTYPE_INT8 || how->dtype == TZ_DTYPE_INT16;
     const int64_t most = ((int64_t)1 << (bits - sign)) - 1;
     how->bits = (uint16_t)bits;
-    if (how->nodata.kind != TZ_NODATA_NONE)
+    if (how->nodata.kind != TZ_NODATA_KIND_NONE)
         how->nodata =
-            (tz_nodata){.kind = TZ_NODATA_INT, .value = {.i = below(2) ? most : below(2)}};
+            (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value = {.i = below(2) ? most : below(2)}};
 }
 
 static uint32_t smaller_size(uint32_t from)

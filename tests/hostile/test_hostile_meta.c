@@ -53,7 +53,7 @@ static void check_bad_nodata(unsigned format, uint16_t bits, uint16_t sample_for
     tz_file *file =
         check_harmless_open(b, DEFECT(FORMAT, META, .tag = TZ_TAG_GDAL_NODATA, .text = text));
     const tz_nodata *nodata = &tz_file_get_info(file)->nodata;
-    assert_int_equal(nodata->kind, left ? TZ_NODATA_FLOAT : TZ_NODATA_NONE);
+    assert_int_equal(nodata->kind, left ? TZ_NODATA_KIND_FLOAT : TZ_NODATA_KIND_NONE);
     if (left)
         assert_true(isnan(*left) ? isnan(nodata->value.f) : nodata->value.f == *left);
     assert_string_equal(tz_file_get_info(file)->nodata_text, text);
@@ -108,9 +108,9 @@ static void case_66_nodata_empty_is_none(void **state)
     (void)state;
     FORMATS(f)
     {
-        assert_int_equal(good_nodata(f, 8, 1, "").kind, TZ_NODATA_NONE);
-        assert_int_equal(good_nodata(f, 8, 1, "  ").kind, TZ_NODATA_NONE);
-        assert_int_equal(good_nodata(f, 32, 3, "").kind, TZ_NODATA_NONE);
+        assert_int_equal(good_nodata(f, 8, 1, "").kind, TZ_NODATA_KIND_NONE);
+        assert_int_equal(good_nodata(f, 8, 1, "  ").kind, TZ_NODATA_KIND_NONE);
+        assert_int_equal(good_nodata(f, 32, 3, "").kind, TZ_NODATA_KIND_NONE);
     }
 }
 
@@ -128,7 +128,7 @@ static void case_66_nodata_of_ten_megabytes(void **state)
         tz_file *file = check_harmless_open(
             b, DEFECT(FORMAT, META, .tag = TZ_TAG_GDAL_NODATA,
                       .offset = tb_data_at(b, 0, TZ_TAG_GDAL_NODATA), .found = size));
-        assert_int_equal(tz_file_get_info(file)->nodata.kind, TZ_NODATA_NONE);
+        assert_int_equal(tz_file_get_info(file)->nodata.kind, TZ_NODATA_KIND_NONE);
         assert_true(tz_file_get_info(file)->bytes_read < 100000);
         check_close(file);
         tb_free(b);
@@ -142,16 +142,16 @@ static void case_66_nodata_of_64_bits_is_exact(void **state)
     FORMATS(f)
     {
         tz_nodata n = good_nodata(f, 64, 2, "9007199254740993");
-        assert_int_equal(n.kind, TZ_NODATA_INT);
+        assert_int_equal(n.kind, TZ_NODATA_KIND_INT);
         assert_true(n.value.i == 9007199254740993);
         n = good_nodata(f, 64, 2, "-9223372036854775808");
-        assert_int_equal(n.kind, TZ_NODATA_INT);
+        assert_int_equal(n.kind, TZ_NODATA_KIND_INT);
         assert_true(n.value.i == INT64_MIN);
         n = good_nodata(f, 64, 1, "18446744073709551615");
-        assert_int_equal(n.kind, TZ_NODATA_UINT);
+        assert_int_equal(n.kind, TZ_NODATA_KIND_UINT);
         assert_true(n.value.u == UINT64_MAX);
         n = good_nodata(f, 32, 3, "-nan");
-        assert_int_equal(n.kind, TZ_NODATA_FLOAT);
+        assert_int_equal(n.kind, TZ_NODATA_KIND_FLOAT);
         assert_true(isnan(n.value.f));
     }
 }
@@ -502,7 +502,7 @@ static void case_69_ghost_says_edited(void **state)
             b, DEFECT(FORMAT, META, .ifd = ANY_INT, .offset = tb_header_size(b)));
         uint32_t problems = 0;
         assert_true(tz_file_get_info(file)->ghost->edited);
-        assert_int_equal(tz_cog_problems(&problems, file, NULL), TZ_OK);
+        assert_int_equal(tz_file_get_cog_problems(&problems, file, NULL), TZ_OK);
         assert_true(problems & TZ_COG_PROBLEM_EDITED);
         check_close(file);
         tb_free(b);

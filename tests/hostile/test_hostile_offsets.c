@@ -202,7 +202,7 @@ static void case_19_text_without_nul_at_the_end_of_the_file(void **state)
         assert_int_equal(b->size, 1009);
         tz_file *file = check_opens(b, NULL);
         assert_string_equal(tz_file_get_info(file)->nodata_text, "123456789");
-        assert_int_equal(tz_file_get_info(file)->nodata.kind, TZ_NODATA_UINT);
+        assert_int_equal(tz_file_get_info(file)->nodata.kind, TZ_NODATA_KIND_UINT);
         assert_int_equal(tz_file_get_info(file)->nodata.value.u, 123456789);
         check_close(file);
         tb_free(b);

@@ -92,7 +92,7 @@ __attribute__((noinline)) static void measured_store(const image *im)
 
 __attribute__((noinline)) static void measured_tally(const image *im)
 {
-    const tz_nodata none = {.kind = TZ_NODATA_NONE};
+    const tz_nodata none = {.kind = TZ_NODATA_KIND_NONE};
     const size_t row = tz_row_bytes(&im->row);
     const size_t size = tz_dtype_size(im->row.dtype);
     const uint32_t rows = im->count / im->across * im->height;
@@ -173,7 +173,7 @@ static void load_tiles(image *im, const tz_file *file, const char *path)
     tz_error err;
     for (uint32_t i = 0; i < im->count; i++) {
         tz_tile_span span;
-        if (tz_tile_locate(&span, file, 0, false, i, &err))
+        if (tz_file_locate_tile(&span, file, 0, false, i, &err))
             stop(err.message);
         im->stored_sizes[i] = (size_t)span.size;
         im->stored[i] = must_alloc(im->stored_sizes[i] + TZ_CODEC_SLACK);

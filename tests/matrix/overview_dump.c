@@ -83,7 +83,7 @@ static void set_nodata(tz_overview_params *how, const char *text)
     const bool is_float = how->dtype >= TZ_DTYPE_FLOAT16;
     if (strcmp(text, "none") == 0)
         return;
-    how->nodata.kind = is_float ? TZ_NODATA_FLOAT : TZ_NODATA_INT;
+    how->nodata.kind = is_float ? TZ_NODATA_KIND_FLOAT : TZ_NODATA_KIND_INT;
     if (is_float)
         how->nodata.value.f = strtod(text, NULL);
     else

@@ -158,9 +158,9 @@ void tell_nodata(write_case *c, char **words, size_t count)
     tz_nodata *nodata = &c->spec.nodata;
     (void)count;
     nodata->kind = (tz_nodata_kind)index_in(kinds, words[0]);
-    if (nodata->kind == TZ_NODATA_INT)
+    if (nodata->kind == TZ_NODATA_KIND_INT)
         nodata->value.i = strtoll(words[1], NULL, 10);
-    else if (nodata->kind == TZ_NODATA_UINT)
+    else if (nodata->kind == TZ_NODATA_KIND_UINT)
         nodata->value.u = strtoull(words[1], NULL, 10);
     else
         nodata->value.f = strtod(words[1], NULL);

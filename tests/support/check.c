@@ -455,7 +455,7 @@ static void ask_tags(const tz_file *file, uint64_t ifd_offset)
 {
     tz_tag tag = TZ_TAG_INIT;
     uint8_t data[256];
-    for (uint32_t i = 0; tz_tag_get(&tag, file, ifd_offset, i, NULL) == TZ_OK && i < 64; i++)
+    for (uint32_t i = 0; tz_file_get_tag(&tag, file, ifd_offset, i, NULL) == TZ_OK && i < 64; i++)
         if (tag.size <= sizeof data)
             (void)!tz_tag_read(data, sizeof data, file, &tag, NULL);
 }
@@ -466,11 +466,11 @@ static void ask_level(const tz_file *file, uint32_t level, bool mask, const tz_l
     uint64_t bytes, sparse;
     tz_error err;
     for (uint64_t tile = 0; tile < 3; tile++)
-        (void)!tz_tile_locate(span, file, level, mask, tile, &err);
-    (void)!tz_tile_locate(span, file, level, mask, l->tile_count - 1, &err);
-    (void)!tz_tile_locate(span, file, level, mask, l->tile_count, NULL);
-    (void)!tz_tile_spans(span, file, level, mask, 0, l->tile_count < 3 ? (size_t)l->tile_count : 3,
-                         NULL);
+        (void)!tz_file_locate_tile(span, file, level, mask, tile, &err);
+    (void)!tz_file_locate_tile(span, file, level, mask, l->tile_count - 1, &err);
+    (void)!tz_file_locate_tile(span, file, level, mask, l->tile_count, NULL);
+    (void)!tz_file_get_tile_spans(span, file, level, mask, 0,
+                                  l->tile_count < 3 ? (size_t)l->tile_count : 3, NULL);
     if (l->tile_count < 100000)
         (void)!tz_level_stored_size(&bytes, &sparse, file, level, mask, NULL, NULL);
     if (l->sidecar == 0)
@@ -494,7 +494,7 @@ static void ask_everything(const tz_file *file)
     if (info->gps_ifd != TZ_NO_VALUE)
         ask_tags(file, info->gps_ifd);
     uint32_t problems;
-    (void)!tz_cog_problems(&problems, file, NULL);
+    (void)!tz_file_get_cog_problems(&problems, file, NULL);
 }
 
 void check_close(tz_file *file)
@@ -525,7 +525,7 @@ tz_tag check_find_tag(const tz_file *file, uint16_t wanted)
 {
     tz_tag tag = TZ_TAG_INIT;
     uint64_t ifd = tz_file_get_level(file, 0)->ifd_offset;
-    for (uint32_t i = 0; tz_tag_get(&tag, file, ifd, i, NULL) == TZ_OK; i++)
+    for (uint32_t i = 0; tz_file_get_tag(&tag, file, ifd, i, NULL) == TZ_OK; i++)
         if (tag.tag == wanted)
             return tag;
     fail_at(__FILE__, __LINE__, "tag %u is not there", wanted);
@@ -537,7 +537,7 @@ void check_locate_fails_at(const tz_file *f, uint32_t level, bool mask, uint64_t
 {
     tz_tile_span span = {77, 77};
     tz_error err;
-    tz_result result = tz_tile_locate(&span, f, level, mask, tile, &err);
+    tz_result result = tz_file_locate_tile(&span, f, level, mask, tile, &err);
     if (result == TZ_OK)
         fail_at(file, line, "tile %" PRIu64 " is found at %" PRIu64 ", size %" PRIu64, tile,
                 span.offset, span.size);
@@ -552,7 +552,7 @@ void check_locates_at(const tz_file *f, uint32_t level, bool mask, uint64_t tile
 {
     tz_tile_span span = {77, 77};
     tz_error err;
-    if (tz_tile_locate(&span, f, level, mask, tile, &err) != TZ_OK)
+    if (tz_file_locate_tile(&span, f, level, mask, tile, &err) != TZ_OK)
         fail_at(file, line, "tile %" PRIu64 " is not found: %s", tile, err.message);
     if (span.offset != offset || span.size != size)
         fail_at(file, line,

@@ -147,7 +147,7 @@ check_cost check_cost_of(const tb *b, const tz_open_options *options);
 #define check_error(err, defect) check_error_at(err, defect, __FILE__, __LINE__)
 void check_error_at(const tz_error *err, const check_defect *defect, const char *file, int line);
 
-/* tz_tile_locate fails with this defect, or gives this span. */
+/* tz_file_locate_tile fails with this defect, or gives this span. */
 #define check_locate_fails(f, level, tile, defect)                                                 \
     check_locate_fails_at(f, level, false, tile, defect, __FILE__, __LINE__)
 #define check_locates(f, level, tile, offset, size)                                                \

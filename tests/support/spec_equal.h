@@ -88,9 +88,9 @@ static inline bool same_nodata(const tz_nodata *a, const tz_nodata *b)
 {
     if (a->kind != b->kind)
         return false;
-    if (a->kind == TZ_NODATA_FLOAT && isnan(a->value.f))
+    if (a->kind == TZ_NODATA_KIND_FLOAT && isnan(a->value.f))
         return isnan(b->value.f);
-    return a->kind == TZ_NODATA_NONE || a->value.u == b->value.u;
+    return a->kind == TZ_NODATA_KIND_NONE || a->value.u == b->value.u;
 }
 
 static inline const char *spec_differs(const tz_image_spec *a, const tz_image_spec *b)

@@ -174,7 +174,7 @@ tz_convert_format tz_convert_format_make(const tz_row_format *row, const tz_conv
         *steps |= TZ_STEP_SAME;
     if (how->nodata_to_nan)
         *steps |= TZ_STEP_TO_NAN;
-    if (how->nodata.kind != TZ_NODATA_NONE) {
+    if (how->nodata.kind != TZ_NODATA_KIND_NONE) {
         uint32_t kind;
         *steps |= TZ_STEP_NODATA;
         words[TZ_RULE_NODATA] = tz_nodata_wide(&how->nodata, &kind);

@@ -190,7 +190,8 @@ static tz_result launch_extract(const tz_extract_batch *batch, const plain_rows 
     if (batch->is_mask)
         how.flags |= TZ_ADJUST_MASK;
     if (batch->nan_to_nodata) {
-        const tz_nodata number = {.kind = TZ_NODATA_FLOAT, .value = {.f = batch->nodata.value.f}};
+        const tz_nodata number = {.kind = TZ_NODATA_KIND_FLOAT,
+                                  .value = {.f = batch->nodata.value.f}};
         tz_row_fill(row->dtype, &number, sample, sizeof sample, 1);
         how.flags |= TZ_ADJUST_NAN;
         how.nan = tz_load_raw(sample, word_bytes(row));
@@ -216,7 +217,7 @@ static tz_result launch_extract(const tz_extract_batch *batch, const plain_rows 
 static tz_result launch_inspect(const tz_extract_batch *batch, const plain_rows *rows,
                                 uint32_t queue, tz_error *err)
 {
-    static const tz_nodata zero = {TZ_NODATA_NONE, {0}};
+    static const tz_nodata zero = {TZ_NODATA_KIND_NONE, {0}};
     tz_device *device = batch->slab->device;
     const tz_row_format *row = &batch->row;
     const tz_nodata *nodata = batch->is_mask ? &zero : &batch->nodata;
@@ -229,7 +230,7 @@ static tz_result launch_inspect(const tz_extract_batch *batch, const plain_rows 
     how.value[1] = tz_load_raw(sample + 8, 8);
     if (batch->wants_empty)
         how.flags |= TZ_INSPECT_EMPTY;
-    if (is_float && nodata->kind == TZ_NODATA_FLOAT && isnan(nodata->value.f))
+    if (is_float && nodata->kind == TZ_NODATA_KIND_FLOAT && isnan(nodata->value.f))
         how.flags |= TZ_INSPECT_NAN;
     if (!has_whole_samples(row) && !batch->is_mask) {
         how.flags |= TZ_INSPECT_FIT;
@@ -258,7 +259,7 @@ static tz_result launch_stats(const tz_extract_batch *batch, const plain_rows *r
         TZ_MEMORY(batch->mask ? batch->mask : batch->slab), TZ_MEMORY(batch->slab),
         ROWS_ARGUMENTS(batch, rows), TZ_U64(batch->stats), TZ_U32(batch->row.samples),
         TZ_U32(dtype <= TZ_DTYPE_FLOAT64 ? (uint32_t)dtype : 0),
-        TZ_U32(batch->nodata.kind != TZ_NODATA_NONE), TZ_U32(nodata_kind),
+        TZ_U32(batch->nodata.kind != TZ_NODATA_KIND_NONE), TZ_U32(nodata_kind),
         TZ_U32(batch->mask != NULL), TZ_U64(nodata), TZ_U64((uint64_t)batch->mask_row_stride),
         TZ_U64((uint64_t)batch->mask_column_stride));
 }

@@ -367,7 +367,7 @@ static void put_samples(uint64_t *words, const tz_overview_params *how)
     words[TZ_OVERVIEW_NONE] = to.none;
     words[TZ_OVERVIEW_MISSING] = to.missing;
     words[TZ_OVERVIEW_TEST] = TZ_NODATA_TEST_NEVER;
-    if (how->nodata.kind != TZ_NODATA_NONE) {
+    if (how->nodata.kind != TZ_NODATA_KIND_NONE) {
         uint32_t kind;
         const uint64_t nodata = tz_nodata_wide(&how->nodata, &kind);
         words[TZ_OVERVIEW_NODATA] = nodata;

@@ -292,9 +292,9 @@ static tz_result apply_nodata(aux_reader *reader)
     }
     if (!first)
         return TZ_OK;
-    tz_nodata value = {.kind = TZ_NODATA_NONE};
+    tz_nodata value = {.kind = TZ_NODATA_KIND_NONE};
     TZ_TRY(tz_nodata_parse(first, info->dtype, reader->ctx, &value));
-    if (value.kind == TZ_NODATA_NONE)
+    if (value.kind == TZ_NODATA_KIND_NONE)
         return TZ_OK;
     if (differ || bands < info->bands)
         TZ_TRY(tz_warn(reader->ctx, TZ_ERR_UNSUPPORTED, TZ_CAUSE_META,

@@ -20,29 +20,29 @@
 enum { MAX_PREFIX_LENGTH = 128 }; /* longer numbers are read only if nothing follows them */
 
 typedef struct type_range {
-    tz_nodata_kind kind; /* TZ_NODATA_INT and TZ_NODATA_UINT: exact */
+    tz_nodata_kind kind; /* TZ_NODATA_KIND_INT and TZ_NODATA_KIND_UINT: exact */
     int64_t min;
     uint64_t max;
 } type_range;
 
 static const type_range type_ranges[] = {
-    [TZ_DTYPE_NONE] = {TZ_NODATA_FLOAT, 0, 0},
-    [TZ_DTYPE_UINT8] = {TZ_NODATA_UINT, 0, UINT8_MAX},
-    [TZ_DTYPE_INT8] = {TZ_NODATA_INT, INT8_MIN, INT8_MAX},
-    [TZ_DTYPE_UINT16] = {TZ_NODATA_UINT, 0, UINT16_MAX},
-    [TZ_DTYPE_INT16] = {TZ_NODATA_INT, INT16_MIN, INT16_MAX},
-    [TZ_DTYPE_UINT32] = {TZ_NODATA_UINT, 0, UINT32_MAX},
-    [TZ_DTYPE_INT32] = {TZ_NODATA_INT, INT32_MIN, INT32_MAX},
-    [TZ_DTYPE_UINT64] = {TZ_NODATA_UINT, 0, UINT64_MAX},
-    [TZ_DTYPE_INT64] = {TZ_NODATA_INT, INT64_MIN, INT64_MAX},
-    [TZ_DTYPE_FLOAT16] = {TZ_NODATA_FLOAT, 0, 0},
-    [TZ_DTYPE_FLOAT32] = {TZ_NODATA_FLOAT, 0, 0},
-    [TZ_DTYPE_FLOAT64] = {TZ_NODATA_FLOAT, 0, 0},
-    [TZ_DTYPE_COMPLEX_INT16] = {TZ_NODATA_INT, INT16_MIN, INT16_MAX},
-    [TZ_DTYPE_COMPLEX_INT32] = {TZ_NODATA_INT, INT32_MIN, INT32_MAX},
-    [TZ_DTYPE_COMPLEX_FLOAT16] = {TZ_NODATA_FLOAT, 0, 0},
-    [TZ_DTYPE_COMPLEX_FLOAT32] = {TZ_NODATA_FLOAT, 0, 0},
-    [TZ_DTYPE_COMPLEX_FLOAT64] = {TZ_NODATA_FLOAT, 0, 0},
+    [TZ_DTYPE_NONE] = {TZ_NODATA_KIND_FLOAT, 0, 0},
+    [TZ_DTYPE_UINT8] = {TZ_NODATA_KIND_UINT, 0, UINT8_MAX},
+    [TZ_DTYPE_INT8] = {TZ_NODATA_KIND_INT, INT8_MIN, INT8_MAX},
+    [TZ_DTYPE_UINT16] = {TZ_NODATA_KIND_UINT, 0, UINT16_MAX},
+    [TZ_DTYPE_INT16] = {TZ_NODATA_KIND_INT, INT16_MIN, INT16_MAX},
+    [TZ_DTYPE_UINT32] = {TZ_NODATA_KIND_UINT, 0, UINT32_MAX},
+    [TZ_DTYPE_INT32] = {TZ_NODATA_KIND_INT, INT32_MIN, INT32_MAX},
+    [TZ_DTYPE_UINT64] = {TZ_NODATA_KIND_UINT, 0, UINT64_MAX},
+    [TZ_DTYPE_INT64] = {TZ_NODATA_KIND_INT, INT64_MIN, INT64_MAX},
+    [TZ_DTYPE_FLOAT16] = {TZ_NODATA_KIND_FLOAT, 0, 0},
+    [TZ_DTYPE_FLOAT32] = {TZ_NODATA_KIND_FLOAT, 0, 0},
+    [TZ_DTYPE_FLOAT64] = {TZ_NODATA_KIND_FLOAT, 0, 0},
+    [TZ_DTYPE_COMPLEX_INT16] = {TZ_NODATA_KIND_INT, INT16_MIN, INT16_MAX},
+    [TZ_DTYPE_COMPLEX_INT32] = {TZ_NODATA_KIND_INT, INT32_MIN, INT32_MAX},
+    [TZ_DTYPE_COMPLEX_FLOAT16] = {TZ_NODATA_KIND_FLOAT, 0, 0},
+    [TZ_DTYPE_COMPLEX_FLOAT32] = {TZ_NODATA_KIND_FLOAT, 0, 0},
+    [TZ_DTYPE_COMPLEX_FLOAT64] = {TZ_NODATA_KIND_FLOAT, 0, 0},
 };
 
 static tz_location at_nodata(void)
@@ -110,15 +110,15 @@ static bool keep_whole_double(double value, const type_range *range, tz_nodata *
     const double exact = 9007199254740992.0;
     if (!(fabs(value) <= exact) || value != floor(value))
         return false;
-    if (range->kind == TZ_NODATA_UINT) {
+    if (range->kind == TZ_NODATA_KIND_UINT) {
         if (value < 0 || (uint64_t)value > range->max)
             return false;
-        *out = (tz_nodata){.kind = TZ_NODATA_UINT, .value.u = (uint64_t)value};
+        *out = (tz_nodata){.kind = TZ_NODATA_KIND_UINT, .value.u = (uint64_t)value};
         return true;
     }
     if ((int64_t)value < range->min || (int64_t)value > (int64_t)range->max)
         return false;
-    *out = (tz_nodata){.kind = TZ_NODATA_INT, .value.i = (int64_t)value};
+    *out = (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value.i = (int64_t)value};
     return true;
 }
 
@@ -153,31 +153,31 @@ tz_result tz_nodata_parse(const char *text, tz_dtype dtype, const tz_context *ct
         dtype = TZ_DTYPE_NONE;
     const type_range *range = &type_ranges[dtype];
     const bool blank = text[strspn(text, " \t\r\n")] == '\0';
-    tz_nodata nodata = {.kind = TZ_NODATA_NONE};
+    tz_nodata nodata = {.kind = TZ_NODATA_KIND_NONE};
     double value = 0;
     bool known = false;
     bool fits = true;
     int64_t i;
     uint64_t u;
-    if (range->kind == TZ_NODATA_INT && tz_parse_int64(text, &i) && i >= range->min &&
+    if (range->kind == TZ_NODATA_KIND_INT && tz_parse_int64(text, &i) && i >= range->min &&
         i <= (int64_t)range->max)
-        nodata = (tz_nodata){.kind = TZ_NODATA_INT, .value.i = i};
-    else if (range->kind == TZ_NODATA_UINT && tz_parse_uint64(text, &u) && u <= range->max)
-        nodata = (tz_nodata){.kind = TZ_NODATA_UINT, .value.u = u};
+        nodata = (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value.i = i};
+    else if (range->kind == TZ_NODATA_KIND_UINT && tz_parse_uint64(text, &u) && u <= range->max)
+        nodata = (tz_nodata){.kind = TZ_NODATA_KIND_UINT, .value.u = u};
     else if (!blank)
         TZ_TRY(parse_nodata_number(text, ctx, &value, &known));
-    if (known && range->kind == TZ_NODATA_FLOAT) {
+    if (known && range->kind == TZ_NODATA_KIND_FLOAT) {
         double rounded = value;
         if (dtype == TZ_DTYPE_FLOAT16 || dtype == TZ_DTYPE_COMPLEX_FLOAT16)
             rounded = round_to_half(value);
         else if (dtype == TZ_DTYPE_FLOAT32 || dtype == TZ_DTYPE_COMPLEX_FLOAT32)
             rounded = round_to_float(value);
         fits = !(isinf(rounded) && isfinite(value));
-        nodata = (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = fits ? rounded : value};
+        nodata = (tz_nodata){.kind = TZ_NODATA_KIND_FLOAT, .value.f = fits ? rounded : value};
     } else if (known) {
         fits = keep_whole_double(value, range, &nodata);
         if (!fits)
-            nodata = (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = value};
+            nodata = (tz_nodata){.kind = TZ_NODATA_KIND_FLOAT, .value.f = value};
     }
     if (!fits)
         TZ_TRY(TZ_WARN_META(ctx, at_nodata(),
@@ -193,9 +193,9 @@ tz_result tz_nodata_parse(const char *text, tz_dtype dtype, const tz_context *ct
 void tz_nodata_format(const tz_nodata *nodata, char text[TZ_NODATA_TEXT_SIZE])
 {
     const double value = nodata->value.f;
-    if (nodata->kind == TZ_NODATA_INT)
+    if (nodata->kind == TZ_NODATA_KIND_INT)
         snprintf(text, TZ_NODATA_TEXT_SIZE, "%" PRId64, nodata->value.i);
-    else if (nodata->kind == TZ_NODATA_UINT)
+    else if (nodata->kind == TZ_NODATA_KIND_UINT)
         snprintf(text, TZ_NODATA_TEXT_SIZE, "%" PRIu64, nodata->value.u);
     else if (fabs(value) < 0x1p64 && value == floor(value))
         snprintf(text, TZ_NODATA_TEXT_SIZE, "%.0f", value);
@@ -216,12 +216,12 @@ bool tz_nodata_parse_exact(const char *text, tz_dtype dtype, uint16_t bits, tz_n
 {
     const tz_context strict = {.strict = true, .ifd = -1};
     if (!tz_nodata_is_printable(text) || tz_nodata_parse(text, dtype, &strict, out) != TZ_OK ||
-        out->kind == TZ_NODATA_NONE)
+        out->kind == TZ_NODATA_KIND_NONE)
         return false;
     /* Samples may be narrower than their type. */
-    if (bits >= 64 || out->kind == TZ_NODATA_FLOAT)
+    if (bits >= 64 || out->kind == TZ_NODATA_KIND_FLOAT)
         return true;
-    if (out->kind == TZ_NODATA_UINT)
+    if (out->kind == TZ_NODATA_KIND_UINT)
         return out->value.u >> bits == 0;
     const int64_t half = INT64_C(1) << (bits - 1);
     return out->value.i >= -half && out->value.i < half;
@@ -236,9 +236,9 @@ bool tz_nodata_fit_type(const tz_nodata *given, tz_dtype dtype, uint16_t bits, t
         return false;
     const double value = out->value.f;
     /* An integer must not become another number as a double. */
-    if (out->kind == TZ_NODATA_FLOAT && given->kind == TZ_NODATA_INT)
+    if (out->kind == TZ_NODATA_KIND_FLOAT && given->kind == TZ_NODATA_KIND_INT)
         return value >= -0x1p63 && value < 0x1p63 && (int64_t)value == given->value.i;
-    if (out->kind == TZ_NODATA_FLOAT && given->kind == TZ_NODATA_UINT)
+    if (out->kind == TZ_NODATA_KIND_FLOAT && given->kind == TZ_NODATA_KIND_UINT)
         return value >= 0 && value < 0x1p64 && (uint64_t)value == given->value.u;
     return true;
 }

@@ -60,7 +60,7 @@ static bool find_world_file(const char *path, char *out, size_t size)
     return find_name_beside(path, stem, ".wld", out, size);
 }
 
-bool tz_sidecar_path(char *out, size_t size, const char *path, uint32_t sidecar)
+bool tz_sidecar_get_path(char *out, size_t size, const char *path, uint32_t sidecar)
 {
     static const struct {
         uint32_t sidecar;
@@ -79,7 +79,7 @@ tz_result tz_sidecar_find(const char *path, uint32_t sidecar, tz_arena *arena,
     char *found = tz_arena_alloc(arena, size);
     if (!found)
         return tz_fail_nomem(ctx, size);
-    *out = tz_sidecar_path(found, size, path, sidecar) ? found : NULL;
+    *out = tz_sidecar_get_path(found, size, path, sidecar) ? found : NULL;
     return TZ_OK;
 }
 

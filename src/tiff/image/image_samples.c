@@ -145,7 +145,7 @@ static bool is_equal_nodata(const tz_nodata *a, const tz_nodata *b)
 {
     if (a->kind != b->kind)
         return false;
-    if (a->kind != TZ_NODATA_FLOAT)
+    if (a->kind != TZ_NODATA_KIND_FLOAT)
         return a->value.u == b->value.u;
     return a->value.f == b->value.f || (isnan(a->value.f) && isnan(b->value.f));
 }
@@ -159,8 +159,8 @@ tz_result tz_image_resolve_nodata(tz_image *image, const tz_context *ctx)
     const char *shown = spec->nodata_text;
     char text[TZ_NODATA_TEXT_SIZE];
     tz_nodata value;
-    if (spec->nodata.kind != TZ_NODATA_NONE) {
-        if ((unsigned)spec->nodata.kind > TZ_NODATA_FLOAT)
+    if (spec->nodata.kind != TZ_NODATA_KIND_NONE) {
+        if ((unsigned)spec->nodata.kind > TZ_NODATA_KIND_FLOAT)
             return TZ_FAIL_ARG(ctx, "spec->nodata.kind is %u, which is none of its values",
                                (unsigned)spec->nodata.kind);
         tz_nodata_format(&spec->nodata, text);
@@ -176,16 +176,16 @@ tz_result tz_image_resolve_nodata(tz_image *image, const tz_context *ctx)
         if (!tz_nodata_parse_exact(shown, spec->dtype, bits, &value))
             return TZ_FAIL_ARG(ctx, "nodata '%s' is not a value of type %s with %u bits", shown,
                                tz_dtype_name(spec->dtype), bits);
-        if (spec->nodata.kind != TZ_NODATA_NONE && !is_equal_nodata(&value, &spec->nodata))
+        if (spec->nodata.kind != TZ_NODATA_KIND_NONE && !is_equal_nodata(&value, &spec->nodata))
             return TZ_FAIL_ARG(ctx, "the text of nodata, '%s', is another value than nodata itself",
                                shown);
         spec->nodata = value;
     }
-    if (spec->nodata.kind == TZ_NODATA_NONE)
+    if (spec->nodata.kind == TZ_NODATA_KIND_NONE)
         return TZ_OK;
-    image->nan_to_nodata = spec->nodata.kind == TZ_NODATA_FLOAT && !isnan(spec->nodata.value.f) &&
-                           image->sample_format == TZ_SAMPLE_FORMAT_FLOAT &&
-                           image->options.nan_to_nodata;
+    image->nan_to_nodata =
+        spec->nodata.kind == TZ_NODATA_KIND_FLOAT && !isnan(spec->nodata.value.f) &&
+        image->sample_format == TZ_SAMPLE_FORMAT_FLOAT && image->options.nan_to_nodata;
     image->choice.nodata = spec->nodata;
     if (!shown) {
         tz_nodata_format(&spec->nodata, text);

@@ -104,7 +104,7 @@ static tz_result copy_spec_nodata(spec_copy *copy)
     tz_image_spec *spec = &copy->owned.spec;
     const uint16_t bits = spec->bits_per_sample;
     tz_nodata value;
-    if (info->nodata.kind == TZ_NODATA_NONE)
+    if (info->nodata.kind == TZ_NODATA_KIND_NONE)
         return TZ_OK;
     if (tz_nodata_parse_exact(info->nodata_text, spec->dtype, bits, &value)) {
         spec->nodata = value;
@@ -235,7 +235,7 @@ static tz_result copy_extra_tags(spec_copy *copy)
     spec->tags = tags;
     for (uint32_t i = 0; i < entries; i++) {
         tz_tag tag = TZ_TAG_INIT;
-        TZ_TRY(tz_tag_get(&tag, copy->file, level->ifd_offset, i, copy->ctx.err));
+        TZ_TRY(tz_file_get_tag(&tag, copy->file, level->ifd_offset, i, copy->ctx.err));
         uint32_t same = 0;
         while (same < spec->tag_count && tags[same].tag != tag.tag)
             same++;

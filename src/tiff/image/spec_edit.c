@@ -265,16 +265,16 @@ static uint16_t sample_bits(const tz_image_spec *spec)
 static tz_nodata current_nodata(const tz_image_spec *spec)
 {
     tz_nodata value = spec->nodata;
-    if (value.kind == TZ_NODATA_NONE &&
+    if (value.kind == TZ_NODATA_KIND_NONE &&
         (!spec->nodata_text ||
          !tz_nodata_parse_exact(spec->nodata_text, spec->dtype, sample_bits(spec), &value)))
-        value = (tz_nodata){.kind = TZ_NODATA_NONE};
+        value = (tz_nodata){.kind = TZ_NODATA_KIND_NONE};
     return value;
 }
 
 static bool is_same_nodata(const tz_nodata *a, const tz_nodata *b)
 {
-    return a->kind == b->kind && (a->kind == TZ_NODATA_NONE || a->value.u == b->value.u);
+    return a->kind == b->kind && (a->kind == TZ_NODATA_KIND_NONE || a->value.u == b->value.u);
 }
 
 /* Pixels are converted, and nodata with them: 0.1 as float32 is another number as float64. The text
@@ -283,8 +283,9 @@ static void fit_nodata(tz_image_spec *next, const tz_nodata *before)
 {
     const uint16_t bits = sample_bits(next);
     tz_nodata value, spelled;
-    if (before->kind == TZ_NODATA_NONE || !tz_nodata_fit_type(before, next->dtype, bits, &value)) {
-        next->nodata = (tz_nodata){.kind = TZ_NODATA_NONE};
+    if (before->kind == TZ_NODATA_KIND_NONE ||
+        !tz_nodata_fit_type(before, next->dtype, bits, &value)) {
+        next->nodata = (tz_nodata){.kind = TZ_NODATA_KIND_NONE};
         next->nodata_text = NULL;
         return;
     }
@@ -333,7 +334,7 @@ static tz_result change_dtype(tz_spec_edit *edit, tz_dtype dtype)
         return TZ_OK;
     next->dtype = dtype;
     next->bits_per_sample = (uint16_t)(tz_dtype_size(dtype) * 8);
-    if (!had_type && before.kind == TZ_NODATA_NONE && next->nodata_text) {
+    if (!had_type && before.kind == TZ_NODATA_KIND_NONE && next->nodata_text) {
         if (!tz_nodata_parse_exact(next->nodata_text, dtype, sample_bits(next), &next->nodata))
             fit_nodata(next, &before);
     } else {
@@ -355,7 +356,7 @@ static tz_result change_nodata(tz_spec_edit *edit, const char *text)
 {
     tz_image_spec *next = &edit->next;
     const tz_nodata before = current_nodata(next);
-    next->nodata = (tz_nodata){.kind = TZ_NODATA_NONE};
+    next->nodata = (tz_nodata){.kind = TZ_NODATA_KIND_NONE};
     next->nodata_text = text;
     if (text) {
         if (!tz_nodata_is_printable(text))

@@ -246,7 +246,7 @@ static tz_result set_profile(const tz_creation_job *job, tz_geo *geo, bool by_al
         return set_metadata(job, by_alpha);
     spec->metadata = NULL;
     spec->metadata_count = 0;
-    spec->nodata = (tz_nodata){.kind = TZ_NODATA_NONE};
+    spec->nodata = (tz_nodata){.kind = TZ_NODATA_KIND_NONE};
     spec->nodata_text = NULL;
     if (profile == PROFILE_BASELINE)
         return keep_baseline(job);

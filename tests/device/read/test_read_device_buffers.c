@@ -384,7 +384,7 @@ static void what_is_outside_is_nodata_of_each_band(void **state)
                                              SIZED_ITEM("", "OFFSET", "100", "offset", 1)};
     static uint8_t expected[BYTES], found[BYTES];
     raster r = raster_make(TZ_DTYPE_INT16, 2, 40, 36, false);
-    r.spec.nodata = (tz_nodata){TZ_NODATA_INT, {.i = -9999}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_INT, {.i = -9999}};
     r.spec.metadata = items;
     r.spec.metadata_count = 2;
     tz_write_options layout = TZ_WRITE_OPTIONS_INIT;

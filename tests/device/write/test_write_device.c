@@ -147,7 +147,7 @@ static void holes_and_nodata(void **state)
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_NONE);
     punch_holes(&r);
     compare(&r, options);
-    r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = NAN}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_FLOAT, {.f = NAN}};
     compare(&r, options);
     r.spec.nodata.value.f = -9999;
     options.big_endian = true;
@@ -208,10 +208,10 @@ static void tiles_of_nothing_are_left_out(void **state)
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_NONE);
     options.sparse = true;
     compare(&r, options);
-    r.spec.nodata = (tz_nodata){TZ_NODATA_UINT, {.u = 7}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_UINT, {.u = 7}};
     compare(&r, options);
     memset(pixels, 0, 147 * 205 * 2);
-    r.spec.nodata = (tz_nodata){TZ_NODATA_NONE, {0}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_NONE, {0}};
     compare(&r, options);
     raster_free(&r);
 }
@@ -259,7 +259,7 @@ static void overviews_of_numbers(void **state)
     raster r = raster_make(TZ_DTYPE_FLOAT32, 1, 203, 265, false);
     tz_write_options options = cog_of(TZ_RESAMPLING_AVERAGE);
     punch_holes(&r);
-    r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_FLOAT, {.f = -9999}};
     options.statistics_items = true;
     options.verify = TZ_VERIFY_ALL;
     options.sparse = true;

@@ -83,7 +83,7 @@ static void check_streams(const raster *r, const tz_memory *memory, uint32_t til
     uint8_t *made = malloc(size);
     tz_error err;
     assert_true(count <= MOST_TILES);
-    assert_int_equal(tz_tile_spans(spans, file, 0, false, 0, (size_t)count, &err), TZ_OK);
+    assert_int_equal(tz_file_get_tile_spans(spans, file, 0, false, 0, (size_t)count, &err), TZ_OK);
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *bytes = (const uint8_t *)memory->data + spans[i].offset;
         check_stream(bytes, (size_t)spans[i].size, made, size);
@@ -154,7 +154,7 @@ static void no_tiles(void **state)
     tz_memory out = raster_write(&r, &options, NULL, &report);
     assert_int_equal(report->tiles_sparse, 4);
     tz_file *file = open_file(&out);
-    assert_int_equal(tz_tile_spans(spans, file, 0, false, 0, 4, &err), TZ_OK);
+    assert_int_equal(tz_file_get_tile_spans(spans, file, 0, false, 0, 4, &err), TZ_OK);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(spans[i].size, 0);
     tz_close(file);

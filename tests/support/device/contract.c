@@ -129,8 +129,8 @@ static tz_span tiles_of(const contract_file *f, uint32_t tiles)
 {
     tz_tile_span first, last;
     tz_error err;
-    assert_int_equal(tz_tile_locate(&first, f->file, 0, false, 0, &err), TZ_OK);
-    assert_int_equal(tz_tile_locate(&last, f->file, 0, false, tiles - 1, &err), TZ_OK);
+    assert_int_equal(tz_file_locate_tile(&first, f->file, 0, false, 0, &err), TZ_OK);
+    assert_int_equal(tz_file_locate_tile(&last, f->file, 0, false, tiles - 1, &err), TZ_OK);
     return (tz_span){.offset = first.offset, .size = last.offset + last.size - first.offset};
 }
 

@@ -132,9 +132,9 @@ static tz_nodata any_nodata(const convert_region *p)
         p->prepared + size * convert_below(p->rows * p->row.width * p->row.samples);
     tz_nodata nodata = {.kind = (tz_nodata_kind)convert_below(4)};
     uint8_t value[8] = {0};
-    if (nodata.kind == TZ_NODATA_INT)
+    if (nodata.kind == TZ_NODATA_KIND_INT)
         tz_row_convert(&to_i64, sample, 1, value, 1, 1, NULL, 0);
-    else if (nodata.kind == TZ_NODATA_UINT)
+    else if (nodata.kind == TZ_NODATA_KIND_UINT)
         tz_row_convert(&to_u64, sample, 1, value, 1, 1, NULL, 0);
     else
         tz_row_convert(&to_f64, sample, 1, value, 1, 1, NULL, 0);

@@ -53,16 +53,17 @@ static tz_nodata choose_nodata(tz_dtype dtype)
 {
     const uint32_t kind = extract_below(6);
     if (kind == 0)
-        return (tz_nodata){.kind = TZ_NODATA_NONE};
+        return (tz_nodata){.kind = TZ_NODATA_KIND_NONE};
     if (kind == 1)
-        return (tz_nodata){.kind = TZ_NODATA_INT,
+        return (tz_nodata){.kind = TZ_NODATA_KIND_INT,
                            .value = {.i = (int64_t)extract_below(400) - 200}};
     if (kind == 2)
-        return (tz_nodata){.kind = TZ_NODATA_UINT, .value = {.u = UINT64_MAX >> extract_below(2)}};
+        return (tz_nodata){.kind = TZ_NODATA_KIND_UINT,
+                           .value = {.u = UINT64_MAX >> extract_below(2)}};
     if (kind == 3 && is_float(dtype))
-        return (tz_nodata){.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}};
+        return (tz_nodata){.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = (double)NAN}};
     static const double values[] = {0.0, 7.0, 9007199254740992.0};
-    return (tz_nodata){.kind = TZ_NODATA_FLOAT, .value = {.f = values[extract_below(3)]}};
+    return (tz_nodata){.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = values[extract_below(3)]}};
 }
 
 static void choose_mask(extract_case *c)
@@ -76,7 +77,7 @@ static void choose_mask(extract_case *c)
                              .samples = 1,
                              .predictor = 1,
                              .width = b->row.width};
-    b->nodata = (tz_nodata){.kind = TZ_NODATA_INT, .value = {.i = 1}}; /* is not looked at */
+    b->nodata = (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value = {.i = 1}}; /* is not looked at */
     b->nan_to_nodata = b->wants_stats = false;
     b->discard_bits = NULL;
 }
@@ -86,7 +87,7 @@ static void choose_treatment(tz_extract_batch *b, uint8_t *bits)
     const tz_dtype dtype = b->row.dtype;
     b->nodata = choose_nodata(dtype);
     b->wants_stats = extract_below(2);
-    b->nan_to_nodata = is_float(dtype) && b->nodata.kind == TZ_NODATA_FLOAT &&
+    b->nan_to_nodata = is_float(dtype) && b->nodata.kind == TZ_NODATA_KIND_FLOAT &&
                        !isnan(b->nodata.value.f) && extract_below(2);
     if (dtype <= TZ_DTYPE_FLOAT64 && extract_below(3) == 0)
         b->discard_bits = bits;
@@ -199,7 +200,7 @@ void extract_case_random(extract_case *c)
 
 static void put_number(const extract_case *c, uint8_t *at, double value)
 {
-    const tz_nodata number = {.kind = TZ_NODATA_FLOAT, .value = {.f = value}};
+    const tz_nodata number = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = value}};
     tz_row_fill(c->batch.row.dtype, &number, at, 16, 1);
 }
 
@@ -323,7 +324,7 @@ static void treat(const extract_case *c, const tz_extract_tile *tile, uint32_t y
                   tz_extract_result *seen)
 {
     const tz_extract_batch *b = &c->batch;
-    static const tz_nodata zero = {.kind = TZ_NODATA_NONE};
+    static const tz_nodata zero = {.kind = TZ_NODATA_KIND_NONE};
     const size_t count = (size_t)tile->width * b->row.samples;
     for (size_t i = 0; b->is_mask && i < count; i++)
         row[i] = row[i] != 0;

@@ -127,7 +127,7 @@ static raster make_raster(size_t file)
         SIZED_ITEM("", "SCALE", "0.25", "scale", 0), SIZED_ITEM("", "OFFSET", "-3", "offset", 0),
         SIZED_ITEM("", "SCALE", "7", "scale", 2), SIZED_ITEM("", "OFFSET", "100", "offset", 2)};
     raster r = raster_make(kinds[file].dtype, MIXED_BANDS, MIXED_WIDTH, MIXED_HEIGHT, false);
-    r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = 7}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_FLOAT, {.f = 7}};
     r.spec.metadata = items;
     r.spec.metadata_count = sizeof items / sizeof items[0];
     return r;
@@ -140,7 +140,7 @@ static size_t spoil(uint8_t *bytes, size_t size, const mixed_damage *damage)
     tz_tile_span spans[MIXED_TILES];
     tz_error err;
     assert_int_equal(tz_open_memory(&file, bytes, size, NULL, &err), TZ_OK);
-    assert_int_equal(tz_tile_spans(spans, file, 0, false, 0, MIXED_TILES, &err), TZ_OK);
+    assert_int_equal(tz_file_get_tile_spans(spans, file, 0, false, 0, MIXED_TILES, &err), TZ_OK);
     tz_close(file);
     for (size_t i = 0; i < MIXED_TILES; i++) {
         if (damage->spoilt >> i & 1)

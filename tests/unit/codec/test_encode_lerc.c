@@ -251,7 +251,8 @@ static void nan_comes_back(void **state)
 
 static tz_encode_options keeping(double max_error, double nodata)
 {
-    return (tz_encode_options){.max_error = max_error, .nodata = {TZ_NODATA_FLOAT, {.f = nodata}}};
+    return (tz_encode_options){.max_error = max_error,
+                               .nodata = {TZ_NODATA_KIND_FLOAT, {.f = nodata}}};
 }
 
 /* The least, the greatest and others between: what was nodata is, and nothing else. */

@@ -130,7 +130,7 @@ static void nodata_of_64_bits_is_compared_exactly(void **state)
     const tz_conversion how = {
         .from = TZ_DTYPE_INT64,
         .to = TZ_DTYPE_INT64,
-        .nodata = {.kind = TZ_NODATA_INT, .value = {.i = INT64_C(9007199254740993)}}};
+        .nodata = {.kind = TZ_NODATA_KIND_INT, .value = {.i = INT64_C(9007199254740993)}}};
     tz_row_convert(&how, (const uint8_t *)values, 8, (uint8_t *)out, 8, 2, mask, 1);
     assert_int_equal(mask[0], 0);
     assert_int_equal(mask[1], 255);
@@ -144,7 +144,7 @@ static void a_mask_alone(void **state)
     uint8_t mask[600];
     const tz_conversion how = {.from = TZ_DTYPE_INT16,
                                .to = TZ_DTYPE_COMPLEX_FLOAT32,
-                               .nodata = {.kind = TZ_NODATA_INT, .value = {.i = -3}}};
+                               .nodata = {.kind = TZ_NODATA_KIND_INT, .value = {.i = -3}}};
     for (int i = 0; i < 600; i++)
         values[i] = (int16_t)(i % 7 == 0 ? -3 : i);
     tz_row_convert(&how, (const uint8_t *)values, 2, NULL, 0, 600, mask, 1);

@@ -39,22 +39,22 @@ static const struct {
      {0x0, 0x80, 0x80, 0x80, 0x80, 0xff, 0xff, 0xff}},
     {TZ_DTYPE_UINT8,
      3,
-     {TZ_NODATA_UINT, {.u = 8}},
+     {TZ_NODATA_KIND_UINT, {.u = 8}},
      {0x3, 0x4, 0x8, 0x9, 0xb, 0xc, 0x10, 0x14},
      {0x0, 0x10, 0x8, 0x10, 0x10, 0x10, 0x10, 0x18}},
     {TZ_DTYPE_UINT8,
      3,
-     {TZ_NODATA_UINT, {.u = 255}},
+     {TZ_NODATA_KIND_UINT, {.u = 255}},
      {0xf7, 0xf8, 0xfb, 0xfc, 0xfd, 0xfe, 0xff, 0x4},
      {0xf8, 0xf8, 0xf8, 0xf7, 0xf7, 0xf7, 0xff, 0x8}},
     {TZ_DTYPE_UINT8,
      3,
-     {TZ_NODATA_UINT, {.u = 248}},
+     {TZ_NODATA_KIND_UINT, {.u = 248}},
      {0xf3, 0xf4, 0xf7, 0xf8, 0xf9, 0xfc, 0xff, 0x0},
      {0xf0, 0xf0, 0xf0, 0xf8, 0xf0, 0xff, 0xff, 0x0}},
     {TZ_DTYPE_UINT8,
      3,
-     {TZ_NODATA_UINT, {.u = 0}},
+     {TZ_NODATA_KIND_UINT, {.u = 0}},
      {0x0, 0x1, 0x2, 0x3, 0x4, 0x5, 0x8, 0xff},
      {0x0, 0x8, 0x8, 0x8, 0x8, 0x8, 0x8, 0xff}},
     {TZ_DTYPE_INT8,
@@ -74,12 +74,12 @@ static const struct {
      {0x0, 0x10, 0xfff0, 0xfff0, 0xfff0, 0xfff0, 0xfff0, 0xfff0}},
     {TZ_DTYPE_UINT16,
      4,
-     {TZ_NODATA_UINT, {.u = 65520}},
+     {TZ_NODATA_KIND_UINT, {.u = 65520}},
      {0xffdf, 0xffe8, 0xffef, 0xfff0, 0xfff1, 0xfff7, 0xffff, 0x10},
      {0xffe0, 0xffe0, 0xffe0, 0xfff0, 0xffe0, 0xffe0, 0xffe0, 0x10}},
     {TZ_DTYPE_UINT16,
      4,
-     {TZ_NODATA_UINT, {.u = 0}},
+     {TZ_NODATA_KIND_UINT, {.u = 0}},
      {0x0, 0x1, 0x7, 0x8, 0x9, 0xffff, 0x7fff, 0x8008},
      {0x0, 0x10, 0x10, 0x10, 0x10, 0xfff0, 0x8000, 0x8010}},
     {TZ_DTYPE_UINT16,
@@ -99,22 +99,22 @@ static const struct {
      {0x8000, 0x8000, 0xffe0, 0xffe0, 0x0, 0x20, 0x7fe0, 0x7fe0}},
     {TZ_DTYPE_INT16,
      5,
-     {TZ_NODATA_INT, {.i = -32}},
+     {TZ_NODATA_KIND_INT, {.i = -32}},
      {0xffdf, 0xffe0, 0xffe1, 0xffff, 0xffef, 0x0, 0x10, 0xffc0},
      {0xffc0, 0xffe0, 0x0, 0x0, 0x0, 0x0, 0x20, 0xffc0}},
     {TZ_DTYPE_INT16,
      5,
-     {TZ_NODATA_INT, {.i = 32736}},
+     {TZ_NODATA_KIND_INT, {.i = 32736}},
      {0x7fcf, 0x7fd0, 0x7fdf, 0x7fe0, 0x7fe1, 0x7fff, 0xffff, 0x0},
      {0x7fc0, 0x7fc0, 0x7fc0, 0x7fe0, 0x7fc0, 0x7fc0, 0xffe0, 0x0}},
     {TZ_DTYPE_INT16,
      3,
-     {TZ_NODATA_INT, {.i = -32768}},
+     {TZ_NODATA_KIND_INT, {.i = -32768}},
      {0x8000, 0x8001, 0x8007, 0x8008, 0xffff, 0x0, 0x4, 0x7fff},
      {0x8000, 0x8008, 0x8008, 0x8008, 0xfff8, 0x0, 0x8, 0x7ff8}},
     {TZ_DTYPE_INT16,
      3,
-     {TZ_NODATA_INT, {.i = -9999}},
+     {TZ_NODATA_KIND_INT, {.i = -9999}},
      {0xd8f1, 0xd8f0, 0xd8f2, 0xd8f7, 0xd8f8, 0x3, 0x4, 0xc},
      {0xd8f1, 0xd8f0, 0xd8f0, 0xd8f0, 0xd8f8, 0x0, 0x8, 0x10}},
     {TZ_DTYPE_INT32,
@@ -124,7 +124,7 @@ static const struct {
      {0x80000000, 0x80000000, 0xffffff00, 0xffffff00, 0x0, 0x100, 0x7fffff00, 0x7fffff00}},
     {TZ_DTYPE_INT32,
      8,
-     {TZ_NODATA_INT, {.i = 256}},
+     {TZ_NODATA_KIND_INT, {.i = 256}},
      {0x7f, 0x80, 0xff, 0x100, 0x101, 0x17f, 0x180, 0x1ff},
      {0x0, 0x200, 0x200, 0x100, 0x200, 0x200, 0x200, 0x200}},
     {TZ_DTYPE_INT32,
@@ -139,7 +139,7 @@ static const struct {
      {0x0, 0x100, 0x100, 0xffffff00, 0xffffff00, 0xffffff00, 0xffffff00, 0xffffff00}},
     {TZ_DTYPE_UINT32,
      8,
-     {TZ_NODATA_UINT, {.u = 4294967040}},
+     {TZ_NODATA_KIND_UINT, {.u = 4294967040}},
      {0xfffffe7f, 0xfffffe80, 0xfffffeff, 0xffffff00, 0xffffff01, 0xffffffff, 0x0, 0x80},
      {0xfffffe00, 0xfffffe00, 0xfffffe00, 0xffffff00, 0xfffffe00, 0xfffffe00, 0x0, 0x100}},
     {TZ_DTYPE_UINT64,
@@ -158,7 +158,7 @@ static const struct {
       0x7fffff0000000000, 0x7fffff0000000000, 0x0}},
     {TZ_DTYPE_INT64,
      4,
-     {TZ_NODATA_INT, {.i = 16}},
+     {TZ_NODATA_KIND_INT, {.i = 16}},
      {0x7, 0x8, 0xf, 0x10, 0x11, 0x17, 0x18, 0xffffffffffffffff},
      {0x0, 0x20, 0x20, 0x10, 0x20, 0x20, 0x20, 0xfffffffffffffff0}},
     {TZ_DTYPE_FLOAT32,
@@ -180,21 +180,21 @@ static const struct {
       0x7e800000}},
     {TZ_DTYPE_FLOAT32,
      12,
-     {TZ_NODATA_FLOAT, {.f = -9999.0}},
+     {TZ_NODATA_KIND_FLOAT, {.f = -9999.0}},
      {0xc61c3c00, 0xc61c3c01, 0xc61c3b9a, 0xc61c1800, 0x3e99999a, 0x4640e6b6, 0x7f800000,
       0xff800000},
      {0xc61c3c00, 0xc61c4000, 0xc61c4000, 0xc61c2000, 0x3e99a000, 0x4640e000, 0x7f800000,
       0xff800000}},
     {TZ_DTYPE_FLOAT32,
      8,
-     {TZ_NODATA_FLOAT, {.f = 0.10000000149011612}},
+     {TZ_NODATA_KIND_FLOAT, {.f = 0.10000000149011612}},
      {0x3dcccccd, 0x3dccccce, 0x3e4ccccd, 0x3e99999a, 0x7f800000, 0x3f333333, 0xbdcccccd,
       0x3f800000},
      {0x3dcccccd, 0x3dcccd00, 0x3e4ccd00, 0x3e999a00, 0x7f800000, 0x3f333300, 0xbdcccd00,
       0x3f800000}},
     {TZ_DTYPE_FLOAT32,
      12,
-     {TZ_NODATA_FLOAT, {.f = 1.0}},
+     {TZ_NODATA_KIND_FLOAT, {.f = 1.0}},
      {0x3f800000, 0x3f7fffff, 0x3f7ff972, 0xbf800000, 0xbf7fffff, 0x40000000, 0x3dcccccd,
       0x3e99999a},
      {0x3f800000, 0x3f800001, 0x3f800001, 0xbf800000, 0xbf800000, 0x40000000, 0x3dccd000,
@@ -215,14 +215,14 @@ static const struct {
       0xc000000000000000, 0x3ff0000000000000, 0x7ff0000000000000, 0x7e30000000000000}},
     {TZ_DTYPE_FLOAT64,
      20,
-     {TZ_NODATA_FLOAT, {.f = -9999.0}},
+     {TZ_NODATA_KIND_FLOAT, {.f = -9999.0}},
      {0xc0c3878000000000, 0xc0c387c000000000, 0xc0c3877ffffffdda, 0x3fb999999999999a,
       0x7ff0000000000000, 0xfff0000000000000, 0x3ff0000000000000, 0x4202a05f20000000},
      {0xc0c3878000000000, 0xc0c387c000000000, 0xc0c3877fffffffff, 0x3fb9999999a00000,
       0x7ff0000000000000, 0xfff0000000000000, 0x3ff0000000000000, 0x4202a05f20000000}},
     {TZ_DTYPE_FLOAT64,
      20,
-     {TZ_NODATA_FLOAT, {.f = 1.0}},
+     {TZ_NODATA_KIND_FLOAT, {.f = 1.0}},
      {0x3ff0000000000000, 0x3fefffffffffffff, 0x3fd3333333333333, 0xbff0000000000000,
       0xbfefffffffffffff, 0x4000000000000000, 0x3fb999999999999a, 0x401ecccccccccccd},
      {0x3ff0000000000000, 0x3ff0000000000001, 0x3fd3333333300000, 0xbff0000000000000,
@@ -279,7 +279,7 @@ static void every_band_has_its_own_bits(void **state)
 static void the_largest_floats_stay_finite(void **state)
 {
     (void)state;
-    const tz_nodata nodata = {.kind = TZ_NODATA_FLOAT, .value = {.f = -9999}};
+    const tz_nodata nodata = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = -9999}};
     uint32_t floats[] = {0x7f7fffff, 0xff7fffff};
     uint64_t doubles[] = {0x7fefffffffffffff, 0xffefffffffffffff};
     uint16_t halves[] = {0x7bff, 0xfbff, 0x7bf8, 0x3c04};
@@ -298,9 +298,9 @@ static void the_largest_floats_stay_finite(void **state)
 static void no_sample_becomes_nodata(void **state)
 {
     (void)state;
-    const tz_nodata one = {.kind = TZ_NODATA_FLOAT, .value = {.f = 1}};
-    const tz_nodata zero = {.kind = TZ_NODATA_FLOAT, .value = {.f = 0}};
-    const tz_nodata eight = {.kind = TZ_NODATA_INT, .value = {.i = 8}};
+    const tz_nodata one = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = 1}};
+    const tz_nodata zero = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = 0}};
+    const tz_nodata eight = {.kind = TZ_NODATA_KIND_INT, .value = {.i = 8}};
     float above[] = {1.0000001f, 1.0f, 0.99999994f};
     float tiny[] = {1e-45f, -1e-45f, 0.0f, -0.0f};
     uint8_t bytes[] = {7, 8, 9, 10};
@@ -317,10 +317,10 @@ static void no_sample_becomes_nodata(void **state)
 static void nodata_out_of_range_is_none(void **state)
 {
     (void)state;
-    const tz_nodata values[] = {{.kind = TZ_NODATA_INT, .value = {.i = -1}},
-                                {.kind = TZ_NODATA_UINT, .value = {.u = 256}},
-                                {.kind = TZ_NODATA_FLOAT, .value = {.f = 0.5}},
-                                {.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}}};
+    const tz_nodata values[] = {{.kind = TZ_NODATA_KIND_INT, .value = {.i = -1}},
+                                {.kind = TZ_NODATA_KIND_UINT, .value = {.u = 256}},
+                                {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = 0.5}},
+                                {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = (double)NAN}}};
     for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
         uint8_t bytes[] = {0, 1, 3, 4, 254};
         tz_store_discard_bits(TZ_DTYPE_UINT8, bytes, 5, 1, &(uint8_t){3}, &values[v]);

@@ -84,7 +84,7 @@ static plane plane_of(const tz_overview_params *how, const level *l, uint32_t ba
     for (size_t k = 0; k < pixels; k++) {
         const double value = l->values[band * pixels + k];
         const bool nodata =
-            how->nodata.kind != TZ_NODATA_NONE && value == (double)how->nodata.value.i;
+            how->nodata.kind != TZ_NODATA_KIND_NONE && value == (double)how->nodata.value.i;
         const bool valid = how->method == TZ_RESAMPLING_NEAREST || band + 1 == how->alpha ||
                            (is_there(how, l, k) && !nodata);
         out.values[k] = valid ? value : (double)NAN;
@@ -118,7 +118,7 @@ static double highest(tz_dtype dtype)
 /* Returns the stored value. */
 static double stored(const tz_overview_params *how, uint32_t band, double value, bool there)
 {
-    const bool has_nodata = how->nodata.kind != TZ_NODATA_NONE;
+    const bool has_nodata = how->nodata.kind != TZ_NODATA_KIND_NONE;
     if (how->method == TZ_RESAMPLING_NEAREST)
         return value;
     if (isnan(value))
@@ -280,7 +280,7 @@ static tz_overview_params half_of(tz_resampling method, tz_dtype dtype, uint32_t
                                 .to_height = (height + 1) / 2};
 }
 
-static const tz_nodata seven = {.kind = TZ_NODATA_INT, .value = {.i = 7}};
+static const tz_nodata seven = {.kind = TZ_NODATA_KIND_INT, .value = {.i = 7}};
 
 static void every_method_and_type(void **state)
 {
@@ -379,7 +379,7 @@ static void nodata_is_not_made_of_valid_pixels(void **state)
     tz_overview_params how = half_of(TZ_RESAMPLING_AVERAGE, TZ_DTYPE_UINT8, 4, 1);
     const uint8_t bytes[4] = {254, 255, 255, 255};
     uint8_t out[2];
-    how.nodata = (tz_nodata){.kind = TZ_NODATA_UINT, .value = {.u = 255}};
+    how.nodata = (tz_nodata){.kind = TZ_NODATA_KIND_UINT, .value = {.u = 255}};
     reduce_row(&how, bytes, NULL, out, NULL);
     assert_int_equal(out[0], 254);
     assert_int_equal(out[1], 255);
@@ -391,14 +391,14 @@ static void nodata_is_not_made_of_valid_pixels(void **state)
     int16_t out_words[2];
     how.dtype = TZ_DTYPE_INT16;
     how.bits = 16;
-    how.nodata = (tz_nodata){.kind = TZ_NODATA_INT, .value = {.i = -7}};
+    how.nodata = (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value = {.i = -7}};
     reduce_row(&how, words, NULL, out_words, NULL);
     assert_int_equal(out_words[0], -6);
     assert_int_equal(out_words[1], -7);
     const float floats[4] = {-1, 1, 0, 0};
     float out_floats[2];
     how.dtype = TZ_DTYPE_FLOAT32;
-    how.nodata = (tz_nodata){.kind = TZ_NODATA_FLOAT, .value = {.f = 0}};
+    how.nodata = (tz_nodata){.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = 0}};
     reduce_row(&how, floats, NULL, out_floats, NULL);
     assert_true(out_floats[0] == nextafterf(0, 1));
     assert_true(out_floats[1] == 0);
@@ -418,7 +418,7 @@ static void integers_of_64_bits_keep_theirs(void **state)
     reduce_row(&how, pixels, NULL, &out, NULL);
     assert_true(out == INT64_MAX - 1);
     how.method = TZ_RESAMPLING_AVERAGE;
-    how.nodata = (tz_nodata){.kind = TZ_NODATA_INT, .value = {.i = INT64_MAX - 1}};
+    how.nodata = (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value = {.i = INT64_MAX - 1}};
     reduce_row(&how, pixels, NULL, &out, NULL);
     assert_true(out == 5);
 }

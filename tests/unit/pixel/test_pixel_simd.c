@@ -227,13 +227,14 @@ static tz_nodata random_nodata(void)
     const int64_t i = whole[random_below(sizeof whole / sizeof whole[0])];
     switch (random_below(4)) {
     case 0:
-        return (tz_nodata){.kind = TZ_NODATA_NONE};
+        return (tz_nodata){.kind = TZ_NODATA_KIND_NONE};
     case 1:
-        return (tz_nodata){.kind = TZ_NODATA_INT, .value = {.i = i}};
+        return (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value = {.i = i}};
     case 2:
-        return (tz_nodata){.kind = TZ_NODATA_UINT, .value = {.u = (uint64_t)i}};
+        return (tz_nodata){.kind = TZ_NODATA_KIND_UINT, .value = {.u = (uint64_t)i}};
     default:
-        return (tz_nodata){.kind = TZ_NODATA_FLOAT, .value = {.f = numbers[random_below(NUMBERS)]}};
+        return (tz_nodata){.kind = TZ_NODATA_KIND_FLOAT,
+                           .value = {.f = numbers[random_below(NUMBERS)]}};
     }
 }
 
@@ -408,7 +409,7 @@ static void one_sample_everywhere(void **state)
     const int16_t sample = -7;
     const tz_conversion how = {.from = TZ_DTYPE_INT16,
                                .to = TZ_DTYPE_FLOAT32,
-                               .nodata = {.kind = TZ_NODATA_INT, .value = {.i = -7}}};
+                               .nodata = {.kind = TZ_NODATA_KIND_INT, .value = {.i = -7}}};
     for (size_t count = 0; count <= MOST; count++) {
         outputs out = make_outputs(count * sizeof(float));
         outputs flags = make_outputs(count);

@@ -13,7 +13,7 @@
 
 #include "pixel/store.h"
 
-static const tz_nodata none = {.kind = TZ_NODATA_NONE};
+static const tz_nodata none = {.kind = TZ_NODATA_KIND_NONE};
 
 /* ---- numbers ---- */
 
@@ -169,7 +169,7 @@ static void nodata_nan_and_mask_do_not_count(void **state)
     (void)state;
     const float row[] = {1, -9999, NAN, 5, 100, 9};
     const uint8_t mask[] = {255, 255, 255, 1, 0, 7};
-    const tz_nodata nodata = {.kind = TZ_NODATA_INT, .value = {.i = -9999}};
+    const tz_nodata nodata = {.kind = TZ_NODATA_KIND_INT, .value = {.i = -9999}};
     tz_stats tally = {0};
     tz_statistics found;
     tz_stats_row(&tally, TZ_DTYPE_FLOAT32, (const uint8_t *)row, 4, 6, &nodata, mask);
@@ -257,7 +257,8 @@ static void integers_of_64_bits(void **state)
 {
     (void)state;
     const uint64_t row[] = {UINT64_MAX, UINT64_C(9007199254740993), UINT64_C(9007199254740992)};
-    const tz_nodata nodata = {.kind = TZ_NODATA_UINT, .value = {.u = UINT64_C(9007199254740992)}};
+    const tz_nodata nodata = {.kind = TZ_NODATA_KIND_UINT,
+                              .value = {.u = UINT64_C(9007199254740992)}};
     tz_stats tally = {0};
     tz_statistics found;
     tz_stats_row(&tally, TZ_DTYPE_UINT64, (const uint8_t *)row, 8, 3, &nodata, NULL);

@@ -445,11 +445,11 @@ static void rows_of_one_value_are_distinguished_from_others(void **state)
 {
     (void)state;
     enum { MOST = 133 };
-    const tz_nodata values[] = {{.kind = TZ_NODATA_NONE},
-                                {.kind = TZ_NODATA_INT, .value = {.i = 7}},
-                                {.kind = TZ_NODATA_UINT, .value = {.u = 100}},
-                                {.kind = TZ_NODATA_FLOAT, .value = {.f = 3.0}},
-                                {.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}}};
+    const tz_nodata values[] = {{.kind = TZ_NODATA_KIND_NONE},
+                                {.kind = TZ_NODATA_KIND_INT, .value = {.i = 7}},
+                                {.kind = TZ_NODATA_KIND_UINT, .value = {.u = 100}},
+                                {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = 3.0}},
+                                {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = (double)NAN}}};
     uint8_t row[MOST * 16];
     for (size_t k = 0; k < KINDS; k++) {
         const tz_dtype dtype = kinds[k].dtype;
@@ -469,8 +469,8 @@ static void rows_of_one_value_are_distinguished_from_others(void **state)
 static void every_nan_is_nodata_but_minus_zero_is_not_zero(void **state)
 {
     (void)state;
-    const tz_nodata nan = {.kind = TZ_NODATA_FLOAT, .value = {.f = (double)NAN}};
-    const tz_nodata zero = {.kind = TZ_NODATA_FLOAT, .value = {.f = 0.0}};
+    const tz_nodata nan = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = (double)NAN}};
+    const tz_nodata zero = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = 0.0}};
     const uint32_t nans[] = {0x7fc00000, 0xffc12345, 0x7f800001};
     const float zeros[] = {0.0f, -0.0f};
     assert_true(tz_store_is_all(TZ_DTYPE_FLOAT32, &nan, (const uint8_t *)nans, 3));

@@ -191,8 +191,8 @@ static void other_threads_work_meanwhile(void **state)
                                          .width = SIDE}};
     }
     sources[0]->base.caller_thread = false;
-    assert_int_equal(tz_tile_locate(&first, files[0], 0, false, 0, &err), TZ_OK);
-    assert_int_equal(tz_tile_locate(&last, files[0], 0, false, 99, &err), TZ_OK);
+    assert_int_equal(tz_file_locate_tile(&first, files[0], 0, false, 0, &err), TZ_OK);
+    assert_int_equal(tz_file_locate_tile(&last, files[0], 0, false, 99, &err), TZ_OK);
     sources[0]->shared_from = first.offset;
     sources[0]->shared_to = last.offset + last.size;
     assert_int_equal(plain_read_batch(items, 2, &how, NULL, &err), TZ_OK);

@@ -245,11 +245,11 @@ static void other_calls_come_on_the_callers_thread_too(void **state)
     tz_tile_span spans[4];
     uint64_t bytes, sparse;
     uint32_t problems;
-    assert_int_equal(tz_tile_spans(spans, file, 0, false, 0, 4, &err), TZ_OK);
-    assert_int_equal(tz_tile_locate(spans, file, 0, false, 3, &err), TZ_OK);
+    assert_int_equal(tz_file_get_tile_spans(spans, file, 0, false, 0, 4, &err), TZ_OK);
+    assert_int_equal(tz_file_locate_tile(spans, file, 0, false, 3, &err), TZ_OK);
     assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL, &err), TZ_OK);
     assert_int_equal(tz_level_check_end(file, 0, false, &err), TZ_OK);
-    assert_int_equal(tz_cog_problems(&problems, file, &err), TZ_OK);
+    assert_int_equal(tz_file_get_cog_problems(&problems, file, &err), TZ_OK);
     how.full = true;
     how.threads = THREADS;
     assert_int_equal(tz_validate_file(&validation, file, &how, &err), TZ_OK);
@@ -277,8 +277,8 @@ static void the_first_failure_is_the_error(void **state)
         s->base.merge_span = 2;
         s->deferred = deferred;
         tz_file *file = bound_open(s, true);
-        assert_int_equal(tz_tile_locate(&bad, file, 0, false, 20, &err), TZ_OK);
-        assert_int_equal(tz_tile_locate(&last, file, 0, false, 60, &err), TZ_OK);
+        assert_int_equal(tz_file_locate_tile(&bad, file, 0, false, 20, &err), TZ_OK);
+        assert_int_equal(tz_file_locate_tile(&last, file, 0, false, 60, &err), TZ_OK);
         s->bad_from = bad.offset;
         s->bad_to = last.offset;
         s->bad_in_wait = deferred;
@@ -307,7 +307,7 @@ static void failed_tiles_are_noted(void **state)
         target t;
         s->deferred = deferred;
         tz_file *file = bound_open(s, true);
-        assert_int_equal(tz_tile_locate(&bad, file, 0, false, 20, &err), TZ_OK);
+        assert_int_equal(tz_file_locate_tile(&bad, file, 0, false, 20, &err), TZ_OK);
         s->bad_from = bad.offset;
         s->bad_to = bad.offset + 1;
         s->bad_in_wait = deferred;
@@ -350,7 +350,7 @@ static void damaged_tiles_fail_as_ever(void **state)
     tz_file *file = bound_open(s, true);
     for (uint64_t tile = 7; tile < 50; tile += 6) {
         tz_tile_span span;
-        assert_int_equal(tz_tile_locate(&span, file, 0, false, tile, &err), TZ_OK);
+        assert_int_equal(tz_file_locate_tile(&span, file, 0, false, tile, &err), TZ_OK);
         memset((uint8_t *)i.bytes.data + span.offset, 0xFF, (size_t)span.size);
     }
     make_target(&t, file, 1, WIDTH, HEIGHT, false);

@@ -437,7 +437,7 @@ static int open_all(void **state)
         const tz_info *info = tz_file_get_info(opened[i].file);
         assert_int_equal(info->dtype, layouts[i].dtype);
         assert_int_equal(info->level_count, LEVELS);
-        assert_true(!layouts[i].nodata == (info->nodata.kind == TZ_NODATA_NONE));
+        assert_true(!layouts[i].nodata == (info->nodata.kind == TZ_NODATA_KIND_NONE));
     }
     return 0;
 }

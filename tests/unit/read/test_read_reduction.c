@@ -425,7 +425,7 @@ static void broken_tiles_are_noted(void **state)
     plain_outcome outcome = {.tiles = statuses, .tile_room = TILES};
     tz_read_options how = reducing();
     tz_error err;
-    assert_int_equal(tz_tile_spans(&span, p.file, 0, false, 5, 1, &err), TZ_OK);
+    assert_int_equal(tz_file_get_tile_spans(&span, p.file, 0, false, 5, 1, &err), TZ_OK);
     memset((uint8_t *)p.memory.data + span.offset, 0, 40);
     plain_item item = item_of(&p, (tz_window){0}, smaller(WIDTH, 3), smaller(HEIGHT, 3));
     assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_ERR_FORMAT);
@@ -478,7 +478,7 @@ static void what_is_not_reduced(void **state)
         how.resampling = kind == MODE ? TZ_RESAMPLING_MODE : TZ_RESAMPLING_AVERAGE;
         how.reduced_tiles = kind != NOT_ASKED;
         if (kind == NODATA)
-            r.spec.nodata = (tz_nodata){.kind = TZ_NODATA_UINT, .value = {.u = 3}};
+            r.spec.nodata = (tz_nodata){.kind = TZ_NODATA_KIND_UINT, .value = {.u = 3}};
         if (kind == ALPHA) {
             r.spec.photometric = TZ_PHOTOMETRIC_RGB;
             r.spec.extra_samples = alpha;

@@ -14,17 +14,17 @@
 
 static tz_nodata of_int(int64_t value)
 {
-    return (tz_nodata){.kind = TZ_NODATA_INT, .value.i = value};
+    return (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value.i = value};
 }
 
 static tz_nodata of_uint(uint64_t value)
 {
-    return (tz_nodata){.kind = TZ_NODATA_UINT, .value.u = value};
+    return (tz_nodata){.kind = TZ_NODATA_KIND_UINT, .value.u = value};
 }
 
 static tz_nodata of_double(double value)
 {
-    return (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = value};
+    return (tz_nodata){.kind = TZ_NODATA_KIND_FLOAT, .value.f = value};
 }
 
 static void nodata_that_does_not_fit(void **state)
@@ -67,7 +67,7 @@ static void text_of_nodata(void **state)
     REFUSED("1 to 254 printable characters", spec.nodata_text = "");
     REFUSED("1 to 254 printable characters", spec.nodata_text = text);
     ACCEPTED(alone, spec.nodata_text = "7.0");
-    assert_int_equal(alone.spec.nodata.kind, TZ_NODATA_UINT);
+    assert_int_equal(alone.spec.nodata.kind, TZ_NODATA_KIND_UINT);
     assert_int_equal(alone.spec.nodata.value.u, 7);
     assert_string_equal(alone.spec.nodata_text, "7.0");
     tz_image_deinit(&alone);

@@ -21,7 +21,7 @@ static bool has_tag(const tz_file *handle, uint16_t tag)
     tz_error err;
     for (uint32_t i = 0; i < (uint32_t)level->tag_count; i++) {
         tz_tag found = TZ_TAG_INIT;
-        assert_int_equal(tz_tag_get(&found, handle, level->ifd_offset, i, &err), TZ_OK);
+        assert_int_equal(tz_file_get_tag(&found, handle, level->ifd_offset, i, &err), TZ_OK);
         if (found.tag == tag)
             return true;
     }

@@ -12,7 +12,7 @@ static void check_tags(const tz_file *handle, const uint16_t *wanted, size_t cou
     assert_int_equal(level->tag_count, count);
     for (uint32_t i = 0; i < count; i++) {
         tz_tag tag = TZ_TAG_INIT;
-        assert_int_equal(tz_tag_get(&tag, handle, level->ifd_offset, i, &err), TZ_OK);
+        assert_int_equal(tz_file_get_tag(&tag, handle, level->ifd_offset, i, &err), TZ_OK);
         assert_int_equal(tag.tag, wanted[i]);
     }
 }
@@ -266,9 +266,9 @@ static void nodata_comes_back(void **state)
     (void)state;
     start();
     spec.dtype = TZ_DTYPE_INT64;
-    spec.nodata = (tz_nodata){.kind = TZ_NODATA_INT, .value.i = INT64_MIN + 1};
+    spec.nodata = (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value.i = INT64_MIN + 1};
     made_file m = made(0);
-    assert_int_equal(m.info->nodata.kind, TZ_NODATA_INT);
+    assert_int_equal(m.info->nodata.kind, TZ_NODATA_KIND_INT);
     assert_true(m.info->nodata.value.i == INT64_MIN + 1);
     assert_string_equal(m.info->nodata_text, "-9223372036854775807");
     made_close(&m);

@@ -171,10 +171,10 @@ static void check_questions(const tz_file *file)
     uint64_t before = alloc_hook_stats().allocations;
     tz_error err;
     const tz_result results[] = {
-        tz_tile_spans(&span, file, 0, false, 0, 1, &err),
-        tz_tile_locate(&span, file, 0, false, 0, &err),
-        tz_tag_get(&tag, file, tz_file_get_level(file, 0)->ifd_offset, 0, &err),
-        tz_cog_problems(&problems, file, &err),
+        tz_file_get_tile_spans(&span, file, 0, false, 0, 1, &err),
+        tz_file_locate_tile(&span, file, 0, false, 0, &err),
+        tz_file_get_tag(&tag, file, tz_file_get_level(file, 0)->ifd_offset, 0, &err),
+        tz_file_get_cog_problems(&problems, file, &err),
     };
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
         assert_int_equal(results[i], TZ_OK);

@@ -120,7 +120,7 @@ static void b05_offset_types_matrix(void **state)
             tz_file *file;
             check_info(b, &file);
             tz_tile_span spans[4];
-            assert_int_equal(tz_tile_spans(spans, file, 0, false, 0, 4, NULL), TZ_OK);
+            assert_int_equal(tz_file_get_tile_spans(spans, file, 0, false, 0, 4, NULL), TZ_OK);
             for (uint64_t k = 0; k < 4; k++) {
                 assert_int_equal(spans[k].offset, tb_tile_at(b, 0, k));
                 assert_int_equal(spans[k].size, 7);

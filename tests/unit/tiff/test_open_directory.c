@@ -104,9 +104,9 @@ static void t04_tags_are_found_in_order(void **state)
         tz_tag tag = TZ_TAG_INIT;
         uint16_t previous = 0;
         for (int32_t i = 0; i < tz_file_get_level(file, 0)->tag_count; i++) {
-            assert_int_equal(
-                tz_tag_get(&tag, file, tz_file_get_level(file, 0)->ifd_offset, (uint32_t)i, NULL),
-                TZ_OK);
+            assert_int_equal(tz_file_get_tag(&tag, file, tz_file_get_level(file, 0)->ifd_offset,
+                                             (uint32_t)i, NULL),
+                             TZ_OK);
             assert_true(tag.tag > previous);
             previous = tag.tag;
         }
@@ -190,12 +190,12 @@ static void t05_tag_functions_refuse_what_is_not_there(void **state)
         tz_error err;
         char text[100];
         assert_int_equal(
-            tz_tag_get(&tag, file, at, (uint32_t)tz_file_get_level(file, 0)->tag_count, &err),
+            tz_file_get_tag(&tag, file, at, (uint32_t)tz_file_get_level(file, 0)->tag_count, &err),
             TZ_ERR_ARG);
-        assert_int_equal(tz_tag_get(&tag, file, at, UINT32_MAX, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tag_get(&tag, file, 0, 0, &err), TZ_ERR_FORMAT);
-        assert_int_equal(tz_tag_get(&tag, file, b->size, 0, &err), TZ_ERR_FORMAT);
-        assert_int_equal(tz_tag_get(&tag, file, UINT64_MAX, 0, &err), TZ_ERR_FORMAT);
+        assert_int_equal(tz_file_get_tag(&tag, file, at, UINT32_MAX, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_file_get_tag(&tag, file, 0, 0, &err), TZ_ERR_FORMAT);
+        assert_int_equal(tz_file_get_tag(&tag, file, b->size, 0, &err), TZ_ERR_FORMAT);
+        assert_int_equal(tz_file_get_tag(&tag, file, UINT64_MAX, 0, &err), TZ_ERR_FORMAT);
         tag = check_find_tag(file, 65000);
         assert_int_equal(tz_tag_read(text, (size_t)tag.size - 1, file, &tag, &err), TZ_ERR_ARG);
         check_error(&err, DEFECT(ARG, ARG, .ifd = -1, .tag = 65000, .expected = tag.size,
@@ -334,7 +334,7 @@ static void t09_defaults(void **state)
         assert_null(info->color_map);
         assert_null(tz_file_get_mask(file, 0));
         assert_null(info->nodata_text);
-        assert_int_equal(info->nodata.kind, TZ_NODATA_NONE);
+        assert_int_equal(info->nodata.kind, TZ_NODATA_KIND_NONE);
         assert_true(info->exif_ifd == TZ_NO_VALUE && info->gps_ifd == TZ_NO_VALUE);
         assert_false(info->geo->has_transform || info->geo->has_crs || info->ghost->present);
         check_done(file, b);
@@ -381,7 +381,7 @@ static void check_grid(const tb_spec *spec, uint32_t across, uint32_t down, uint
         assert_true(level->readable);
         check_locates(file, 0, count - 1, tb_tile_at(b, 0, count - 1), 16);
         tz_tile_span span;
-        assert_int_equal(tz_tile_locate(&span, file, 0, false, count, NULL), TZ_ERR_ARG);
+        assert_int_equal(tz_file_locate_tile(&span, file, 0, false, count, NULL), TZ_ERR_ARG);
         check_done(file, b);
     }
 }

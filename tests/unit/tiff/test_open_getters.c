@@ -202,10 +202,10 @@ static void a_tag_of_another_size_is_filled_as_far_as_it_goes(void **state)
     tz_tag tag;
     uint32_t value;
     tz_tag_init(&tag, sizeof tag);
-    assert_int_equal(tz_tag_get(&tag, file, at, 1, &err), TZ_OK);
+    assert_int_equal(tz_file_get_tag(&tag, file, at, 1, &err), TZ_OK);
     assert_int_equal(tag.struct_size, sizeof tag);
     later_tag later = {.tag = {.struct_size = sizeof later}, .further = {1, 2}};
-    assert_int_equal(tz_tag_get(&later.tag, file, at, 1, &err), TZ_OK);
+    assert_int_equal(tz_file_get_tag(&later.tag, file, at, 1, &err), TZ_OK);
     assert_int_equal(later.tag.struct_size, sizeof later);
     assert_int_equal(later.tag.offset, tag.offset);
     assert_int_equal(later.further[0] + later.further[1], 0);
@@ -213,11 +213,11 @@ static void a_tag_of_another_size_is_filled_as_far_as_it_goes(void **state)
     later.further[1] = 1;
     assert_int_equal(tz_tag_read(&value, sizeof value, file, &later.tag, &err), TZ_ERR_ARG);
     tz_tag older = {.struct_size = offsetof(tz_tag, size), .size = 77, .offset = 78};
-    assert_int_equal(tz_tag_get(&older, file, at, 1, &err), TZ_OK);
+    assert_int_equal(tz_file_get_tag(&older, file, at, 1, &err), TZ_OK);
     assert_int_equal(older.count, tag.count);
     assert_true(older.size == 77 && older.offset == 78);
     older.struct_size = 0;
-    assert_int_equal(tz_tag_get(&older, file, at, 1, &err), TZ_ERR_ARG);
+    assert_int_equal(tz_file_get_tag(&older, file, at, 1, &err), TZ_ERR_ARG);
     assert_non_null(strstr(err.message, "TZ_TAG_INIT"));
     check_done(file, b);
 }

@@ -87,8 +87,8 @@ static void a_mask_of_an_overview_alone(void **state)
         CHECK_LEVELS(file, 2, {128, 64}, {false, true});
         tz_tile_span span;
         tz_error err;
-        assert_int_equal(tz_tile_locate(&span, file, 0, true, 0, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_locate(&span, file, 1, true, 0, &err), TZ_OK);
+        assert_int_equal(tz_file_locate_tile(&span, file, 0, true, 0, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_file_locate_tile(&span, file, 1, true, 0, &err), TZ_OK);
         check_done(file, b);
     }
 }
@@ -341,7 +341,7 @@ static uint32_t problems_of(tb *b)
     if (!b->finished)
         tb_finish(b);
     tz_file *file = check_opens_somehow(b, NULL);
-    assert_int_equal(tz_cog_problems(&problems, file, NULL), TZ_OK);
+    assert_int_equal(tz_file_get_cog_problems(&problems, file, NULL), TZ_OK);
     check_done(file, b);
     return problems;
 }
@@ -452,7 +452,7 @@ static void external_overviews_are_a_problem(void **state)
     tb_free(write_overviews(TB_CLASSIC, paths.ovr));
     tz_file *file = open_with(paths.image, TZ_SIDECAR_OVR, true);
     uint32_t problems = 0;
-    assert_int_equal(tz_cog_problems(&problems, file, NULL), TZ_OK);
+    assert_int_equal(tz_file_get_cog_problems(&problems, file, NULL), TZ_OK);
     assert_int_equal(problems, TZ_COG_PROBLEM_EXTERNAL_OVERVIEWS);
     tz_close(file);
     remove_sidecars(&paths);

@@ -387,16 +387,16 @@ static void a_source_that_changes_is_noticed(void **state)
     uint32_t problems;
     tz_tag tag = check_find_tag(file, TZ_TAG_TILE_OFFSETS);
     uint8_t data[64];
-    assert_int_equal(tz_tile_locate(&span, file, 0, false, 3, &err), TZ_OK);
+    assert_int_equal(tz_file_locate_tile(&span, file, 0, false, 3, &err), TZ_OK);
     reads.changed = true;
-    assert_int_equal(tz_tile_spans(&span, file, 0, false, 0, 1, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_file_get_tile_spans(&span, file, 0, false, 0, 1, &err), TZ_ERR_CHANGED);
     assert_int_equal(err.cause, TZ_CAUSE_CHANGED);
-    assert_int_equal(tz_tile_locate(&span, file, 0, false, 0, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_file_locate_tile(&span, file, 0, false, 0, &err), TZ_ERR_CHANGED);
     assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 0, false, NULL, &err),
                      TZ_ERR_CHANGED);
-    assert_int_equal(tz_cog_problems(&problems, file, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_file_get_cog_problems(&problems, file, &err), TZ_ERR_CHANGED);
     assert_int_equal(tz_tag_read(data, sizeof data, file, &tag, &err), TZ_ERR_CHANGED);
-    assert_int_equal(tz_tag_get(&tag, file, tz_file_get_level(file, 0)->ifd_offset, 0, &err),
+    assert_int_equal(tz_file_get_tag(&tag, file, tz_file_get_level(file, 0)->ifd_offset, 0, &err),
                      TZ_ERR_CHANGED);
     tz_close(file);
     tb_free(b);
@@ -409,9 +409,9 @@ static void check_changed_file(const char *path, tb *b, void (*change)(const cha
     tz_tile_span span;
     tb_write_file(b, path);
     assert_int_equal(tz_open(&file, path, NULL, NULL), TZ_OK);
-    assert_int_equal(tz_tile_locate(&span, file, 0, false, 0, NULL), TZ_OK);
+    assert_int_equal(tz_file_locate_tile(&span, file, 0, false, 0, NULL), TZ_OK);
     change(path, b);
-    assert_int_equal(tz_tile_locate(&span, file, 0, false, 0, &err), TZ_ERR_CHANGED);
+    assert_int_equal(tz_file_locate_tile(&span, file, 0, false, 0, &err), TZ_ERR_CHANGED);
     assert_int_equal(err.cause, TZ_CAUSE_CHANGED);
     tz_close(file);
 }

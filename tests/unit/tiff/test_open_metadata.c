@@ -46,10 +46,10 @@ static void n01_nodata_of_integers_is_exact(void **state)
         for (size_t i = 0; i < COUNT(numbers); i++) {
             tz_nodata n = nodata_of(f, numbers[i].sample_format, numbers[i].bits, numbers[i].text);
             if (numbers[i].sample_format == 2) {
-                assert_int_equal(n.kind, TZ_NODATA_INT);
+                assert_int_equal(n.kind, TZ_NODATA_KIND_INT);
                 assert_true(n.value.i == numbers[i].value);
             } else {
-                assert_int_equal(n.kind, TZ_NODATA_UINT);
+                assert_int_equal(n.kind, TZ_NODATA_KIND_UINT);
                 assert_true(n.value.u == (uint64_t)numbers[i].value);
             }
         }
@@ -78,7 +78,7 @@ static void n01_nodata_of_floats(void **state)
     {
         for (size_t i = 0; i < COUNT(numbers); i++) {
             tz_nodata n = nodata_of(f, 3, numbers[i].bits, numbers[i].text);
-            assert_int_equal(n.kind, TZ_NODATA_FLOAT);
+            assert_int_equal(n.kind, TZ_NODATA_KIND_FLOAT);
             assert_true(isnan(numbers[i].value) ? isnan(n.value.f) : n.value.f == numbers[i].value);
         }
     }
@@ -246,9 +246,9 @@ static void n07_profiles_of_any_size_and_side_directories(void **state)
         assert_int_equal(info->exif_ifd, tb_ifd_at(b, exif));
         assert_int_equal(info->gps_ifd, tb_ifd_at(b, gps));
         tz_tag tag = TZ_TAG_INIT;
-        assert_int_equal(tz_tag_get(&tag, file, info->exif_ifd, 0, NULL), TZ_OK);
+        assert_int_equal(tz_file_get_tag(&tag, file, info->exif_ifd, 0, NULL), TZ_OK);
         assert_int_equal(tag.tag, 34850);
-        assert_int_equal(tz_tag_get(&tag, file, info->gps_ifd, 0, NULL), TZ_OK);
+        assert_int_equal(tz_file_get_tag(&tag, file, info->gps_ifd, 0, NULL), TZ_OK);
         assert_int_equal(tag.tag, 1);
         check_done(file, b);
     }

@@ -32,14 +32,14 @@ static void ask_tiles(shared *all, uint64_t seed)
     tz_error err;
     uint64_t bytes = 0, sparse = 1;
     uint64_t first = seed * 37 % 1500;
-    EXPECT(tz_tile_spans(spans, all->file, 0, false, first, 40, &err) == TZ_OK);
+    EXPECT(tz_file_get_tile_spans(spans, all->file, 0, false, first, 40, &err) == TZ_OK);
     for (uint64_t i = 0; i < 40; i++)
         EXPECT(spans[i].offset == tb_tile_at(all->b, all->image, first + i));
-    EXPECT(tz_tile_locate(spans, all->file, 1, false, seed % 400, &err) == TZ_OK);
+    EXPECT(tz_file_locate_tile(spans, all->file, 1, false, seed % 400, &err) == TZ_OK);
     EXPECT(spans[0].offset == tb_tile_at(all->b, all->overview, seed % 400));
-    EXPECT(tz_tile_locate(spans, all->file, 0, true, seed % 1600, &err) == TZ_OK);
+    EXPECT(tz_file_locate_tile(spans, all->file, 0, true, seed % 1600, &err) == TZ_OK);
     EXPECT(spans[0].offset == tb_tile_at(all->b, all->mask, seed % 1600));
-    EXPECT(tz_tile_locate(spans, all->file, 0, false, 1600 + seed, &err) == TZ_ERR_ARG);
+    EXPECT(tz_file_locate_tile(spans, all->file, 0, false, 1600 + seed, &err) == TZ_ERR_ARG);
     EXPECT(tz_level_stored_size(&bytes, &sparse, all->file, 0, false, NULL, &err) == TZ_OK);
     EXPECT(bytes == 1600 * 16 && sparse == 0);
 }
@@ -51,8 +51,8 @@ static void ask_tags(shared *all, uint64_t seed)
     for (uint32_t i = 0; i < (uint32_t)tz_file_get_level(all->file, 0)->tag_count; i++) {
         tz_tag tag = TZ_TAG_INIT;
         tz_error err;
-        EXPECT(tz_tag_get(&tag, all->file, tz_file_get_level(all->file, 0)->ifd_offset, i, &err) ==
-               TZ_OK);
+        EXPECT(tz_file_get_tag(&tag, all->file, tz_file_get_level(all->file, 0)->ifd_offset, i,
+                               &err) == TZ_OK);
         if (tag.tag == 65000) {
             EXPECT(tz_tag_read(text, sizeof text, all->file, &tag, &err) == TZ_OK);
             EXPECT(strcmp(text, "a text for everyone") == 0);
@@ -61,7 +61,7 @@ static void ask_tags(shared *all, uint64_t seed)
     uint32_t problems = 0;
     EXPECT(tz_file_get_band(all->file, (uint32_t)(seed % 3))->color ==
            (tz_color)(TZ_COLOR_RED + seed % 3));
-    EXPECT(tz_cog_problems(&problems, all->file, NULL) == TZ_OK);
+    EXPECT(tz_file_get_cog_problems(&problems, all->file, NULL) == TZ_OK);
     EXPECT(info->geo->epsg == 32633 && info->level_count == 2);
 }
 

@@ -27,7 +27,7 @@ static tb *many_tiles(unsigned format)
 static void check_spans(const tb *b, const tz_file *file, uint64_t first, size_t count)
 {
     tz_tile_span *spans = malloc(count * sizeof *spans + 1);
-    assert_int_equal(tz_tile_spans(spans, file, 0, false, first, count, NULL), TZ_OK);
+    assert_int_equal(tz_file_get_tile_spans(spans, file, 0, false, first, count, NULL), TZ_OK);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(spans[i].offset, tb_tile_at(b, 0, first + i));
         assert_int_equal(spans[i].size, tb_tile_size(b, 0, first + i));
@@ -68,18 +68,20 @@ static void spans_beyond_the_table_are_refused(void **state)
         check_info(b, &file);
         tz_tile_span span[2];
         tz_error err;
-        assert_int_equal(tz_tile_spans(span, file, 0, false, 3000, 1, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_file_get_tile_spans(span, file, 0, false, 3000, 1, &err), TZ_ERR_ARG);
         assert_int_equal(err.cause, TZ_CAUSE_ARG);
-        assert_int_equal(tz_tile_spans(span, file, 0, false, 2999, 2, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(span, file, 0, false, UINT64_MAX, 2, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(span, file, 0, false, 1, SIZE_MAX, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(span, file, 1, false, 0, 1, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(span, file, 0, true, 0, 1, &err), TZ_ERR_ARG);
-        assert_int_equal(tz_tile_locate(span, file, UINT32_MAX, false, 0, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_file_get_tile_spans(span, file, 0, false, 2999, 2, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_file_get_tile_spans(span, file, 0, false, UINT64_MAX, 2, &err),
+                         TZ_ERR_ARG);
+        assert_int_equal(tz_file_get_tile_spans(span, file, 0, false, 1, SIZE_MAX, &err),
+                         TZ_ERR_ARG);
+        assert_int_equal(tz_file_get_tile_spans(span, file, 1, false, 0, 1, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_file_get_tile_spans(span, file, 0, true, 0, 1, &err), TZ_ERR_ARG);
+        assert_int_equal(tz_file_locate_tile(span, file, UINT32_MAX, false, 0, &err), TZ_ERR_ARG);
         uint64_t bytes, sparse;
         assert_int_equal(tz_level_stored_size(&bytes, &sparse, file, 1, false, NULL, &err),
                          TZ_ERR_ARG);
-        assert_int_equal(tz_tile_spans(span, file, 0, false, 3000, 0, &err), TZ_OK);
+        assert_int_equal(tz_file_get_tile_spans(span, file, 0, false, 3000, 0, &err), TZ_OK);
         check_done(file, b);
     }
 }
@@ -158,7 +160,7 @@ static void spans_of_a_few_tiles_read_a_few_bytes(void **state)
         assert_int_equal(tz_file_get_info(file)->bytes_read, reads.bytes);
         check_reads before = reads;
         tz_tile_span span;
-        assert_int_equal(tz_tile_spans(&span, file, 0, false, 1500, 1, NULL), TZ_OK);
+        assert_int_equal(tz_file_get_tile_spans(&span, file, 0, false, 1500, 1, NULL), TZ_OK);
         assert_true(reads.bytes - before.bytes <= 8192);
         assert_true(reads.ranges - before.ranges <= 2);
         tz_close(file);
@@ -415,7 +417,7 @@ static void a_million_tiles_cost_nothing_until_asked_for(void **state)
         assert_int_equal(info->bytes_read, reads.bytes);
         reads = (check_reads){0};
         tz_tile_span span;
-        assert_int_equal(tz_tile_spans(&span, file, 0, false, 765432, 1, &err), TZ_OK);
+        assert_int_equal(tz_file_get_tile_spans(&span, file, 0, false, 765432, 1, &err), TZ_OK);
         assert_int_equal(span.offset, expected.offset);
         assert_int_equal(span.size, expected.size);
         assert_true(reads.bytes < 65536);

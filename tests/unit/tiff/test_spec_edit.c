@@ -472,7 +472,7 @@ static void nodata_is_set_and_removed(void **state)
     close_written(&w);
     WORKS(tz_image_spec_set_nodata(spec, NULL, &err));
     w = write_spec(spec);
-    assert_int_equal(w.info->nodata.kind, TZ_NODATA_NONE);
+    assert_int_equal(w.info->nodata.kind, TZ_NODATA_KIND_NONE);
     close_written(&w);
     tz_image_spec_free(spec);
 }

@@ -108,8 +108,8 @@ static void random_nodata(void)
                       spec.dtype >= TZ_DTYPE_COMPLEX_FLOAT16;
     static const double values[] = {NAN, INFINITY, -INFINITY, 0.1, -9999, 1.5, -0.0, 65504};
     if (number(2))
-        spec.nodata = real ? (tz_nodata){.kind = TZ_NODATA_FLOAT, .value.f = values[number(8)]}
-                           : (tz_nodata){.kind = TZ_NODATA_INT, .value.i = number(2)};
+        spec.nodata = real ? (tz_nodata){.kind = TZ_NODATA_KIND_FLOAT, .value.f = values[number(8)]}
+                           : (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value.i = number(2)};
 }
 
 static void random_keys(random_parts *parts)
@@ -314,12 +314,12 @@ static void check_nodata(const char *text, tz_nodata_kind kind, const char *kept
 static void nodata_that_no_pixel_has_is_left_out(void **state)
 {
     (void)state;
-    check_nodata("-9999", TZ_NODATA_NONE, NULL);
-    check_nodata("nan", TZ_NODATA_NONE, NULL);
-    check_nodata("255", TZ_NODATA_UINT, "255");
-    check_nodata("7.000", TZ_NODATA_UINT, "7.000");
-    check_nodata("7 metres", TZ_NODATA_UINT, NULL);
-    check_nodata("7\x01", TZ_NODATA_UINT, NULL);
+    check_nodata("-9999", TZ_NODATA_KIND_NONE, NULL);
+    check_nodata("nan", TZ_NODATA_KIND_NONE, NULL);
+    check_nodata("255", TZ_NODATA_KIND_UINT, "255");
+    check_nodata("7.000", TZ_NODATA_KIND_UINT, "7.000");
+    check_nodata("7 metres", TZ_NODATA_KIND_UINT, NULL);
+    check_nodata("7\x01", TZ_NODATA_KIND_UINT, NULL);
 }
 
 static void an_orientation_that_is_none_is_the_usual(void **state)

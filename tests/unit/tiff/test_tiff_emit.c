@@ -91,7 +91,7 @@ static void check_tables(const tz_file *handle, uint32_t level, const tz_emit_if
     tz_error err;
     for (uint64_t i = 0; i < directory->tile_count; i++) {
         tz_tile_span span;
-        assert_int_equal(tz_tile_spans(&span, handle, level, false, i, 1, &err), TZ_OK);
+        assert_int_equal(tz_file_get_tile_spans(&span, handle, level, false, i, 1, &err), TZ_OK);
         assert_true(span.offset == directory->tile_offsets[i]);
         assert_true(span.size == directory->tile_sizes[i]);
     }

@@ -45,21 +45,21 @@ static tz_nodata parse(const char *text, tz_dtype dtype, const char *warning)
 static void check_int(const char *text, tz_dtype dtype, int64_t value)
 {
     tz_nodata nodata = parse(text, dtype, NULL);
-    assert_int_equal(nodata.kind, TZ_NODATA_INT);
+    assert_int_equal(nodata.kind, TZ_NODATA_KIND_INT);
     assert_true(nodata.value.i == value);
 }
 
 static void check_uint(const char *text, tz_dtype dtype, uint64_t value)
 {
     tz_nodata nodata = parse(text, dtype, NULL);
-    assert_int_equal(nodata.kind, TZ_NODATA_UINT);
+    assert_int_equal(nodata.kind, TZ_NODATA_KIND_UINT);
     assert_true(nodata.value.u == value);
 }
 
 static void check_float(const char *text, tz_dtype dtype, double value, const char *warning)
 {
     tz_nodata nodata = parse(text, dtype, warning);
-    assert_int_equal(nodata.kind, TZ_NODATA_FLOAT);
+    assert_int_equal(nodata.kind, TZ_NODATA_KIND_FLOAT);
     if (isnan(value) ? !isnan(nodata.value.f) : nodata.value.f != value)
         fail_msg("'%s' is %.17g instead of %.17g", text, nodata.value.f, value);
 }
@@ -70,8 +70,8 @@ static void empty_is_none(void **state)
 {
     (void)state;
     for (int dtype = 0; dtype <= TZ_DTYPE_COMPLEX_FLOAT64; dtype++) {
-        assert_int_equal(parse("", (tz_dtype)dtype, NULL).kind, TZ_NODATA_NONE);
-        assert_int_equal(parse(" \t\n", (tz_dtype)dtype, NULL).kind, TZ_NODATA_NONE);
+        assert_int_equal(parse("", (tz_dtype)dtype, NULL).kind, TZ_NODATA_KIND_NONE);
+        assert_int_equal(parse(" \t\n", (tz_dtype)dtype, NULL).kind, TZ_NODATA_KIND_NONE);
     }
 }
 
@@ -204,8 +204,10 @@ static void text_that_is_no_number(void **state)
     (void)state;
     static const char *const texts[] = {"abc", "-", "+", ".", "e5", "m 5", "none", "#", "--5"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        assert_int_equal(parse(texts[i], TZ_DTYPE_UINT8, "is not a number").kind, TZ_NODATA_NONE);
-        assert_int_equal(parse(texts[i], TZ_DTYPE_FLOAT32, "is not a number").kind, TZ_NODATA_NONE);
+        assert_int_equal(parse(texts[i], TZ_DTYPE_UINT8, "is not a number").kind,
+                         TZ_NODATA_KIND_NONE);
+        assert_int_equal(parse(texts[i], TZ_DTYPE_FLOAT32, "is not a number").kind,
+                         TZ_NODATA_KIND_NONE);
     }
 }
 
@@ -218,7 +220,7 @@ static void number_with_something_after_it(void **state)
     check_float("1e", TZ_DTYPE_FLOAT64, 1, "only at its start");
     check_float("0x10", TZ_DTYPE_FLOAT64, 0, "only at its start");
     tz_nodata nodata = parse("-9999m", TZ_DTYPE_INT16, "only at its start");
-    assert_int_equal(nodata.kind, TZ_NODATA_INT);
+    assert_int_equal(nodata.kind, TZ_NODATA_KIND_INT);
     assert_true(nodata.value.i == -9999);
 }
 
@@ -235,7 +237,7 @@ static void very_long_text(void **state)
     text[SIZE - 1] = 'x';
     check_float(text, TZ_DTYPE_FLOAT64, 0, "only at its start");
     memset(text, 'x', SIZE);
-    assert_int_equal(parse(text, TZ_DTYPE_UINT8, "is not a number").kind, TZ_NODATA_NONE);
+    assert_int_equal(parse(text, TZ_DTYPE_UINT8, "is not a number").kind, TZ_NODATA_KIND_NONE);
     free(text);
 }
 

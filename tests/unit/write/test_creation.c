@@ -368,7 +368,7 @@ static void profiles_leave_out(void **state)
     spec.geo = &geo;
     spec.metadata = items, spec.metadata_count = 5;
     spec.tags = tags, spec.tag_count = 2;
-    spec.nodata = (tz_nodata){TZ_NODATA_INT, {.i = 3}};
+    spec.nodata = (tz_nodata){TZ_NODATA_KIND_INT, {.i = 3}};
     applied a = APPLY("GTiff", spec, "TFW", "YES");
     assert_int_equal(a.spec.metadata_count, 4);
     assert_string_equal(tz_creation_get_world_file(a.creation), ".tfw");
@@ -379,7 +379,7 @@ static void profiles_leave_out(void **state)
     tz_creation_free(a.creation);
     a = APPLY("GTiff", spec, "PROFILE", "GeoTIFF", "WORLDFILE", "YES");
     assert_int_equal(a.spec.metadata_count, 0);
-    assert_int_equal(a.spec.nodata.kind, TZ_NODATA_NONE);
+    assert_int_equal(a.spec.nodata.kind, TZ_NODATA_KIND_NONE);
     assert_true(a.spec.geo && !a.spec.geo->rpc && a.spec.geo->epsg == 32632);
     assert_int_equal(a.spec.tag_count, 2);
     assert_string_equal(tz_creation_get_world_file(a.creation), ".wld");

@@ -332,7 +332,7 @@ static void test_nodata_masks_and_odd_sizes(void **state)
         for (unsigned i = 0; i < 4; i++) {
             raster r = raster_make(TZ_DTYPE_FLOAT32, 2, sizes[s][0], sizes[s][1], i & 1);
             tz_write_options options = small_tiles();
-            r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999}};
+            r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_FLOAT, {.f = -9999}};
             add_gaps(&r, -9999);
             options.overview_resampling = methods[i >> 1];
             options.sparse = i & 1;

@@ -43,7 +43,7 @@ static tz_cog_plan_params rich_value(void)
     spec.extra_samples = extra, spec.extra_sample_count = 2;
     spec.color_map = map, spec.color_map_size = 2;
     spec.mask = true;
-    spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999.25}};
+    spec.nodata = (tz_nodata){TZ_NODATA_KIND_FLOAT, {.f = -9999.25}};
     spec.nodata_text = "-9999.25";
     geo = (tz_geo){.struct_size = sizeof(tz_geo),
                    .has_transform = true,

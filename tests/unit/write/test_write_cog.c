@@ -152,13 +152,14 @@ static void smaller_levels_come_first(void **state)
     written w = write_cog(TZ_DTYPE_UINT16, 1, 150, 170, true, &options);
     uint32_t problems = 0;
     uint64_t before = 0;
-    assert_int_equal(tz_cog_problems(&problems, w.file, NULL), TZ_OK);
+    assert_int_equal(tz_file_get_cog_problems(&problems, w.file, NULL), TZ_OK);
     assert_int_equal(problems & ~TZ_COG_PROBLEM_NOT_GEOREFERENCED, 0);
     for (uint32_t level = w.info->level_count; level-- > 0;) {
         const uint64_t count = tz_file_get_level(w.file, level)->tile_count;
         tz_tile_span spans[30], masks[30];
-        assert_int_equal(tz_tile_spans(spans, w.file, level, false, 0, count, NULL), TZ_OK);
-        assert_int_equal(tz_tile_spans(masks, w.file, level, true, 0, count, NULL), TZ_OK);
+        assert_int_equal(tz_file_get_tile_spans(spans, w.file, level, false, 0, count, NULL),
+                         TZ_OK);
+        assert_int_equal(tz_file_get_tile_spans(masks, w.file, level, true, 0, count, NULL), TZ_OK);
         if (level == 0)
             assert_int_equal((spans[0].offset - 4) % PAGE, 0);
         for (uint64_t i = 0; i < count; i++) {
@@ -187,7 +188,7 @@ static bool has_text(const written *w, const char *text)
 static uint64_t offset_of(const tz_file *file, uint64_t tile)
 {
     tz_tile_span span;
-    assert_int_equal(tz_tile_spans(&span, file, 0, false, tile, 1, NULL), TZ_OK);
+    assert_int_equal(tz_file_get_tile_spans(&span, file, 0, false, tile, 1, NULL), TZ_OK);
     return span.offset;
 }
 
@@ -282,13 +283,13 @@ static void only_the_image_says_where_it_is(void **state)
     r.spec.geo = &geo;
     r.spec.metadata = &item;
     r.spec.metadata_count = 1;
-    r.spec.nodata = (tz_nodata){TZ_NODATA_INT, {.i = 9}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_INT, {.i = 9}};
     const tz_write_options options = cog();
     tz_memory memory = raster_write(&r, &options, NULL, NULL);
     tz_file *file = open_file(&memory);
     const tz_info *info = tz_file_get_info(file);
     uint32_t problems = 1;
-    assert_int_equal(tz_cog_problems(&problems, file, NULL), TZ_OK);
+    assert_int_equal(tz_file_get_cog_problems(&problems, file, NULL), TZ_OK);
     assert_int_equal(problems, 0);
     assert_int_equal(info->geo->epsg, 32633);
     assert_int_equal(info->nodata.value.i, 9);
@@ -440,7 +441,7 @@ static void codecs_that_lose_nodata_or_readers_are_reported(void **state)
         {TZ_COMPRESSION_JPEG2000, TZ_COMPRESSION_DEFAULT, "openjpeg", COMPRESSION},
     };
     raster r = raster_make(TZ_DTYPE_UINT8, 1, 150, 100, false);
-    r.spec.nodata = (tz_nodata){TZ_NODATA_UINT, {.u = 7}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_UINT, {.u = 7}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tz_write_options options = cog();
         SCOPED_WRITE_REPORT report = NULL;

@@ -31,7 +31,7 @@ static raster make_raster(tz_dtype dtype, uint32_t bands, uint32_t width, uint32
 {
     raster r = raster_make(dtype, bands, width, height, by == BY_MASK);
     if (by == BY_NODATA)
-        r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = 12}};
+        r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_FLOAT, {.f = 12}};
     return r;
 }
 
@@ -87,7 +87,7 @@ static void and_files_with_empty_tiles(void **state)
     for (uint32_t i = 0; i < 147 * 205; i++)
         if (i / 147 >= 40)
             pixels[i] = 7;
-    r.spec.nodata = (tz_nodata){TZ_NODATA_UINT, {.u = 7}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_UINT, {.u = 7}};
     tz_write_options options = cog_options(TZ_RESAMPLING_AVERAGE, TZ_INTERLEAVE_PIXEL);
     options.sparse = true;
     raster_check_some_variants(&r, options, NAN);

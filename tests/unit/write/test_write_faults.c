@@ -54,7 +54,7 @@ static raster rich_raster(void)
     raster r = raster_make(TZ_DTYPE_FLOAT32, 2, 70, 90, true);
     r.spec.metadata = items;
     r.spec.metadata_count = 2;
-    r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_FLOAT, {.f = -9999}};
     return r;
 }
 
@@ -280,7 +280,7 @@ static void lie_everywhere(const raster *r, const layout *what)
     for (uint32_t level = 0; level < info->level_count; level++)
         for (uint64_t tile = 0; tile < tz_file_get_level(file, level)->tile_count; tile++) {
             tz_tile_span where;
-            assert_int_equal(tz_tile_locate(&where, file, level, false, tile, &err), TZ_OK);
+            assert_int_equal(tz_file_locate_tile(&where, file, level, false, tile, &err), TZ_OK);
             lie_at(r, what, where.offset);
             lie_at(r, what, where.offset + 9);
         }

@@ -69,9 +69,9 @@ static raster pick_raster(void)
     if (whole && pick(4) == 0)
         r.spec.bits_per_sample = (uint16_t)(dtype == TZ_DTYPE_UINT8 ? 7 : 9 + pick(7));
     if (dtype == TZ_DTYPE_FLOAT32 && maybe())
-        r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -10}};
+        r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_FLOAT, {.f = -10}};
     if (dtype == TZ_DTYPE_UINT8 && maybe())
-        r.spec.nodata = (tz_nodata){TZ_NODATA_UINT, {.u = 0}};
+        r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_UINT, {.u = 0}};
     if (pick(5) == 0) /* something to leave out */
         memset(r.pixels.data, 0, (size_t)r.pixels.band_stride * r.spec.bands);
     return r;

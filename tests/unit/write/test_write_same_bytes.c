@@ -66,7 +66,7 @@ static void nor_with_holes_and_nodata(void **state)
     (void)state;
     raster r = raster_make(TZ_DTYPE_FLOAT32, 2, 147, 205, false);
     punch_holes(&r);
-    r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = -9999}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_FLOAT, {.f = -9999}};
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
     raster_check_variants(&r, options, NAN);
     options.nan_to_nodata = true;
@@ -90,7 +90,7 @@ static void nan_stays_where_it_should(void **state)
     raster_check(&r, &plain, NAN);
     tz_memory_free(&plain);
 
-    r.spec.nodata = (tz_nodata){TZ_NODATA_FLOAT, {.f = NAN}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_FLOAT, {.f = NAN}};
     plain = raster_write(&r, &options, NULL, NULL);
     raster_check(&r, &plain, NAN);
     tz_memory_free(&plain);
@@ -201,7 +201,7 @@ static void tiles_are_aligned_when_asked(void **state)
     tz_file *file = NULL;
     tz_tile_span spans[16];
     assert_int_equal(tz_open_memory(&file, memory.data, memory.size, NULL, NULL), TZ_OK);
-    assert_int_equal(tz_tile_spans(spans, file, 0, false, 0, 16, NULL), TZ_OK);
+    assert_int_equal(tz_file_get_tile_spans(spans, file, 0, false, 0, 16, NULL), TZ_OK);
     for (size_t i = 0; i < 16; i++)
         assert_int_equal(spans[i].offset % 4096, 0);
     tz_close(file);
@@ -217,7 +217,7 @@ static void empty_tiles_are_left_out_when_asked(void **state)
     for (uint32_t i = 0; i < 128 * 96; i++)
         if (i / 128 >= 32)
             pixels[i] = 7;
-    r.spec.nodata = (tz_nodata){TZ_NODATA_UINT, {.u = 7}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_UINT, {.u = 7}};
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
     SCOPED_WRITE_REPORT report = NULL;
     tz_memory dense = raster_write(&r, &options, NULL, &report);
@@ -267,7 +267,7 @@ static void statistics_are_those_of_the_pixels(void **state)
     tz_write_options options = raster_small_tiles(TZ_COMPRESSION_LZW);
     options.statistics = true;
     options.threads = 3;
-    r.spec.nodata = (tz_nodata){TZ_NODATA_INT, {.i = 4}};
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_INT, {.i = 4}};
     tz_memory memory = raster_write(&r, &options, NULL, &report);
     assert_null(tz_write_report_get_statistics(report, 2));
     for (uint32_t band = 0; band < 2; band++) {
