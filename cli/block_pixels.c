@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-#include "file_rows.h"
+#include "band_list.h"
+#include "convert_rows.h"
 #include "problem.h"
 #include "sidecars.h"
 
@@ -146,6 +147,15 @@ static tz_result wrong_image(const char *path, const char *what, tz_error *err)
                         "'%.300s' is not the image of the plan: it has another %s", path, what);
 }
 
+/* Returns the last band if it is alpha; UINT32_MAX: it is not. */
+static uint32_t last_alpha(const tz_info *info)
+{
+    const uint32_t count = info->extra_sample_count;
+    const bool is_alpha = count > 0 && info->bands > 1 &&
+                          info->extra_samples[count - 1] != TZ_EXTRA_SAMPLE_UNSPECIFIED;
+    return is_alpha ? info->bands - 1 : UINT32_MAX;
+}
+
 /* Describes the image as when the plan was made: bytes may be read as signed, floats as half
  * floats, and an alpha band or nodata as the mask. */
 static tz_result describe_image(conversion *c, const tz_cog_plan *whole, const char *path,
@@ -166,7 +176,7 @@ static tz_result describe_image(conversion *c, const tz_cog_plan *whole, const c
         return wrong_image(path, "type of pixels", err);
     if (plan->mask && !has_mask && plan->nodata.kind == TZ_NODATA_KIND_NONE &&
         nodata_mask_make(&c->by_nodata, &info->nodata, plan->dtype))
-        c->by_nodata.alpha = conversion_alpha(c);
+        c->by_nodata.alpha = last_alpha(info);
     if (plan->mask && !by_alpha && !c->by_nodata.used && !has_mask)
         return wrong_image(path, "mask: none", err);
     c->spec.width = info->width;
@@ -174,9 +184,15 @@ static tz_result describe_image(conversion *c, const tz_cog_plan *whole, const c
     c->spec.bands = plan->bands;
     c->spec.dtype = plan->dtype;
     c->spec.mask = plan->mask;
-    c->source_bands = info->bands;
-    c->read_as = halved ? plan->dtype : info->dtype;
-    return TZ_OK;
+    c->from.window = (tz_window){.width = info->width, .height = info->height};
+    c->from.dtype = halved ? plan->dtype : info->dtype;
+    c->from.all_bands = !by_alpha;
+    c->mask_of = by_alpha ? MASK_OF_BAND : has_mask ? MASK_OF_FILE : MASK_OF_NOTHING;
+    c->mask_band = plan->bands;
+    const tz_result result =
+        band_list_read(NULL, c->file, &c->from.bands, &c->from.band_count, err);
+    c->from.band_count = plan->bands;
+    return result;
 }
 
 tz_result block_read_image(const block_pixels *into, const tz_cog_plan *plan, uint32_t level,
@@ -185,7 +201,7 @@ tz_result block_read_image(const block_pixels *into, const tz_cog_plan *plan, ui
 {
     const tz_cog_plan_info *info = tz_cog_plan_get_info(plan);
     conversion c = {.spec = TZ_IMAGE_SPEC_INIT, .options = TZ_WRITE_OPTIONS_INIT};
-    file_rows rows;
+    convert_rows rows = {0};
     tz_result result = tz_open(&c.file, path, open, err);
     if (result != TZ_OK)
         return result;
@@ -193,12 +209,13 @@ tz_result block_read_image(const block_pixels *into, const tz_cog_plan *plan, ui
     sidecars_note(path, c.file, open->sidecars);
     c.options.threads = threads;
     result = describe_image(&c, plan, path, err);
-    file_rows_start(&rows, &c, memory / 4);
-    const descent d = {.plan = plan,
-                       .image = file_rows_source(&rows),
-                       .side = side_for(info, level, memory - memory / 4)};
-    if (result == TZ_OK)
+    if (result == TZ_OK) {
+        convert_rows_start(&rows, &c, memory / 4);
+        const descent d = {.plan = plan,
+                           .image = convert_rows_source(&rows),
+                           .side = side_for(info, level, memory - memory / 4)};
         result = read_window(&d, level, window, into, err);
+    }
     tz_read_report_free(rows.report);
     conversion_close(&c);
     return result;

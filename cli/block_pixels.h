@@ -4,7 +4,7 @@
 #ifndef CLI_BLOCK_PIXELS_H
 #define CLI_BLOCK_PIXELS_H
 
-#include "conversion.h"
+#include "convert_plan.h"
 
 typedef struct block_pixels {
     tz_buffer pixels;

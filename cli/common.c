@@ -3,6 +3,8 @@
  * command's own, others are applied here. */
 #include "common.h"
 
+#include <string.h>
+
 #include "limits.h"
 #include "parse.h"
 #include "sidecars.h"
@@ -17,15 +19,20 @@ static void note_log(void *user, tz_log_level level, const char *text)
         term_note(text);
 }
 
-static bool set_page(tz_open_options *open, const char *text)
+static bool set_page(common_settings *settings, const char *text)
 {
     uint64_t value;
     const char *at = text;
+    settings->all_pages = settings->takes_all_pages && strcmp(text, "all") == 0;
+    if (settings->all_pages)
+        return true;
     if (!parse_uint(&at, UINT32_MAX - 1, &value) || *at != '\0') {
-        term_usage("--page needs a number from 0 on, not", text, "");
+        term_usage(settings->takes_all_pages ? "--page needs a number from 0 on, or all; not"
+                                             : "--page needs a number from 0 on, not",
+                   text, "");
         return false;
     }
-    open->page = (uint32_t)value;
+    settings->open.page = (uint32_t)value;
     return true;
 }
 
@@ -41,7 +48,7 @@ bool common_apply(common_settings *settings, int id, const char *value)
 {
     switch (id) {
     case COMMON_PAGE:
-        return set_page(&settings->open, value);
+        return set_page(settings, value);
     case COMMON_SIDECARS:
         settings->open.sidecars = SIDECARS_ALL;
         return true;

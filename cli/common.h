@@ -9,7 +9,9 @@
 
 typedef struct common_settings {
     tz_open_options open;
-    tz_limits limits; /* of open, by common_parse */
+    tz_limits limits;     /* of open, by common_parse */
+    bool takes_all_pages; /* the command has --page all */
+    bool all_pages;
     bool json;
     bool verbose;
 } common_settings;
@@ -17,8 +19,10 @@ typedef struct common_settings {
 /* For the end of a command's table: options of opening files, then those of every command. */
 enum { COMMON_PAGE = 2001, COMMON_SIDECARS, COMMON_STRICT, COMMON_LIMIT, COMMON_JSON };
 /* clang-format off */
-#define OPENING_OPTIONS                                                                            \
-    {"page", 0, COMMON_PAGE, "N", "take the N-th full-resolution image; 0 is the first"},          \
+#define PAGE_OPTION(more)                                                                          \
+    {"page", 0, COMMON_PAGE, "N", "take the N-th full-resolution image; 0 is the first" more}
+#define OPENING_OPTIONS PAGE_OPTION(""), OTHER_OPENING_OPTIONS
+#define OTHER_OPENING_OPTIONS                                                                      \
     {"sidecars", 0, COMMON_SIDECARS, NULL, "use FILE.ovr, .msk, .aux.xml and world files"},         \
     {"strict", 0, COMMON_STRICT, NULL, "every warning is an error"},                               \
     {"limit", 0, COMMON_LIMIT, "NAME=VALUE", "set a limit; K, M, G, T: each 1024 times the one\n"  \

@@ -6,21 +6,16 @@
 #include "common.h"
 #include "creation.h"
 #include "device_option.h"
+#include "edit.h"
 #include "value.h"
 
 /* Pixels without a TIFF: a .npy array, or standard input. */
 typedef struct raw_settings {
-    bool given; /* one of these was typed */
-    bool npy;   /* there is a header: shape, type and byte order are in it */
+    bool npy; /* there is a header: shape, type and byte order are in it */
     bool has_order;
     uint32_t height, width, bands;
     tz_dtype dtype;
     raw_order order;
-    tz_nodata nodata;
-    const char *nodata_text;
-    uint16_t epsg, epsg_vertical; /* 0: none */
-    bool has_transform;
-    double transform[6];
 } raw_settings;
 
 /* As typed. */
@@ -29,6 +24,7 @@ typedef struct convert_settings {
     tz_creation *creation;
     tz_error failed; /* result TZ_OK, or why the options could not be stored */
     raw_settings raw;
+    edit_settings edit;
     const char *input; /* "-": standard input */
     const char *output;
     const char *spool; /* NULL: the library's choice */
@@ -66,15 +62,13 @@ enum {
     CONVERT_LIBRARY_ENCODERS,
     CONVERT_NAN_TO_NODATA,
     CONVERT_KEEP_NODATA,
-    CONVERT_SHAPE, /* from here on: of standard input */
-    CONVERT_DTYPE,
-    CONVERT_ORDER,
-    CONVERT_NODATA,
-    CONVERT_EPSG,
-    CONVERT_TRANSFORM
+    CONVERT_SHAPE,
+    CONVERT_ORDER
 };
 /* clang-format off */
 #define CONVERT_OPTIONS                                                                            \
+    EDIT_PIXEL_OPTIONS,                                                                            \
+    EDIT_DESCRIPTION_OPTIONS,                                                                      \
     {"overwrite", 0, CONVERT_OVERWRITE, NULL, "replace OUT if it exists; it may be IN itself"},    \
     {"dry-run", 0, CONVERT_DRY_RUN, NULL, "only report what it would cost"},                         \
     {"verify", 0, CONVERT_VERIFY, "HOW", "what is read back before OUT appears: sample (the\n"     \
@@ -94,26 +88,19 @@ enum {
      "other bytes than the CPU writes, the same pixels\n"                                         \
      "(of a lossy codec nearly)"},                                                                 \
     {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "of standard input: rows, columns, bands"},         \
-    {"dtype", 0, CONVERT_DTYPE, "TYPE", "of standard input: uint8, int16, float32, ..."},          \
     {"order", 0, CONVERT_ORDER, "HOW", "of standard input: pixel (the default) by pixel, row:\n"   \
                                        "each row band by band, or band after band; and where\n"    \
                                        "the bands of a .npy array are, if not as guessed"},        \
-    {"nodata", 0, CONVERT_NODATA, "VALUE", "of standard input or a .npy array"},                   \
-    {"epsg", 0, CONVERT_EPSG, "CODE", "the same: its CRS, such as 32633 or EPSG:32633;\n"          \
-                                      "25832+5783: a horizontal and a vertical one"},              \
-    {"transform", 0, CONVERT_TRANSFORM, "A,B,C,D,E,F",                                             \
-     "the same: where it is, in GDAL's order: x, width, 0,\n"                                      \
-     "y, 0, -height of the upper left pixel"},                                                     \
     {"json", 0, COMMON_JSON, NULL, "report what was done as JSON"},                                  \
-    OPENING_OPTIONS,                                                                               \
+    PAGE_OPTION(";\nall: each to a file of its own, OUT_0.tif and so on"),                         \
+    OTHER_OPENING_OPTIONS,                                                                         \
     COMMON_OPTIONS
 /* clang-format on */
 /* Applies one of them; false after a message. */
 bool convert_apply(void *settings, int id, const char *value);
 /* Returns true if the options go together; otherwise a message was printed. */
 bool convert_check(convert_settings *settings); /* may read the first bytes of standard input */
-/* Runs either command. Returns its exit code. */
-int convert_run(const cli_command *command, const char *driver, int argc, char **argv);
+void convert_settings_free(convert_settings *settings);
 bool convert_is_raw(const convert_settings *settings);
 
 #endif

@@ -161,7 +161,7 @@ void convert_report_print(const conversion *c, const convert_result *result)
         text_put_string(stdout, s->input, 0);
         term_end();
         fputs(" -> ", stdout);
-        text_put_string(stdout, s->output, 0);
+        text_put_string(stdout, c->output, 0);
         putchar('\n');
         print_output_image(c, result);
         print_conversion_cost(c, result);
@@ -207,6 +207,7 @@ static void write_conversion_cost(json *j, const conversion *c, const convert_re
     json_object(j, "done");
     json_uint_or_null(j, "tiles_sparse", w->tiles_sparse, done);
     json_uint_or_null(j, "tiles_verified", w->tiles_verified, done);
+    json_uint_or_null(j, "tiles_failed", result->damaged.count, done);
     json_uint_or_null(j, "bytes_tiles", w->bytes_tiles, done);
     json_uint_or_null(j, "bytes_read", result->reading != NULL ? result->reading->bytes_read : 0,
                       done);
@@ -244,7 +245,7 @@ void convert_report_write(const conversion *c, const convert_result *result)
     json_open(&j, stdout);
     json_object(&j, NULL);
     json_text(&j, "input", c->settings->input);
-    json_text(&j, "output", c->settings->output);
+    json_text(&j, "output", c->output);
     json_bool(&j, "dry_run", c->settings->dry_run);
     write_output_image(&j, c, result);
     write_conversion_cost(&j, c, result);
@@ -253,6 +254,7 @@ void convert_report_write(const conversion *c, const convert_result *result)
     device_report_write(&j, "read_device", &reader);
     device_report_write(&j, "write_device", &writer);
     write_statistics(&j, c, result);
+    damaged_write(&j, &result->damaged);
     json_array(&j, "warnings");
     if (c->info != NULL)
         problem_write_warnings(&j, c->file);
@@ -282,11 +284,14 @@ void convert_report_warn(const conversion *c, const convert_result *result)
     const tz_write_report *w = result->writing;
     if (c->info != NULL)
         problem_print_warnings(c->file);
+    if (c->clipped)
+        term_warning(WINDOW_BEYOND_IMAGE ", and is clipped to it", 1);
     warn_each(&c->note, c->note_count, 0);
     for (uint32_t i = 0; r != NULL && i < r->warning_count; i++)
         warn_each(tz_read_report_get_warning(r, i), 1, 0);
     if (r != NULL)
         warn_each(NULL, 0, r->warnings_dropped);
+    damaged_warn(&result->damaged);
     for (uint32_t i = 0; i < w->warning_count; i++)
         warn_each(tz_write_report_get_warning(w, i), 1, 0);
     warn_each(NULL, 0, w->warnings_dropped);

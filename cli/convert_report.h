@@ -4,7 +4,7 @@
 #ifndef CLI_CONVERT_REPORT_H
 #define CLI_CONVERT_REPORT_H
 
-#include "convert_work.h"
+#include "convert_write.h"
 
 void convert_report_print(const conversion *c, const convert_result *result);
 void convert_report_write(const conversion *c, const convert_result *result);

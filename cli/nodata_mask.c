@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Nodata as a mask. The value is converted to a sample of the type once, and pixels are then
- * compared as bytes. A pixel is masked if all of its bands are nodata. */
+ * Nodata as a mask. Of integers, the value is converted to a sample of the type once, and pixels
+ * are then compared as bytes; floats are compared as numbers, for NaN and -0. A pixel is masked if
+ * all of its bands are nodata. */
 #include "nodata_mask.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "sample.h"
 
 typedef struct integer_type {
     tz_dtype dtype;
@@ -53,11 +56,24 @@ static void store_sample(unsigned char *sample, size_t size, uint64_t bits)
            size);
 }
 
+static double real_nodata(const tz_nodata *nodata)
+{
+    return nodata->kind == TZ_NODATA_KIND_INT    ? (double)nodata->value.i
+           : nodata->kind == TZ_NODATA_KIND_UINT ? (double)nodata->value.u
+                                                 : nodata->value.f;
+}
+
 bool nodata_mask_make(nodata_mask *out, const tz_nodata *nodata, tz_dtype dtype)
 {
     bool negative = false;
     uint64_t bits = 0;
-    *out = (nodata_mask){.size = tz_dtype_size(dtype), .alpha = UINT32_MAX};
+    *out = (nodata_mask){.dtype = dtype, .size = tz_dtype_size(dtype), .alpha = UINT32_MAX};
+    if (dtype >= TZ_DTYPE_FLOAT16 && !sample_is_complex(dtype) &&
+        nodata->kind != TZ_NODATA_KIND_NONE) {
+        out->used = true;
+        out->real = real_nodata(nodata);
+        return true;
+    }
     for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
         const integer_type *type = &integers[i];
         if (type->dtype == dtype && bits_of(nodata, &negative, &bits))
@@ -70,6 +86,10 @@ bool nodata_mask_make(nodata_mask *out, const tz_nodata *nodata, tz_dtype dtype)
 
 static bool is_nodata_sample(const nodata_mask *m, const unsigned char *sample)
 {
+    if (m->dtype >= TZ_DTYPE_FLOAT16) {
+        const double value = sample_real(m->dtype, sample, 0);
+        return value == m->real || (isnan(m->real) && isnan(value));
+    }
     return m->size == 1 ? *sample == m->sample[0] : memcmp(sample, m->sample, m->size) == 0;
 }
 

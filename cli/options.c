@@ -98,18 +98,21 @@ static int parse_named(option_parser *parser, const cli_option *option, const ch
 /* Spellings of other programs ------------------------------------------------------------------ */
 
 /* A spelling of GDAL or rio-cogeo, for the commands of a list (NULL: for any) that have its option,
- * if it names one. '*' in an answer stands for the value that was typed. */
+ * if it names one. Numbers in join stand for the arguments after it, which become one value. '*' in
+ * an answer stands for the value that was typed. */
 typedef struct foreign_spelling {
     const char *word;
     const char *commands;
     const char *option; /* means this one */
+    const char *join;   /* of several arguments; NULL: its value is one */
     const char *write;  /* "write 'WRITE'" */
     const char *cannot; /* "COMMAND cannot ... yet" */
     const char *answer; /* anything else */
 } foreign_spelling;
 
 static const char readers[] = "read plan view";
-static const char writers[] = "convert cog plan-cog";
+static const char writers[] = "convert cog";
+static const char planner[] = "plan-cog";
 
 /* clang-format off */
 static const foreign_spelling foreign[] = {
@@ -121,31 +124,40 @@ static const foreign_spelling foreign[] = {
     {"-of", NULL, .option = "format"},
     {"-of", "convert", .answer = "convert always writes GeoTIFF; 'terrazzo cog' writes a COG"},
     {"-of", "cog", .answer = "cog always writes a COG; 'terrazzo convert' writes other GeoTIFF"},
-    {"-ot", readers, .write = "--dtype TYPE"},
-    {"-ot", writers, .cannot = "change the type"},
-    {"-b", readers, .write = "--bands LIST"},
-    {"-b", writers, .cannot = "pick bands"},
-    {"-srcwin", readers, .write = "--window X,Y,W,H"},
-    {"-srcwin", writers, .cannot = "cut"},
-    {"-projwin", readers, .write = "--bbox XMIN,YMIN,XMAX,YMAX"},
-    {"-projwin", writers, .cannot = "cut"},
-    {"-projwin_srs", readers, .write = "--bbox-crs CRS"},
-    {"-te_srs", readers, .write = "--bbox-crs CRS"},
-    {"-te", readers, .write = "--bbox XMIN,YMIN,XMAX,YMAX"},
-    {"-te", writers, .cannot = "cut"},
-    {"-outsize", "read plan", .write = "--size WxH"},
-    {"-outsize", writers, .cannot = "resample"},
-    {"-tr", writers, .cannot = "resample"},
-    {"-r", "read plan", .write = "--resampling HOW"},
-    {"-r", "cog plan-cog", .write = "--co RESAMPLING=*"},
-    {"-r", writers, .cannot = "resample"},
-    {"-a_nodata", writers, .cannot = "change nodata"},
-    {"-a_srs", writers, .cannot = "change georeferencing"},
-    {"-a_ullr", writers, .cannot = "change georeferencing"},
-    {"-mo", writers, .cannot = "change metadata"},
-    {"-scale", writers, .cannot = "scale values"},
-    {"-t_srs", writers, .answer = "the image keeps its own grid; nothing is reprojected"},
-    {"--web-optimized", writers, .answer = "the image keeps its own grid; nothing is reprojected"},
+    {"-sds", writers, .write = "--page all"},
+    {"-ot", NULL, .option = "dtype"},
+    {"-b", NULL, .option = "bands"},
+    {"-srcwin", NULL, .option = "window", .join = "1,2,3,4"},
+    {"-projwin", NULL, .option = "bbox", .join = "1,4,3,2"},
+    {"-te", NULL, .option = "bbox", .join = "1,2,3,4"},
+    {"-projwin_srs", NULL, .option = "bbox-crs"},
+    {"-te_srs", NULL, .option = "bbox-crs"},
+    {"-outsize", NULL, .option = "size", .join = "1x2"},
+    {"-tr", NULL, .option = "res", .join = "1,2"},
+    {"-tr", readers, .write = "--size WxH"},
+    {"-r", NULL, .option = "resampling"},
+    {"-r", planner, .write = "--co RESAMPLING=*"},
+    {"-a_nodata", NULL, .option = "nodata"},
+    {"-a_srs", NULL, .option = "crs"},
+    {"-a_ullr", NULL, .option = "bounds", .join = "1,4,3,2"},
+    {"-a_gt", NULL, .option = "transform", .join = "1,2,3,4,5,6"},
+    {"-gcp", NULL, .write = "--gcp COLUMN,ROW,X,Y"},
+    {"-mo", NULL, .option = "tag"},
+    {"-mask", NULL, .option = "mask-from"},
+    {"-scale", writers, .write = "--scale SMIN,SMAX,DMIN,DMAX' or '--scale auto"},
+    {"-unscale", readers, .write = "--scaled"},
+    {"-unscale", writers, .cannot = "apply scales and offsets"},
+    {"-expand", writers, .cannot = "expand palettes"},
+    {"-colorinterp", writers, .cannot = "change colours"},
+    {"-b", planner, .cannot = "pick bands"},
+    {"-srcwin", planner, .cannot = "cut"},
+    {"-projwin", planner, .cannot = "cut"},
+    {"-te", planner, .cannot = "cut"},
+    {"-outsize", planner, .cannot = "resample"},
+    {"-tr", planner, .cannot = "resample"},
+    {"-scale", planner, .cannot = "scale values"},
+    {"-t_srs", "convert cog plan-cog", .answer = "the image keeps its own grid; nothing is reprojected"},
+    {"--web-optimized", "convert cog plan-cog", .answer = "the image keeps its own grid; nothing is reprojected"},
     {"--cog-profile", "cog plan-cog", .write = "--profile NAME"},
     {"--overview-level", "cog plan-cog", .write = "--co OVERVIEW_COUNT=*"},
     {"--tiled", "convert", .write = "--co TILED=YES"},
@@ -217,14 +229,46 @@ static int answer_write(const option_parser *parser, const char *word, const cha
     return OPTION_WRONG;
 }
 
+/* Makes one value of several arguments. */
+static int join_arguments(option_parser *parser, const cli_option *option, const char *word,
+                          const char *join)
+{
+    char **arguments = parser->argv + parser->next;
+    char *to = parser->joined;
+    char *end = to + sizeof parser->joined;
+    int count = 0;
+    for (const char *c = join; *c != '\0'; c++)
+        count = *c >= '0' && *c <= '9' && *c - '0' > count ? *c - '0' : count;
+    if (parser->argc - parser->next < count) {
+        char after[48];
+        snprintf(after, sizeof after, " needs %d values", count);
+        term_usage("option", word, after);
+        return OPTION_WRONG;
+    }
+    for (const char *c = join; *c != '\0' && to < end; c++) {
+        const bool is_number = *c >= '0' && *c <= '9';
+        to += snprintf(to, (size_t)(end - to), is_number ? "%s" : "%.1s",
+                       is_number ? arguments[*c - '1'] : c);
+    }
+    if (to >= end) {
+        term_usage("option", word, " has too long a value");
+        return OPTION_WRONG;
+    }
+    parser->next += count;
+    parser->value = parser->joined;
+    return option->id;
+}
+
 static int parse_foreign(option_parser *parser, const foreign_spelling *row, const char *word,
                          const char *equals)
 {
     const cli_command *command = parser->command;
     char after[200];
-    if (row->option != NULL)
-        return parse_named(parser, find_name(command->options, row->option, strlen(row->option)),
-                           word, equals);
+    if (row->option != NULL) {
+        const cli_option *option = find_name(command->options, row->option, strlen(row->option));
+        return row->join != NULL && equals == NULL ? join_arguments(parser, option, word, row->join)
+                                                   : parse_named(parser, option, word, equals);
+    }
     if (row->write != NULL)
         return answer_write(parser, word, equals, row->write);
     if (row->cannot != NULL)

@@ -56,6 +56,7 @@ typedef struct option_parser {
     const char *letters; /* the rest of a group of short options; NULL: none */
     const char *value;   /* of the option that was returned */
     bool operands_only;  /* after -- */
+    char joined[160];    /* the value, if it was several arguments */
 } option_parser;
 void option_start(option_parser *parser, const cli_command *command, int argc, char **argv);
 /* Returns an option's id, OPTION_END, or OPTION_WRONG after a message. */

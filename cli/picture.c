@@ -177,7 +177,7 @@ tz_result picture_choose_bands(request *r, tz_error *err)
     const char *asked = r->settings->bands;
     tz_result result = asked == NULL
                            ? choose_by_color(r, err)
-                           : band_list_read(asked, r->info->bands, &r->bands, &r->band_count, err);
+                           : band_list_read(asked, r->file, &r->bands, &r->band_count, err);
     if (result == TZ_OK)
         result = check_resampling(r, err);
     if (result != TZ_OK)

@@ -29,12 +29,8 @@ static const cli_option plan_options[] = {
     {"stats", 0, CONVERT_STATISTICS, NULL, "gather each band's statistics"},
     {"overwrite", 0, CONVERT_OVERWRITE, NULL, "replace PLAN if it exists"},
     {"shape", 0, CONVERT_SHAPE, "HxW[xBANDS]", "without a file, IN is '-': rows, columns, bands"},
-    {"dtype", 0, CONVERT_DTYPE, "TYPE", "its sample type: uint8, int16, float32, ..."},
-    {"nodata", 0, CONVERT_NODATA, "VALUE", "its nodata value, if it has one"},
-    {"epsg", 0, CONVERT_EPSG, "CODE", "its CRS, such as 32633, EPSG:32633 or 25832+5783"},
-    {"transform", 0, CONVERT_TRANSFORM, "A,B,C,D,E,F",
-     "its transform in GDAL's order: x, width, 0, y, 0,\n"
-     "-height of the upper left pixel"},
+    {"dtype", 0, EDIT_DTYPE, "TYPE", "its sample type: uint8, int16, float32, ..."},
+    EDIT_DESCRIPTION_OPTIONS,
     {"json", 0, COMMON_JSON, NULL, "report levels and blocks as JSON"},
     OPENING_OPTIONS,
     COMMON_OPTIONS
@@ -199,7 +195,7 @@ static tz_result make_plan(const planning *p, tz_error *err)
 {
     conversion c = {0};
     tz_cog_plan *plan = NULL;
-    tz_result result = conversion_open(&c, &p->convert, err);
+    tz_result result = conversion_open(&c, &p->convert, p->convert.output, -1, err);
     if (result == TZ_OK)
         result = warn_once(&c, err);
     if (result == TZ_OK)
@@ -244,6 +240,6 @@ static int run_plan_cog(int argc, char **argv)
                          &p.convert.failed);
     progress_catch_signals();
     result = make_plan(&p, &err);
-    tz_creation_free(p.convert.creation);
+    convert_settings_free(&p.convert);
     return block_end(result, p.convert.common.json, p.convert.input, &err);
 }

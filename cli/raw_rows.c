@@ -32,7 +32,7 @@ typedef struct raw_rows {
 
 static uint64_t all_bands_row(const conversion *c)
 {
-    return (uint64_t)c->spec.width * c->source_bands * tz_dtype_size(c->raw.dtype);
+    return (uint64_t)c->spec.width * c->raw.sides[AXIS_BAND] * tz_dtype_size(c->raw.dtype);
 }
 
 uint64_t raw_rows_part(const conversion *c)
@@ -51,7 +51,7 @@ static uint32_t rows_at_a_time(const conversion *c)
 
 static bool needs_mask(const conversion *c)
 {
-    return c->by_nodata.used && !conversion_masks_by_alpha(c);
+    return c->by_nodata.used && c->mask_of != MASK_OF_BAND;
 }
 
 static uint64_t mask_memory(const conversion *c)
@@ -112,7 +112,7 @@ static tz_result allocate_row_buffer(raw_rows *r, tz_error *err)
     r->row_size = raw_source_row_samples(&c->raw) * r->sample_size;
     r->rows = (tz_buffer){.struct_size = sizeof r->rows,
                           .dtype = c->spec.dtype,
-                          .bands = c->source_bands,
+                          .bands = c->raw.sides[AXIS_BAND],
                           .width = c->spec.width};
     r->rows.data = size <= SIZE_MAX ? malloc((size_t)size) : NULL;
     return r->rows.data != NULL ? allocate_mask(r, err) : problem_nomem(err, "rows");
@@ -128,7 +128,7 @@ static tz_result wrong_size(const conversion *c, bool too_few, uint64_t found, t
                  " of %s are %" PRIu64,
                  c->raw.name, too_few ? "" : "more than ", found,
                  c->settings->raw.npy ? " after its header" : "", c->spec.height, c->spec.width,
-                 c->source_bands, tz_dtype_name(c->raw.dtype), expected);
+                 c->raw.sides[AXIS_BAND], tz_dtype_name(c->raw.dtype), expected);
     err->expected = expected;
     return err->result;
 }
@@ -187,12 +187,12 @@ static tz_result open_spool(raw_rows *r, tz_error *err)
     const convert_settings *s = r->c->settings;
     if (s->spool != NULL)
         return tz_spool_sink_open(&r->spool, s->spool, err);
-    const char *slash = strrchr(s->output, '/');
-    char *folder = slash != NULL ? strdup(s->output) : strdup(".");
+    const char *slash = strrchr(r->c->output, '/');
+    char *folder = slash != NULL ? strdup(r->c->output) : strdup(".");
     if (folder == NULL)
         return problem_nomem(err, "a name");
     if (slash != NULL)
-        folder[slash - s->output + 1] = '\0';
+        folder[slash - r->c->output + 1] = '\0';
     tz_result result = tz_spool_sink_open(&r->spool, folder, err);
     free(folder);
     return result;
@@ -250,7 +250,7 @@ static tz_result read_row_range(raw_rows *r, uint32_t row, tz_error *err)
 /* The last band may be the mask; otherwise nodata marks pixels that are not valid. */
 static tz_result write_row_range(const raw_rows *r, tz_writer *writer, tz_error *err)
 {
-    bool by_alpha = conversion_masks_by_alpha(r->c);
+    bool by_alpha = r->c->mask_of == MASK_OF_BAND;
     tz_buffer rows = r->rows;
     tz_buffer mask = by_alpha ? r->rows : r->mask;
     if (!by_alpha && !needs_mask(r->c))

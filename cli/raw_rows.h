@@ -3,7 +3,7 @@
 #ifndef CLI_RAW_ROWS_H
 #define CLI_RAW_ROWS_H
 
-#include "conversion.h"
+#include "convert_plan.h"
 
 /* Returns the bytes of the row buffer: enough for large reads, and at least one row. */
 uint64_t raw_rows_memory(const conversion *c);

@@ -232,22 +232,6 @@ static void write_read_cost(json *j, const report *p)
     json_object_end(j);
 }
 
-static void write_damaged(json *j, const transfer_result *result)
-{
-    json_array(j, "damaged");
-    for (uint32_t i = 0; i < result->damaged_count; i++) {
-        const tz_tile_status *status = &result->damaged[i];
-        json_object_row(j, NULL);
-        json_uint(j, "level", status->level);
-        json_bool(j, "of_mask", status->mask);
-        json_uint(j, "tile", status->tile);
-        json_text(j, "result", tz_result_name(status->result));
-        json_text(j, "cause", tz_cause_name(status->cause));
-        json_object_end(j);
-    }
-    json_array_end(j);
-}
-
 void report_write(const report *p)
 {
     json j;
@@ -262,7 +246,7 @@ void report_write(const report *p)
     write_read_cost(&j, p);
     const device_summary summary = device_of(p);
     device_report_write(&j, "device", &summary);
-    write_damaged(&j, p->result);
+    damaged_write(&j, &p->result->damaged);
     json_array(&j, "warnings");
     problem_write_warnings(&j, p->r->file);
     for (uint32_t i = 0; i < p->result->report->warning_count; i++)
@@ -279,17 +263,7 @@ void report_warn(const transfer_result *result)
         const tz_error *warning = tz_read_report_get_warning(r, i);
         term_warning(warning->message, warning->count);
     }
-    for (uint32_t i = 0; i < result->damaged_count; i++) {
-        const tz_tile_status *status = &result->damaged[i];
-        char message[128];
-        snprintf(message, sizeof message,
-                 "%stile %" PRIu64 " of level %" PRIu32 " could not be read (%s, %s)",
-                 status->mask ? "mask " : "", status->tile, status->level,
-                 tz_result_name(status->result), tz_cause_name(status->cause));
-        term_warning(message, 1);
-    }
-    if (r->tiles_failed > result->damaged_count)
-        term_warning("further tiles could not be read", r->tiles_failed - result->damaged_count);
+    damaged_warn(&result->damaged);
 }
 
 void report_write_error(const char *input, const tz_error *err)

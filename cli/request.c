@@ -18,8 +18,6 @@
 #include "terminal.h"
 #include "text.h"
 
-#define BEYOND_IMAGE "--bbox reaches beyond the image"
-
 bool request_is_resampled(const request *r)
 {
     return r->settings->has_size;
@@ -75,41 +73,15 @@ static tz_result choose_level(request *r, tz_error *err)
     return result;
 }
 
-/* Gives an error about the bounding box the name of its option, and the way out. */
-static tz_result name_bbox_option(tz_error *err)
-{
-    static const char subject[] = "the bounding box";
-    tz_error made = *err;
-    const char *start = strstr(made.message, subject);
-    if (start == NULL)
-        return err->result;
-    snprintf(err->message, sizeof err->message, "--bbox%s%s", start + strlen(subject),
-             err->cause == TZ_CAUSE_GEO ? "; use --window" : "");
-    return err->result;
-}
-
-static tz_result window_of_bbox(request *r, tz_error *err)
+static tz_result use_bbox(request *r, tz_error *err)
 {
     const request_settings *s = r->settings;
-    tz_crs *crs = NULL;
-    tz_result result = TZ_OK;
     if (is_turned(r))
         return problem_make(err, TZ_ERR_UNSUPPORTED, TZ_CAUSE_GEO,
                             "--bbox and --oriented do not go together for orientation %u",
                             (unsigned)r->info->orientation);
-    if (s->bbox_crs != NULL)
-        result = tz_crs_create(&crs, s->bbox_crs, err);
-    if (result == TZ_OK) {
-        result = tz_window_from_bounds(&r->window, &r->clipped, r->file, r->level, s->bbox, crs,
-                                       r->how.boundless, err);
-        if (result != TZ_OK)
-            name_bbox_option(err);
-    }
-    tz_crs_close(crs);
-    if (result == TZ_OK && r->clipped && s->common.open.strict)
-        result =
-            problem_make(err, TZ_ERR_ARG, TZ_CAUSE_ARG, BEYOND_IMAGE ", and --strict forbids that");
-    return result;
+    return window_of_bbox(&r->window, &r->clipped, &s->where, r->file, r->level, r->how.boundless,
+                          s->common.open.strict, err);
 }
 
 static tz_result choose_window(request *r, tz_error *err)
@@ -117,20 +89,16 @@ static tz_result choose_window(request *r, tz_error *err)
     const tz_window whole = r->window;
     tz_window *w = &r->window;
     tz_result result = TZ_OK;
-    if (r->settings->has_window)
-        *w = r->settings->window;
-    if (r->settings->has_bbox)
-        result = window_of_bbox(r, err);
+    if (r->settings->where.has_window)
+        *w = r->settings->where.window;
+    if (r->settings->where.has_bbox)
+        result = use_bbox(r, err);
     if (result != TZ_OK)
         return result;
     result = resolve_window(r, w, err);
     if (result == TZ_ERR_ARG && !r->how.boundless)
-        return problem_make(
-            err, TZ_ERR_ARG, TZ_CAUSE_ARG,
-            "the window (columns %" PRId64 " to %" PRId64 ", rows %" PRId64 " to %" PRId64
-            ") reaches beyond the image of %" PRIu32 " x %" PRIu32 " pixels%s",
-            w->column, w->column + w->width - 1, w->row, w->row + w->height - 1, whole.width,
-            whole.height, r->settings->inside_only ? "" : "; --boundless allows it");
+        return window_refuse(w, whole.width, whole.height,
+                             r->settings->inside_only ? "" : "; --boundless allows it", err);
     return result;
 }
 
@@ -140,7 +108,7 @@ static tz_result choose_bands(request *r, tz_error *err)
 {
     if (request_is_picture(r->format))
         return picture_choose_bands(r, err);
-    return band_list_read(r->settings->bands, r->info->bands, &r->bands, &r->band_count, err);
+    return band_list_read(r->settings->bands, r->file, &r->bands, &r->band_count, err);
 }
 
 static tz_result too_large(tz_error *err)
@@ -258,7 +226,7 @@ void request_print_warnings(const request *r)
 {
     problem_print_warnings(r->file);
     if (r->clipped)
-        term_warning(BEYOND_IMAGE ", and is clipped to it", 1);
+        term_warning(WINDOW_BEYOND_IMAGE ", and is clipped to it", 1);
 }
 
 void request_close(request *r)

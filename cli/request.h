@@ -8,6 +8,7 @@
 #include "device_option.h"
 #include "memory.h"
 #include "value.h"
+#include "window.h"
 
 /* The format of the output. */
 typedef enum request_format {
@@ -28,12 +29,8 @@ bool request_is_tiff_name(const char *path);
 /* As typed. */
 typedef struct request_settings {
     common_settings common;
-    bool has_window;
-    tz_window window;
-    bool has_bbox;
-    double bbox[4];       /* x and y of the least, x and y of the greatest corner */
-    const char *bbox_crs; /* NULL: the file's */
-    const char *bands;    /* a valid list; NULL: all */
+    window_settings where;
+    const char *bands; /* a list; NULL: all */
     bool has_level;
     uint32_t level;
     bool has_size;
@@ -56,20 +53,15 @@ typedef struct request_settings {
      .memory = REQUEST_DEFAULT_MEMORY, .how = TZ_READ_OPTIONS_INIT}
 
 enum {
-    REQUEST_WINDOW = 101, REQUEST_BBOX, REQUEST_BANDS, REQUEST_LEVEL, REQUEST_SIZE,
+    REQUEST_BANDS = 101, REQUEST_LEVEL, REQUEST_SIZE,
     REQUEST_RESAMPLING, REQUEST_REDUCED, REQUEST_DTYPE, REQUEST_MASKED, REQUEST_SCALED,
     REQUEST_NAN, REQUEST_ORIENTED, REQUEST_BOUNDLESS, REQUEST_FILL, REQUEST_SALVAGE, REQUEST_FORMAT,
-    REQUEST_ORDER, REQUEST_THREADS, REQUEST_MEMORY, REQUEST_BBOX_CRS
+    REQUEST_ORDER, REQUEST_THREADS, REQUEST_MEMORY
 };
 #define REQUEST_WINDOW_OPTIONS                                                                      \
-    {"window", 0, REQUEST_WINDOW, "X,Y,W,H", "left column, top row, width and height in pixels"},  \
-    {"bbox", 0, REQUEST_BBOX, "XMIN,YMIN,XMAX,YMAX",                                               \
-     "in the file's CRS, outward to whole pixels; clipped\n"                                       \
-     "to the image"},                                                \
-    {"bbox-crs", 0, REQUEST_BBOX_CRS, "CRS",                                                       \
-     "CRS of --bbox: EPSG:4326, WKT, PROJJSON or a PROJ\n"                                         \
-     "string"},                                                                                    \
-    {"bands", 0, REQUEST_BANDS, "LIST", "such as 3,2,1 or 1-4; the first band is 1"}
+    WINDOW_OPTIONS,                                                                                \
+    {"bands", 0, REQUEST_BANDS, "LIST", "such as 3,2,1 or 1-4, the first being 1; or names,\n" \
+                                     "such as red,nir"}
 #define REQUEST_OPTIONS                                                                            \
     REQUEST_WINDOW_OPTIONS,                                                                         \
     {"level", 0, REQUEST_LEVEL, "N", "0 is full resolution, 1 its first overview; --window\n"      \

@@ -57,73 +57,13 @@ bool request_is_tiff_name(const char *path)
 
 /* Values --------------------------------------------------------------------------------------- */
 
-static bool set_window(request_settings *s, const char *text)
-{
-    const int64_t max = UINT32_MAX;
-    const char *at = text;
-    int64_t n[4];
-    for (int i = 0; i < 4; i++) {
-        if ((i > 0 && !parse_char(&at, ',')) || !parse_int(&at, max, &n[i]))
-            return value_wrong(
-                "--window needs column, row, width and height, such as 0,0,512,512; not", text);
-    }
-    if (*at != '\0' || n[2] <= 0 || n[3] <= 0)
-        return value_wrong("--window needs column, row, width and height, such as 0,0,512,512; not",
-                           text);
-    s->window = (tz_window){n[0], n[1], (uint32_t)n[2], (uint32_t)n[3]};
-    s->has_window = true;
-    return true;
-}
-
-static bool set_bbox(request_settings *s, const char *text)
-{
-    const char *at = text;
-    for (int i = 0; i < 4; i++) {
-        if ((i > 0 && !parse_char(&at, ',')) || !parse_real(&at, &s->bbox[i]) ||
-            !isfinite(s->bbox[i]))
-            return value_wrong("--bbox needs XMIN,YMIN,XMAX,YMAX, not", text);
-    }
-    if (*at != '\0')
-        return value_wrong("--bbox needs XMIN,YMIN,XMAX,YMAX, not", text);
-    if (!(s->bbox[0] < s->bbox[2] && s->bbox[1] < s->bbox[3]))
-        return value_wrong("--bbox: XMIN must be less than XMAX and YMIN less than YMAX in", text);
-    s->has_bbox = true;
-    return true;
-}
-
-static bool set_size(request_settings *s, const char *text)
-{
-    const char *at = text;
-    uint64_t width;
-    uint64_t height;
-    if (!parse_uint(&at, UINT32_MAX, &width) || !(parse_char(&at, 'x') || parse_char(&at, 'X')) ||
-        !parse_uint(&at, UINT32_MAX, &height) || *at != '\0' || (width == 0 && height == 0))
-        return value_wrong("--size needs width and height, such as 1024x768 or 1024x0; not", text);
-    s->width = (uint32_t)width;
-    s->height = (uint32_t)height;
-    s->has_size = true;
-    return true;
-}
-
 static bool set_bands(request_settings *s, const char *text)
 {
     if (!band_list_is_valid(text))
-        return value_wrong("--bands needs numbers from 1 on, such as 3,2,1 or 1-4; not", text);
+        return value_wrong("--bands needs numbers from 1 on, such as 3,2,1 or 1-4, or names; not",
+                           text);
     s->bands = text;
     return true;
-}
-
-static bool set_resampling(request_settings *s, const char *text)
-{
-    tz_resampling method = TZ_RESAMPLING_NONE;
-    if (tz_resampling_from_name(&method, text) && method != TZ_RESAMPLING_NONE) {
-        s->how.resampling = method;
-        return true;
-    }
-    return value_wrong(
-        "--resampling is nearest, average, bilinear, cubic, lanczos, gauss, rms, mode, "
-        "min, max or median, not",
-        text);
 }
 
 static bool set_fill(request_settings *s, const char *text)
@@ -147,13 +87,10 @@ bool request_apply(request_settings *s, int id, const char *value)
     if (id >= DEVICE_NAME)
         return device_apply(&s->device, id, value);
     switch (id) {
-    case REQUEST_WINDOW:
-        return set_window(s, value);
-    case REQUEST_BBOX:
-        return set_bbox(s, value);
-    case REQUEST_BBOX_CRS:
-        s->bbox_crs = value;
-        return true;
+    case WINDOW_PIXELS:
+    case WINDOW_BBOX:
+    case WINDOW_BBOX_CRS:
+        return window_apply(&s->where, id, value);
     case REQUEST_BANDS:
         return set_bands(s, value);
     case REQUEST_LEVEL:
@@ -161,9 +98,10 @@ bool request_apply(request_settings *s, int id, const char *value)
         return value_number(&s->level, TZ_LEVEL_AUTO - 1, "--level needs a number from 0 on, not",
                             value);
     case REQUEST_SIZE:
-        return set_size(s, value);
+        s->has_size = true;
+        return value_size(&s->width, &s->height, value);
     case REQUEST_RESAMPLING:
-        return set_resampling(s, value);
+        return value_resampling(&s->how.resampling, value);
     case REQUEST_REDUCED:
         s->how.reduced_tiles = true;
         return true;
@@ -205,11 +143,7 @@ bool request_check(const request_settings *s)
 {
     const char *problem = NULL;
     bool is_float = s->dtype == TZ_DTYPE_NONE || s->dtype >= TZ_DTYPE_FLOAT16;
-    if (s->has_window && s->has_bbox)
-        problem = "--window and --bbox do not go together";
-    else if (s->bbox_crs != NULL && !s->has_bbox)
-        problem = "--bbox-crs needs --bbox";
-    else if (s->how.has_fill && !s->how.boundless)
+    if (s->how.has_fill && !s->how.boundless)
         problem = "--fill needs --boundless";
     else if (s->how.resampling != TZ_RESAMPLING_NONE && !s->has_size)
         problem = "--resampling needs --size";
@@ -221,6 +155,8 @@ bool request_check(const request_settings *s)
         problem = "--order row is for raw pixels";
     else if (s->how.nodata_to_nan && !is_float)
         problem = "--nodata-to-nan needs a floating-point --dtype";
+    else
+        problem = window_check(&s->where);
     if (problem != NULL)
         term_usage(problem, NULL, "");
     return problem == NULL && device_check(&s->device);

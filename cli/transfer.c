@@ -169,26 +169,14 @@ static tz_result refuse_block(const transfer *t, const blocks *b, tz_error *err)
     return refuse_reading(t, reading, err);
 }
 
-/* Lists the tiles that failed; a plan has none. */
-static void note_damaged(transfer_result *to, const tz_read_report *part)
-{
-    const tz_tile_status *status;
-    for (uint64_t i = 0; to->item.tiles_failed > 0 && to->damaged_count < TRANSFER_DAMAGED; i++) {
-        status = tz_read_report_get_tile(part, 0, i);
-        if (status == NULL)
-            return;
-        if (status->result != TZ_OK)
-            to->damaged[to->damaged_count++] = *status;
-    }
-}
-
 /* Adds the report of a block. */
-static tz_result add_block_report(transfer_result *to, const tz_read_report *part, tz_error *err)
+static tz_result add_block_report(const transfer *t, const tz_read_report *part, tz_error *err)
 {
+    transfer_result *to = t->result;
     to->item = *tz_read_report_get_item(part, 0);
     to->block_count++;
-    note_damaged(to, part);
-    return tz_read_report_add(&to->report, part, err);
+    tz_result result = damaged_add(&to->damaged, t->r->file, part, err);
+    return result == TZ_OK ? tz_read_report_add(&to->report, part, err) : result;
 }
 
 /* Reads or plans one block, adds to the report, and gives the pixels to the sink. */
@@ -211,7 +199,7 @@ static tz_result transfer_block(transfer *t, const block *where, tz_error *err)
         (void)device_problem(err);
         return result;
     }
-    result = add_block_report(t->result, part, err);
+    result = add_block_report(t, part, err);
     tz_read_report_free(part);
     if (result != TZ_OK || t->dry)
         return result;
@@ -242,5 +230,6 @@ tz_result transfer_run(const request *r, const transfer_sink *sink, bool dry, tr
 void transfer_result_free(transfer_result *result)
 {
     tz_read_report_free(result->report);
+    damaged_free(&result->damaged);
     *result = (transfer_result){0};
 }

@@ -4,6 +4,7 @@
 #define CLI_TRANSFER_H
 
 #include "blocks.h"
+#include "damaged.h"
 #include "request.h"
 
 /* Gets each block. mask->data is NULL unless a mask was asked for. */
@@ -15,16 +16,12 @@ typedef struct transfer_sink {
     bool whole;    /* needs all pixels in one block */
 } transfer_sink;
 
-/* Unreadable tiles that are listed one by one, at most. */
-#define TRANSFER_DAMAGED 16
-
 typedef struct transfer_result {
     tz_read_report *report; /* of all blocks together */
     tz_item_report item;    /* of the last block: level, and whether it was resampled */
     uint64_t block_count;
     uint64_t buffer_bytes; /* memory of the largest block */
-    tz_tile_status damaged[TRANSFER_DAMAGED];
-    uint32_t damaged_count; /* of these; report->tiles_failed counts all */
+    damaged_tiles damaged;
 } transfer_result;
 
 /* dry: only plans; nothing is read and the sink gets nothing. The result is freed by the caller,

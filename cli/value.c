@@ -3,6 +3,7 @@
  * alike. */
 #include "value.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "options.h"
@@ -55,6 +56,40 @@ bool value_dtype(tz_dtype *out, const char *text)
         return true;
     usage_unknown("unknown type", text, "", tz_nearest_name(text, dtype_name, NULL));
     return false;
+}
+
+bool value_size(uint32_t *width, uint32_t *height, const char *text)
+{
+    const char *at = text;
+    uint64_t w;
+    uint64_t h;
+    if (!parse_uint(&at, UINT32_MAX, &w) || !(parse_char(&at, 'x') || parse_char(&at, 'X')) ||
+        !parse_uint(&at, UINT32_MAX, &h) || *at != '\0' || (w == 0 && h == 0))
+        return value_wrong("--size needs width and height, such as 1024x768 or 1024x0; not", text);
+    *width = (uint32_t)w;
+    *height = (uint32_t)h;
+    return true;
+}
+
+bool value_resampling(tz_resampling *out, const char *text)
+{
+    tz_resampling method = TZ_RESAMPLING_NONE;
+    if (!tz_resampling_from_name(&method, text) || method == TZ_RESAMPLING_NONE)
+        return value_wrong("--resampling is nearest, average, bilinear, cubic, lanczos, gauss, "
+                           "rms, mode, min, max or median, not",
+                           text);
+    *out = method;
+    return true;
+}
+
+bool value_reals(double *out, int count, const char *text)
+{
+    const char *at = text;
+    for (int i = 0; i < count; i++) {
+        if ((i > 0 && !parse_char(&at, ',')) || !parse_real(&at, &out[i]) || !isfinite(out[i]))
+            return false;
+    }
+    return *at == '\0';
 }
 
 bool value_threads(uint32_t *out, const char *text)

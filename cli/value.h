@@ -18,6 +18,11 @@ bool value_order(raw_order *out, const char *text);
 bool value_number(uint32_t *out, uint64_t max, const char *before, const char *text);
 bool value_verify(tz_verify *out, const char *text);
 bool value_dtype(tz_dtype *out, const char *text);
+/* Width and height as in 1024x768; 0 for one of them. */
+bool value_size(uint32_t *width, uint32_t *height, const char *text);
+bool value_resampling(tz_resampling *out, const char *text);
+/* Parses count finite numbers with commas between them; prints no message. */
+bool value_reals(double *out, int count, const char *text);
 bool value_threads(uint32_t *out, const char *text);
 bool value_memory(uint64_t *out, const char *text);
 

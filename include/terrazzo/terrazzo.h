@@ -1165,6 +1165,10 @@ TZ_API TZ_NODISCARD tz_result tz_image_spec_set_metadata(tz_image_spec *spec,
                                                          const tz_metadata_item *item,
                                                          tz_error *err);
 
+/* Drops statistics and tags about the values of samples, for pixels that change in another way than
+ * by the functions above. */
+TZ_API TZ_NODISCARD tz_result tz_image_spec_drop_statistics(tz_image_spec *spec, tz_error *err);
+
 typedef struct tz_crs tz_crs; /* see "Coordinate reference systems" */
 /* Sets the CRS, as tz_crs_to_geo makes it; NULL: none. Transform, control points and RPC stay. */
 TZ_API TZ_NODISCARD tz_result tz_image_spec_set_crs(tz_image_spec *spec, const tz_crs *crs,

@@ -372,6 +372,12 @@ static tz_result change_nodata(tz_spec_edit *edit, const char *text)
     return is_same_nodata(&before, &next->nodata) ? TZ_OK : drop_items(edit, tz_item_is_statistics);
 }
 
+tz_result tz_image_spec_drop_statistics(tz_image_spec *spec, tz_error *err)
+{
+    tz_spec_edit edit = tz_spec_edit_begin(spec, err);
+    return tz_spec_edit_end(&edit, drop_statistics(&edit));
+}
+
 tz_result tz_image_spec_set_nodata(tz_image_spec *spec, const char *text, tz_error *err)
 {
     tz_spec_edit edit = tz_spec_edit_begin(spec, err);

@@ -4,12 +4,12 @@
  * The memory is divided first: reading gets a fixed share of it, the writer the rest, and plans of
  * both are made. If they do not fit, shares change and plans are made again, up to three times;
  * only then is the conversion refused, with the least --memory that suffices. Then the writer asks
- * for rows (file_rows.c), or rows are given to it (raw_rows.c). */
-#include "convert_work.h"
+ * for rows (convert_rows.c), or rows are given to it (raw_rows.c). */
+#include "convert_write.h"
 
 #include <stdlib.h>
 
-#include "file_rows.h"
+#include "convert_rows.h"
 #include "output.h"
 #include "problem.h"
 #include "progress.h"
@@ -45,15 +45,15 @@ static tz_result plan_rows(const conversion *c, const tz_row_source *source, con
 }
 
 /* Rows stay on the device if it also makes the tiles, which the plan of the write decides. */
-static tz_result plan_writing(conversion *c, file_rows *rows, convert_result *out, tz_error *err)
+static tz_result plan_writing(conversion *c, convert_rows *rows, convert_result *out, tz_error *err)
 {
-    c->on_device = device_has_memory(c->device) && !c->by_nodata.used;
-    tz_row_source source = file_rows_source(rows);
+    c->on_device = device_has_memory(c->device) && !convert_rows_are_changed(c);
+    tz_row_source source = convert_rows_source(rows);
     tz_result result = plan_rows(c, &source, out, err);
     if (result != TZ_OK || !c->on_device || out->writing->device->id[0] != '\0')
         return result;
     c->on_device = false;
-    source = file_rows_source(rows);
+    source = convert_rows_source(rows);
     return plan_rows(c, &source, out, err);
 }
 
@@ -61,14 +61,14 @@ static tz_result plan_writing(conversion *c, file_rows *rows, convert_result *ou
 static tz_result plan_with(conversion *c, uint64_t work, uint64_t for_reading, convert_result *out,
                            tz_error *err)
 {
-    file_rows rows;
-    file_rows_start(&rows, c, for_reading);
+    convert_rows rows;
+    convert_rows_start(&rows, c, for_reading);
     share_memory(c, work, rows.how.max_host_bytes);
     tz_result result = plan_writing(c, &rows, out, err);
     if (result != TZ_OK)
         return result;
     uint64_t allowed = rows.how.max_host_bytes;
-    result = file_rows_plan(&rows, out->writing->rows_per_tile_row, err);
+    result = convert_rows_plan(&rows, out->writing->rows_per_tile_row, err);
     tz_read_report_free(out->reading);
     out->reading = rows.report;
     out->input_memory = rows.how.max_host_bytes;
@@ -117,6 +117,8 @@ tz_result convert_plan(conversion *c, convert_result *out, tz_error *err)
 void convert_result_free(convert_result *result)
 {
     tz_write_report_free(result->writing);
+    tz_read_report_free(result->reading);
+    damaged_free(&result->damaged);
     *result = (convert_result){0};
 }
 
@@ -127,14 +129,15 @@ void convert_result_free(convert_result *result)
 static tz_result write_rows_of_file(const conversion *c, tz_writer *writer, convert_result *out,
                                     tz_error *err)
 {
-    file_rows rows;
-    file_rows_start(&rows, c, out->input_memory);
+    convert_rows rows;
+    convert_rows_start(&rows, c, out->input_memory);
     if (c->bounded)
         rows.max_host_bytes = c->memory.work - out->writing->max_host_bytes;
-    const tz_row_source source = file_rows_source(&rows);
+    const tz_row_source source = convert_rows_source(&rows);
     tz_result result = tz_write_from(writer, &source, err);
     tz_read_report_free(out->reading);
     out->reading = rows.report;
+    out->damaged = rows.damaged;
     out->input_memory = rows.how.max_host_bytes;
     return result;
 }
@@ -143,7 +146,7 @@ static tz_result write_rows_of_file(const conversion *c, tz_writer *writer, conv
 static tz_result create_output(conversion *c, convert_result *out, tz_error *err)
 {
     tz_writer *writer = NULL;
-    tz_result result = tz_create(&writer, c->settings->output, &c->spec, &c->options, err);
+    tz_result result = tz_create(&writer, c->output, &c->spec, &c->options, err);
     if (result == TZ_OK)
         result = c->file != NULL ? write_rows_of_file(c, writer, out, err)
                                  : raw_rows_write(c, writer, err);
@@ -193,12 +196,14 @@ static tz_result write_with_world_file(conversion *c, const char *path, convert_
 tz_result convert_carry_out(conversion *c, convert_result *out, tz_error *err)
 {
     const char *ending = tz_creation_get_world_file(c->settings->creation);
-    tz_result result = convert_plan(c, out, err);
+    tz_result result = conversion_find_scales(c, err);
+    if (result == TZ_OK)
+        result = convert_plan(c, out, err);
     if (result != TZ_OK)
         return result;
     if (ending == NULL)
         return write_with_progress(c, out, err);
-    char *path = output_beside(c->settings->output, ending);
+    char *path = output_beside(c->output, ending);
     if (path == NULL)
         return problem_nomem(err, "a name");
     result = write_with_world_file(c, path, out, err);

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rows of a TIFF, read when the writer asks for them: a part of the window of the conversion, or of
+ * the result of its resampling.
+ *
+ * The writer wants pixels and perhaps a mask. The samples that the mask is made of, the file's own
+ * mask or a band, are part of the same batch of reads; nodata is found in the pixels afterwards. An
+ * alpha band that is added is made in the same way, in the last band of the pixels. A tile that
+ * needs more memory than planned raises the budget to what it needs, unless --memory forbids it. */
+#include "convert_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "progress.h"
+
+static double nodata_number(const tz_nodata *nodata)
+{
+    return nodata->kind == TZ_NODATA_KIND_INT    ? (double)nodata->value.i
+           : nodata->kind == TZ_NODATA_KIND_UINT ? (double)nodata->value.u
+                                                 : nodata->value.f;
+}
+
+void convert_rows_start(convert_rows *f, const conversion *c, uint64_t memory)
+{
+    *f = (convert_rows){.c = c, .how = TZ_READ_OPTIONS_INIT};
+    f->how.threads = c->options.threads;
+    f->how.max_host_bytes = memory > 0 ? memory : 1;
+    f->how.progress = progress_watch();
+    f->how.resampling = c->from.resampling;
+    f->how.salvage = c->from.salvage;
+    f->how.has_fill = c->from.fill.kind != TZ_NODATA_KIND_NONE;
+    if (f->how.has_fill)
+        f->how.fill = nodata_number(&c->from.fill);
+    if (c->device == NULL) /* encode-block has no settings of devices */
+        return;
+    f->how.device = c->device;
+    f->how.strict_device = c->settings->device.strict;
+    f->how.allow_vendor_codecs = c->settings->device.lossy;
+    f->how.allow_inexact = c->settings->device.lossy;
+    f->how.max_device_bytes = conversion_device_bytes_to_read(c);
+}
+
+/* Items ---------------------------------------------------------------------------------------- */
+
+/* The items of a window, and their buffers; they must not move. */
+typedef struct row_items {
+    tz_item items[2];
+    size_t count;
+    tz_buffer pixels;
+    tz_buffer valid; /* samples that say which pixels are valid: of the mask, or of alpha */
+} row_items;
+
+/* Returns the last band of pixels as bytes: of uint16 the first byte of each sample, for now. */
+static tz_buffer alpha_bytes(const tz_buffer *pixels)
+{
+    tz_buffer alpha = *pixels;
+    alpha.bands = 1;
+    alpha.dtype = TZ_DTYPE_UINT8;
+    alpha.data = (uint8_t *)pixels->data + (int64_t)(pixels->bands - 1) * pixels->band_stride;
+    return alpha;
+}
+
+/* Makes the item that both start from: the part of the source under a window of the image. */
+static tz_item item_of_window(const conversion *c, const tz_window *window)
+{
+    tz_item item = TZ_ITEM_INIT;
+    item.file = c->file;
+    item.window = *window;
+    item.window.column += c->from.window.column;
+    item.window.row += c->from.window.row;
+    if (c->from.resampling != TZ_RESAMPLING_NONE) {
+        item.level = TZ_LEVEL_AUTO;
+        item.window = c->from.window;
+        item.grid_width = c->spec.width;
+        item.grid_height = c->spec.height;
+        item.grid_column = (uint32_t)window->column;
+        item.grid_row = (uint32_t)window->row;
+    }
+    return item;
+}
+
+/* Makes the items of a window: the pixels, and the samples that the mask is made of. */
+static void make_row_items(row_items *out, const convert_rows *f, const tz_window *window,
+                           const tz_buffer *pixels, const tz_buffer *mask)
+{
+    const conversion *c = f->c;
+    const source_pixels *from = &c->from;
+    tz_item *items = out->items;
+    out->count = 1;
+    out->pixels = *pixels;
+    out->pixels.dtype = from->dtype;
+    out->valid = c->adds_alpha ? alpha_bytes(pixels) : *mask;
+    out->pixels.bands -= c->adds_alpha;
+    items[0] = items[1] = item_of_window(c, window);
+    items[0].into = &out->pixels;
+    if (!from->all_bands) {
+        items[0].bands = from->bands;
+        items[0].band_count = from->band_count;
+    }
+    /*NODATA_AS*/
+    if (from->scales != NULL) {
+        items[0].scales = from->scales;
+        items[0].offsets = from->scales + from->band_count;
+    }
+    if (c->mask_of == MASK_OF_NOTHING || !(c->spec.mask || c->adds_alpha))
+        return;
+    out->count = 2;
+    items[1].into = &out->valid;
+    if (c->mask_of == MASK_OF_FILE) {
+        items[1].mask = true;
+        items[1].level = 0;
+    } else {
+        items[1].bands = &c->mask_band;
+        items[1].band_count = 1;
+    }
+}
+
+/* Valid pixels --------------------------------------------------------------------------------- */
+
+bool convert_rows_are_changed(const conversion *c)
+{
+    const bool has_mask = c->spec.mask || c->adds_alpha;
+    return c->by_nodata.used || c->adds_alpha || (has_mask && c->mask_of == MASK_OF_NOTHING) ||
+           (has_mask && c->from.salvage);
+}
+
+static void fill_bytes(const tz_buffer *b, uint8_t value)
+{
+    for (uint32_t y = 0; y < b->height; y++) {
+        uint8_t *at = (uint8_t *)b->data + y * b->row_stride;
+        for (uint32_t x = 0; x < b->width; x++, at += b->column_stride)
+            *at = value;
+    }
+}
+
+/* Makes alpha of bytes: 0, or the greatest value of the type. */
+static void spread_alpha(const tz_buffer *alpha, size_t size)
+{
+    for (uint32_t y = 0; y < alpha->height; y++) {
+        uint8_t *at = (uint8_t *)alpha->data + y * alpha->row_stride;
+        for (uint32_t x = 0; x < alpha->width; x++, at += alpha->column_stride)
+            memset(at, *at != 0 ? 0xFF : 0, size);
+    }
+}
+
+/* Columns, or rows, of a part of the image: first <= i < end. */
+typedef struct pixel_range {
+    uint32_t first;
+    uint32_t end;
+} pixel_range;
+
+/* One side of a conversion: the image is made of size pixels of the source, from offset on. */
+typedef struct conversion_side {
+    double level_size; /* of the level that was read */
+    double full_size;  /* of level 0 */
+    double offset;
+    double size;
+    double image_size;
+} conversion_side;
+
+/* Finds the pixels of a part of the image, from start on and count of them, that the pixels from
+ * first up to end of the level touch. */
+static pixel_range touched_range(const conversion_side *s, double first, double end, int64_t start,
+                                 uint32_t count)
+{
+    const double full = s->full_size / s->level_size;
+    const double scale = s->image_size / s->size;
+    const double low = floor((first * full - s->offset) * scale - (double)start);
+    const double high = ceil((end * full - s->offset) * scale - (double)start);
+    return (pixel_range){low > 0 ? (uint32_t)fmin(low, count) : 0,
+                         high > 0 ? (uint32_t)fmin(high, count) : 0};
+}
+
+/* Makes the pixels under a tile that could not be read not valid. */
+static void invalidate_tile(const conversion *c, const tz_tile_status *status,
+                            const tz_window *window, const tz_buffer *valid)
+{
+    const tz_level *level = tz_file_get_level(c->file, status->level);
+    const uint64_t in_plane = status->tile % ((uint64_t)level->tiles_across * level->tiles_down);
+    const double x = (double)(in_plane % level->tiles_across) * level->tile_width;
+    const double y = (double)(in_plane / level->tiles_across) * level->tile_height;
+    const tz_window *source = &c->from.window;
+    const conversion_side across = {level->width, c->info->width, (double)source->column,
+                                    source->width, c->spec.width};
+    const conversion_side down = {level->height, c->info->height, (double)source->row,
+                                  source->height, c->spec.height};
+    const pixel_range columns =
+        touched_range(&across, x, x + level->tile_width, window->column, valid->width);
+    const pixel_range rows =
+        touched_range(&down, y, y + level->tile_height, window->row, valid->height);
+    for (uint32_t i = rows.first; i < rows.end; i++)
+        for (uint32_t k = columns.first; k < columns.end; k++)
+            *((uint8_t *)valid->data + i * valid->row_stride + k * valid->column_stride) = 0;
+}
+
+static void invalidate_failed_tiles(const conversion *c, const tz_read_report *report,
+                                    const tz_window *window, const tz_buffer *valid)
+{
+    const tz_item_report *item = tz_read_report_get_item(report, 0);
+    for (uint64_t i = 0; item->tiles_failed > 0 && i < item->tile_count; i++) {
+        const tz_tile_status *status = tz_read_report_get_tile(report, 0, i);
+        if (status != NULL && status->result != TZ_OK)
+            invalidate_tile(c, status, window, valid);
+    }
+}
+
+/* Makes the mask, or alpha, of what was read. */
+static void make_valid(const conversion *c, const row_items *made, const tz_window *window,
+                       const tz_read_report *report)
+{
+    const bool is_read = made->count > 1;
+    if (!convert_rows_are_changed(c))
+        return;
+    if (c->by_nodata.used)
+        nodata_mask_apply(&c->by_nodata, &made->pixels, &made->valid, is_read);
+    else if (!is_read)
+        fill_bytes(&made->valid, 255);
+    if (c->from.salvage)
+        invalidate_failed_tiles(c, report, window, &made->valid);
+    if (c->adds_alpha)
+        spread_alpha(&made->valid, tz_dtype_size(c->spec.dtype));
+}
+
+/* Reading -------------------------------------------------------------------------------------- */
+
+/* The memory of a tile is not known before it is read: a budget that is too small is raised to the
+ * minimum, as the writer does. */
+static bool may_raise(convert_rows *f, const tz_error *err)
+{
+    if (!memory_is_short(err) || err->found <= f->how.max_host_bytes ||
+        (f->max_host_bytes > 0 && err->found > f->max_host_bytes))
+        return false;
+    f->how.max_host_bytes = err->found;
+    return true;
+}
+
+/* Callback of the writer: reads a window of rows, again with more memory if a tile needs it. */
+static tz_result read_rows(void *user, const tz_window *window, const tz_buffer *pixels,
+                           const tz_buffer *mask, tz_error *err)
+{
+    convert_rows *f = user;
+    row_items made;
+    tz_read_report *part = NULL;
+    make_row_items(&made, f, window, pixels, mask);
+    tz_result result;
+    do {
+        result = tz_read_batch(made.items, made.count, &f->how, &part, err);
+    } while (result != TZ_OK && may_raise(f, err));
+    if (result != TZ_OK && f->max_host_bytes > 0 && memory_is_short(err))
+        return memory_refuse(&f->c->memory, f->c->memory.work - f->max_host_bytes + err->found,
+                             err);
+    if (result != TZ_OK)
+        return result;
+    make_valid(f->c, &made, window, part);
+    result = damaged_add(&f->damaged, f->c->file, part, err);
+    if (result == TZ_OK)
+        result = tz_read_report_add(&f->report, part, err);
+    tz_read_report_free(part);
+    return result;
+}
+
+/* Returns the rows of the image that a row of tiles of the source makes, or fewer. */
+static uint32_t rows_of_tile_row(const conversion *c)
+{
+    const uint32_t rows = tz_file_get_level(c->file, 0)->tile_height;
+    const uint64_t scaled = (uint64_t)rows * c->spec.height / c->from.window.height;
+    return scaled < 1 ? 1 : scaled < rows ? (uint32_t)scaled : rows;
+}
+
+tz_row_source convert_rows_source(convert_rows *f)
+{
+    return (tz_row_source){.struct_size = sizeof(tz_row_source),
+                           .read = read_rows,
+                           .user = f,
+                           .chunk_rows = rows_of_tile_row(f->c),
+                           .columns = true,
+                           .on_device = f->c->on_device};
+}
+
+static tz_result plan_window(convert_rows *f, uint32_t row, uint32_t rows, tz_read_report **report,
+                             tz_error *err)
+{
+    static char nowhere; /* a plan needs a buffer, and stores nothing there */
+    const tz_image_spec *spec = &f->c->spec;
+    const tz_window window = {.row = row, .width = spec->width, .height = rows};
+    const tz_buffer pixels = {.struct_size = sizeof pixels,
+                              .data = &nowhere,
+                              .dtype = spec->dtype,
+                              .bands = spec->bands,
+                              .height = rows,
+                              .width = spec->width};
+    tz_buffer mask = pixels;
+    row_items made;
+    mask.dtype = TZ_DTYPE_UINT8;
+    mask.bands = 1;
+    make_row_items(&made, f, &window, &pixels, &mask);
+    tz_result result;
+    do {
+        result = tz_plan_read(report, made.items, made.count, &f->how, err);
+    } while (result != TZ_OK && may_raise(f, err));
+    return result;
+}
+
+/* Plans the first slab of rows, and one that touches as many rows of tiles as any. */
+tz_result convert_rows_plan(convert_rows *f, uint32_t rows, tz_error *err)
+{
+    const uint32_t last = f->c->spec.height - rows;
+    const uint32_t tile_rows = tz_file_get_level(f->c->file, 0)->tile_height;
+    const uint32_t shift = tile_rows - 1 - (uint32_t)(f->c->from.window.row % tile_rows);
+    tz_result result = plan_window(f, 0, rows, &f->report, err);
+    if (result == TZ_OK && last > 0)
+        result = plan_window(f, shift < last ? shift : last, rows, NULL, err);
+    return result;
+}

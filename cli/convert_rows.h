@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rows of a TIFF for a writer that asks for them. */
+#ifndef CLI_CONVERT_ROWS_H
+#define CLI_CONVERT_ROWS_H
+
+#include "convert_plan.h"
+#include "damaged.h"
+
+typedef struct convert_rows {
+    const conversion *c;
+    tz_read_options how;     /* max_host_bytes grows if a tile needs more */
+    uint64_t max_host_bytes; /* that it may grow to; 0: any number */
+    tz_read_report *report;  /* of all windows together, for the caller to free; NULL: none */
+    damaged_tiles damaged;   /* the same */
+} convert_rows;
+
+void convert_rows_start(convert_rows *f, const conversion *c, uint64_t memory);
+tz_row_source convert_rows_source(convert_rows *f); /* f must not move */
+/* Plans the read of this many rows, into report, without reading them. */
+tz_result convert_rows_plan(convert_rows *f, uint32_t rows, tz_error *err);
+
+/* Returns true if rows are changed after they were read, which only the CPU can. */
+bool convert_rows_are_changed(const conversion *c);
+
+#endif
