@@ -82,7 +82,8 @@ enum {
     {"nodata-to-nan", 0, REQUEST_NAN, NULL, "NaN for nodata; integers become floats"},             \
     {"oriented", 0, REQUEST_ORIENTED, NULL, "turn the image upright as its orientation says"},     \
     {"boundless", 0, REQUEST_BOUNDLESS, NULL, "the window may reach beyond the image"},            \
-    {"fill", 0, REQUEST_FILL, "VALUE", "pixels outside the image; by default nodata, or 0 if\nthe file declares none"},                        \
+    {"fill", 0, REQUEST_FILL, "VALUE", "pixels outside the image, and of tiles that cannot be\n"      \
+                                       "read; by default nodata, or 0 if the file declares none"}, \
     {"salvage", 0, REQUEST_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0, and are\n"    \
                                           "not valid; a warning names them"},                      \
     {"format", 0, REQUEST_FORMAT, "FORMAT", "npy, raw, png, jpeg or webp, whatever the name\nends in"},         \

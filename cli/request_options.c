@@ -143,8 +143,8 @@ bool request_check(const request_settings *s)
 {
     const char *problem = NULL;
     bool is_float = s->dtype == TZ_DTYPE_NONE || s->dtype >= TZ_DTYPE_FLOAT16;
-    if (s->how.has_fill && !s->how.boundless)
-        problem = "--fill needs --boundless";
+    if (s->how.has_fill && !s->how.boundless && !s->salvage)
+        problem = "--fill needs --boundless or --salvage";
     else if (s->how.resampling != TZ_RESAMPLING_NONE && !s->has_size)
         problem = "--resampling needs --size";
     else if (s->how.reduced_tiles && !s->has_size)

@@ -52,6 +52,8 @@ static void make_wish(read_wish *wish, const tz_file *file, const uint8_t *c)
     wish->how.boundless = c[5] & 1;
     wish->how.scaled = c[5] & 2;
     wish->how.nodata_to_nan = c[5] & 4;
+    if (!wish->how.nodata_to_nan && c[7] & 64)
+        wish->how.nodata_as = (tz_nodata){(tz_nodata_kind)(c[7] & 3), {.u = UINT64_MAX - c[8]}};
     wish->how.threads = c[5] & 8 ? 2 : 1;
     wish->how.has_fill = c[6] & 16;
     wish->how.fill = c[5] / 3.0;

@@ -844,14 +844,14 @@ TZ_API void tz_item_init(tz_item *item, size_t size);
 typedef struct tz_read_options {
     size_t struct_size;
     bool scaled;        /* apply each band's scale and offset; see also tz_item.scales */
-    bool nodata_to_nan; /* buffers of a floating-point type get NaN for nodata */
+    bool nodata_to_nan; /* buffers of a floating-point type get NaN for nodata; see nodata_as */
     bool boundless;     /* windows may reach beyond the level: see has_fill */
     bool oriented;      /* turn the image as tz_info.orientation says; windows and buffers are then
                            those of the upright image */
-    /* Tiles that cannot be read or decoded are not an error: their pixels are nodata (or 0) and
-       masked, and the report has their statuses. */
+    /* Tiles that cannot be read or decoded are not an error: their pixels are nodata (or 0; see
+       has_fill) and masked, and the report has their statuses. */
     bool salvage;
-    double fill;             /* of boundless reads, with has_fill */
+    double fill;             /* with has_fill */
     uint32_t threads;        /* 0: as many as there are cores for this process */
     uint64_t max_host_bytes; /* beyond the buffers; 0: 1 GiB */
     tz_progress progress;
@@ -867,9 +867,10 @@ typedef struct tz_read_options {
     bool reduced_tiles; /* tiles of JPEG 2000 may be decoded at a lower resolution of their own
                            where the buffer asks for no more: samples are then what wavelets make
                            of them, and only what is left to do is resampled */
-    /* Pixels of boundless reads that lie outside of the level are fill, cast to the buffer's type.
-       false: they are what nodata pixels become in the same read (scaled, or NaN), or 0 where the
-       file declares no nodata. Their mask is 0. */
+    /* Pixels that the file does not have are fill, cast to the buffer's type and not scaled: those
+       outside of the level (boundless) and those of tiles that cannot be read (salvage). false:
+       they are what nodata pixels become in the same read (scaled, NaN or nodata_as), or 0 where
+       the file declares no nodata. Their mask is 0. */
     bool has_fill;
     /* With has_stream, device memory is used only after the work that is on a stream of the caller
        when the call is made: the device waits, and not the host. The stream is a CUstream (NULL
@@ -880,6 +881,12 @@ typedef struct tz_read_options {
     bool has_stream;
     void *stream;
     tz_log log;
+    /* Value that samples get which are nodata in the file: cast to the buffer's type and not
+       scaled, also in tiles that the file leaves out, and in resampled pixels without a valid
+       sample under them. Masks do not change: into_mask is by the file's nodata, and a mask's own
+       samples have none. Not with nodata_to_nan. Of kind TZ_NODATA_KIND_NONE: nodata is a value
+       like any other. */
+    tz_nodata nodata_as;
 } tz_read_options;
 #define TZ_READ_OPTIONS_INIT TZ_INIT(tz_read_options)
 TZ_API void tz_read_options_init(tz_read_options *options, size_t size);

@@ -5,9 +5,10 @@
  * type, so that every pair of types is one load and one store. Integers are not widened to doubles
  * unless a scale asks for it: 64-bit ones would lose bits. A conversion to the same type copies the
  * samples, so that a NaN keeps its payload. Complex samples go twice, once for each component.
+ * The replacement of nodata is cast once for a row, and stored over what the sample became.
  *
  * tz_row_convert chooses: one sample for a whole row, a copy, or the loops of the table. */
-#include <math.h>
+#include <string.h>
 
 #include "base/minmax.h"
 #include "pixel/row_ops.h"
@@ -103,55 +104,13 @@ static bool copies_bits(const tz_conversion *how)
     return how->from == how->to && !how->scaled;
 }
 
-/* Scales in two roundings, as the kernels do, and not with a fused multiply-add. Nodata is found
- * before the scale and becomes NaN after it. */
-static void scale_values(const tz_conversion *how, wide *chunk, uint32_t kind, const bool *nodata,
-                         size_t count)
+/* Scales in two roundings, as the kernels do, and not with a fused multiply-add. */
+static void scale_values(const tz_conversion *how, wide *chunk, uint32_t kind, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        double value = tz_wide_f64(chunk[i].u, kind);
-        if (how->scaled) {
-            const double product = value * how->scale;
-            value = product + how->offset;
-        }
-        chunk[i].f = how->nodata_to_nan && nodata[i] ? (double)NAN : value;
+        const double product = tz_wide_f64(chunk[i].u, kind) * how->scale;
+        chunk[i].f = product + how->offset;
     }
-}
-
-/* Converts samples, or the real components of complex ones, and writes the mask. */
-static void convert_chunk(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_step,
-                          uint8_t *dst, ptrdiff_t dst_step, size_t count, uint8_t *mask,
-                          ptrdiff_t mask_step)
-{
-    const type_ops *from = &types[how->from];
-    const type_ops *to = &types[how->to];
-    wide chunk[CHUNK];
-    bool nodata[CHUNK] = {false};
-    uint32_t kind = from->kind;
-    from->load(src, src_step, chunk, count);
-    if (how->nodata.kind != TZ_NODATA_KIND_NONE && (mask || how->nodata_to_nan)) {
-        uint32_t nodata_kind;
-        const uint64_t bits = tz_nodata_wide(&how->nodata, &nodata_kind);
-        for (size_t i = 0; i < count; i++)
-            nodata[i] = tz_wide_equals(chunk[i].u, kind, bits, nodata_kind);
-    }
-    for (size_t i = 0; mask && i < count; i++)
-        mask[(ptrdiff_t)i * mask_step] = nodata[i] ? 0 : 255;
-    if (!dst)
-        return;
-    if (copies_bits(how)) {
-        const wide nan = {.f = (double)NAN};
-        tz_scalar_copy(tz_dtype_size(how->to), src, src_step, dst, dst_step, count);
-        for (size_t i = 0; how->nodata_to_nan && i < count; i++)
-            if (nodata[i])
-                to->store(&nan, TZ_WIDE_F64, dst + (ptrdiff_t)i * dst_step, dst_step, 1);
-        return;
-    }
-    if (how->scaled || how->nodata_to_nan) {
-        scale_values(how, chunk, kind, nodata, count);
-        kind = TZ_WIDE_F64;
-    }
-    to->store(chunk, kind, dst, dst_step, count);
 }
 
 /* Converts the imaginary components: cast like real ones but not scaled, or 0 if there are none. */
@@ -166,15 +125,55 @@ static void convert_imaginary(const tz_conversion *how, const uint8_t *src, ptrd
     to->store(chunk, from->kind, dst + to->size, dst_step, count);
 }
 
+/* Converts samples and writes the mask. Nodata is found before the scale; replacement is a sample
+ * of the type to. */
+static void convert_chunk(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_step,
+                          uint8_t *dst, ptrdiff_t dst_step, size_t count, uint8_t *mask,
+                          ptrdiff_t mask_step, const uint8_t *replacement)
+{
+    const bool replaces = how->replacement.kind != TZ_NODATA_KIND_NONE;
+    const type_ops *from = &types[how->from];
+    const type_ops *to = &types[how->to];
+    wide chunk[CHUNK];
+    bool nodata[CHUNK] = {false};
+    uint32_t kind = from->kind;
+    from->load(src, src_step, chunk, count);
+    if (how->nodata.kind != TZ_NODATA_KIND_NONE && (mask || replaces)) {
+        uint32_t nodata_kind;
+        const uint64_t bits = tz_nodata_wide(&how->nodata, &nodata_kind);
+        for (size_t i = 0; i < count; i++)
+            nodata[i] = tz_wide_equals(chunk[i].u, kind, bits, nodata_kind);
+    }
+    for (size_t i = 0; mask && i < count; i++)
+        mask[(ptrdiff_t)i * mask_step] = nodata[i] ? 0 : 255;
+    if (!dst)
+        return;
+    if (copies_bits(how)) {
+        tz_scalar_copy(tz_dtype_size(how->to), src, src_step, dst, dst_step, count);
+    } else {
+        if (how->scaled) {
+            scale_values(how, chunk, kind, count);
+            kind = TZ_WIDE_F64;
+        }
+        to->store(chunk, kind, dst, dst_step, count);
+        if (to->is_complex)
+            convert_imaginary(how, src, src_step, dst, dst_step, count);
+    }
+    for (size_t i = 0; replaces && i < count; i++)
+        if (nodata[i])
+            memcpy(dst + (ptrdiff_t)i * dst_step, replacement, tz_dtype_size(how->to));
+}
+
 void tz_scalar_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_step,
                        uint8_t *dst, ptrdiff_t dst_step, size_t count, uint8_t *mask,
                        ptrdiff_t mask_step)
 {
+    uint8_t replacement[16];
+    if (how->replacement.kind != TZ_NODATA_KIND_NONE)
+        tz_row_fill(how->to, &how->replacement, replacement, sizeof replacement, 1);
     for (size_t done = 0; done < count;) {
         const size_t some = tz_min_size(count - done, CHUNK);
-        convert_chunk(how, src, src_step, dst, dst_step, some, mask, mask_step);
-        if (dst && types[how->to].is_complex && !copies_bits(how))
-            convert_imaginary(how, src, src_step, dst, dst_step, some);
+        convert_chunk(how, src, src_step, dst, dst_step, some, mask, mask_step, replacement);
         done += some;
         src += src_step * (ptrdiff_t)some;
         if (dst)
@@ -200,7 +199,7 @@ void tz_row_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_
             ops->copy(tz_dtype_size(how->to), sample, 0, dst, dst_step, count);
         if (mask)
             ops->copy(1, &flag, 0, mask, mask_step, count);
-    } else if (how->from == how->to && !how->scaled && !how->nodata_to_nan && !mask) {
+    } else if (copies_bits(how) && how->replacement.kind == TZ_NODATA_KIND_NONE && !mask) {
         ops->copy(tz_dtype_size(how->to), src, src_step, dst, dst_step, count);
     } else {
         ops->convert(how, src, src_step, dst, dst_step, count, mask, mask_step);

@@ -7,7 +7,7 @@
  *
  * A double holds every sample of these types exactly, so that it is the wide form of all of them:
  * each type has a loop to double and one from it. Frequent pairs of small types have a direct loop
- * besides. Nodata can be compared as a double for the same reason. */
+ * besides. Nodata can be compared, and replaced, as a double for the same reason. */
 #include "pixel/row_ops.h"
 
 #if defined(__x86_64__)
@@ -22,9 +22,10 @@ enum { CHUNK = 256, BLOCK = 32, WIDEST = 8 };
 /* The parts of a tz_conversion that loops need. */
 typedef struct value_change {
     bool scaled;
-    bool to_nan; /* nodata becomes NaN */
+    bool replaces; /* nodata becomes replacement */
     bool nan_is_nodata;
     double scale, offset, nodata;
+    double replacement; /* cast to the wanted type already */
 } value_change;
 
 /* ---- values ---- */
@@ -33,12 +34,12 @@ typedef struct value_change {
 TZ_AVX2_INLINE __m256d change_four(__m256d v, const value_change *c)
 {
     __m256d found = _mm256_setzero_pd();
-    if (c->to_nan)
+    if (c->replaces)
         found = c->nan_is_nodata ? _mm256_cmp_pd(v, v, _CMP_UNORD_Q)
                                  : _mm256_cmp_pd(v, _mm256_set1_pd(c->nodata), _CMP_EQ_OQ);
     if (c->scaled)
         v = _mm256_add_pd(_mm256_mul_pd(v, _mm256_set1_pd(c->scale)), _mm256_set1_pd(c->offset));
-    return c->to_nan ? _mm256_blendv_pd(v, _mm256_set1_pd((double)NAN), found) : v;
+    return c->replaces ? _mm256_blendv_pd(v, _mm256_set1_pd(c->replacement), found) : v;
 }
 
 TZ_AVX2_INLINE void convert_wide(tz_dtype from, size_t from_size, tz_dtype to, size_t to_size,
@@ -58,7 +59,7 @@ TZ_AVX2_INLINE void convert_f32(tz_dtype from, size_t from_size, const value_cha
                                 const uint8_t *src, uint8_t *dst, size_t count)
 {
     const float narrow = (float)c->nodata;
-    const bool is_f32 = c->to_nan && (c->nan_is_nodata || (double)narrow == c->nodata);
+    const bool is_f32 = c->replaces && (c->nan_is_nodata || (double)narrow == c->nodata);
     const __m256 nodata = _mm256_set1_ps(narrow);
     for (size_t i = 0; i < count; i += 8) {
         __m256 v = from == TZ_DTYPE_FLOAT32
@@ -67,7 +68,7 @@ TZ_AVX2_INLINE void convert_f32(tz_dtype from, size_t from_size, const value_cha
         if (is_f32) {
             const __m256 found = c->nan_is_nodata ? _mm256_cmp_ps(v, v, _CMP_UNORD_Q)
                                                   : _mm256_cmp_ps(v, nodata, _CMP_EQ_OQ);
-            v = _mm256_blendv_ps(v, _mm256_set1_ps(NAN), found);
+            v = _mm256_blendv_ps(v, _mm256_set1_ps((float)c->replacement), found);
         }
         store_floats(dst + i * 4, v);
     }
@@ -179,7 +180,7 @@ static void convert_block(const tz_conversion *how, const value_change *c, const
 {
     const type_loops *from = &loops[how->from];
     const type_loops *to = &loops[how->to];
-    const bool as_it_is = !c->scaled && !c->to_nan;
+    const bool as_it_is = !c->scaled && !c->replaces;
     if (how->to == TZ_DTYPE_FLOAT32)
         from->to_f32(c, src, dst, count);
     else if (how->to == TZ_DTYPE_FLOAT64)
@@ -363,6 +364,17 @@ static void convert_chunk_avx2(const tz_conversion *how, const value_change *c, 
     }
 }
 
+/* Returns the replacement of nodata, cast to the wanted type: any of these is a double exactly. */
+static double replacement_number(const tz_conversion *how)
+{
+    const tz_conversion widen = {.from = how->to, .to = TZ_DTYPE_FLOAT64};
+    uint8_t sample[16];
+    double number;
+    tz_row_fill(how->to, &how->replacement, sample, sizeof sample, 1);
+    tz_scalar_convert(&widen, sample, 0, (uint8_t *)&number, sizeof number, 1, NULL, 0);
+    return number;
+}
+
 void tz_avx2_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t src_step, uint8_t *dst,
                      ptrdiff_t dst_step, size_t count, uint8_t *mask, ptrdiff_t mask_step)
 {
@@ -375,12 +387,15 @@ void tz_avx2_convert(const tz_conversion *how, const uint8_t *src, ptrdiff_t src
                           : nodata->kind == TZ_NODATA_KIND_INT  ? (double)nodata->value.i
                           : nodata->kind == TZ_NODATA_KIND_UINT ? (double)nodata->value.u
                                                                 : nodata->value.f;
-    const value_change c = {.scaled = how->scaled,
-                            .to_nan = how->nodata_to_nan && nodata->kind != TZ_NODATA_KIND_NONE,
-                            .nan_is_nodata = isnan(number),
-                            .scale = how->scale,
-                            .offset = how->offset,
-                            .nodata = number};
+    value_change c = {.scaled = how->scaled,
+                      .nan_is_nodata = isnan(number),
+                      .scale = how->scale,
+                      .offset = how->offset,
+                      .nodata = number};
+    if (how->replacement.kind != TZ_NODATA_KIND_NONE && nodata->kind != TZ_NODATA_KIND_NONE) {
+        c.replaces = true;
+        c.replacement = replacement_number(how);
+    }
     strided_output to = {dst, dst_step, loops[how->to].size};
     strided_output flags = {mask, mask_step, 1};
     const bool together = src_step == loops[how->from].size &&

@@ -95,8 +95,8 @@ typedef struct tz_conversion {
     bool scaled; /* value * scale + offset, in double precision */
     double scale;
     double offset;
-    tz_nodata nodata;   /* kind NONE: no sample is nodata */
-    bool nodata_to_nan; /* only for a floating-point to */
+    tz_nodata nodata;      /* kind NONE: no sample is nodata */
+    tz_nodata replacement; /* of nodata: cast but not scaled; kind NONE: nodata is a value */
 } tz_conversion;
 
 /* Converts count samples: steps are in bytes from one to the next. mask, if not NULL, gets 0 for

@@ -46,6 +46,11 @@ static inline uint64_t tz_nodata_wide(const tz_nodata *nodata, uint32_t *kind)
     return bits;
 }
 
+static inline bool tz_nodata_is_nan(const tz_nodata *nodata)
+{
+    return nodata->kind == TZ_NODATA_KIND_FLOAT && nodata->value.f != nodata->value.f;
+}
+
 /* ---- from a file ---- */
 
 /* Reverts predictor 2 in count words, stride of them to a pixel. Reads TZ_ROW_SLACK bytes past the

@@ -255,6 +255,15 @@ static tz_result check_readable(const tz_planned_request *planned, const tz_cont
 
 /* ---- conversions ---- */
 
+/* Every NaN becomes the one of nodata_to_nan, which devices know. */
+static tz_nodata replacement_of(const tz_read_options *how, tz_dtype to)
+{
+    const tz_nodata nan = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = (double)NAN}};
+    if (how->nodata_to_nan)
+        return tz_dtype_is_float(to) ? nan : (tz_nodata){.kind = TZ_NODATA_KIND_NONE};
+    return tz_nodata_is_nan(&how->nodata_as) ? nan : how->nodata_as;
+}
+
 tz_result tz_read_request_conversion(const tz_read_request *request, const tz_read_options *how,
                                      tz_conversion *out, double **scales, tz_arena *arena,
                                      const tz_context *ctx)
@@ -266,8 +275,8 @@ tz_result tz_read_request_conversion(const tz_read_request *request, const tz_re
     if (request->layer.is_mask)
         return TZ_OK;
     out->nodata = *nodata;
-    out->nodata_to_nan = how->nodata_to_nan && tz_dtype_is_float(request->into.dtype) &&
-                         nodata->kind != TZ_NODATA_KIND_NONE;
+    if (nodata->kind != TZ_NODATA_KIND_NONE)
+        out->replacement = replacement_of(how, request->into.dtype);
     if (!how->scaled && !request->scales && !request->offsets)
         return TZ_OK;
     double *found = tz_arena_array(arena, request->band_count, 2 * sizeof *found);
@@ -297,17 +306,17 @@ tz_conversion tz_conversion_of_band(const tz_conversion *how, const double *scal
     return out;
 }
 
-/* Nodata outside the range of the samples' type matches no sample, so the conversion would not make
- * NaN of it: NaN is stored here. */
+/* Nodata outside the range of the samples' type matches no sample, so the conversion would not
+ * replace it: the replacement is stored here. */
 void tz_outside_sample(const tz_conversion *how, const tz_read_options *options, uint8_t *sample)
 {
-    const bool has_nan = !options->has_fill && how->nodata_to_nan;
-    const tz_nodata given = {.kind = TZ_NODATA_KIND_FLOAT,
-                             .value = {.f = has_nan ? (double)NAN : options->fill}};
+    const tz_nodata fill = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = options->fill}};
     uint8_t stored[16] = {0};
     memset(sample, 0, 16);
-    if (options->has_fill || has_nan) {
-        tz_row_fill(how->to, &given, sample, 0, 1);
+    if (options->has_fill) {
+        tz_row_fill(how->to, &fill, sample, 0, 1);
+    } else if (how->replacement.kind != TZ_NODATA_KIND_NONE) {
+        tz_row_fill(how->to, &how->replacement, sample, 0, 1);
     } else if (how->nodata.kind != TZ_NODATA_KIND_NONE) {
         tz_row_fill(how->from, &how->nodata, stored, 0, 1);
         tz_row_convert(how, stored, 0, sample, 0, 1, NULL, 0);
@@ -321,7 +330,7 @@ static bool has_same_rows(const tz_planned_request *planned)
     const tz_conversion *how = &planned->conversion;
     const int64_t size = (int64_t)tz_dtype_size(how->to);
     if (planned->to_mask || tz_pixel_buffer_exists(&planned->mask) || how->from != how->to ||
-        how->nodata_to_nan || planned->scales)
+        how->replacement.kind != TZ_NODATA_KIND_NONE || planned->scales)
         return false;
     if (planned->row.samples == 1)
         return planned->into.column_stride == size && (planned->planes || planned->band_count == 1);
@@ -370,6 +379,8 @@ void tz_planned_request_reset_outcome(const tz_planned_request *planned)
     const uint64_t count = tz_planned_request_status_count(planned);
     outcome->report.tile_count = planned->status_first + count;
     outcome->report.tiles_failed = 0;
+    if (!planned->to_mask)
+        outcome->pixel_tiles = count;
     for (uint64_t i = 0; outcome->tiles && i < count; i++) {
         const uint64_t plane =
             planned->planes ? planned->planes[i / planned->status_across / planned->status_down]
@@ -381,6 +392,21 @@ void tz_planned_request_reset_outcome(const tz_planned_request *planned)
                              .level = tz_level_index(planned->level),
                              .mask = planned->layer.is_mask};
     }
+}
+
+/* The numbers of the tiles ascend. */
+bool tz_outcome_has_failed(const tz_outcome *outcome, uint64_t tile)
+{
+    uint64_t low = 0;
+    uint64_t high = outcome->pixel_tiles;
+    while (high - low > 1) {
+        const uint64_t middle = (low + high) / 2;
+        if (outcome->tiles[middle].tile <= tile)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high > 0 && outcome->tiles[low].tile == tile && outcome->tiles[low].result != TZ_OK;
 }
 
 tz_result tz_outcome_alloc_tiles(tz_outcome *outcome, uint64_t count, tz_arena *arena,

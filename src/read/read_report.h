@@ -13,6 +13,7 @@ typedef struct tz_outcome {
     tz_item_report report;
     /* report.tile_count of them: of the pixels, then of the mask; NULL: they are not kept */
     tz_tile_status *tiles;
+    uint64_t pixel_tiles; /* of these: of the pixels */
 } tz_outcome;
 
 /* Kinds of warnings that a report holds. */

@@ -388,6 +388,18 @@ static bool is_auto_level(const tz_item *item)
 
 /* Windows pass through three systems: the upright image (the item's), the stored image at the level
  * that was given, and the level that is read. In the last one they are not whole pixels. */
+static tz_result check_nodata_options(const tz_read_options *how, const tz_context *ctx)
+{
+    const tz_nodata_kind kind = how->nodata_as.kind;
+    if ((unsigned)kind > TZ_NODATA_KIND_FLOAT)
+        return fail_arg(ctx, "options->nodata_as is of no kind that there is", TZ_NODATA_KIND_FLOAT,
+                        (uint64_t)kind);
+    if (kind != TZ_NODATA_KIND_NONE && how->nodata_to_nan)
+        return fail_arg(ctx, "options->nodata_as and options->nodata_to_nan do not go together",
+                        TZ_NO_VALUE, TZ_NO_VALUE);
+    return TZ_OK;
+}
+
 tz_result tz_read_request_begin(tz_read_request *out, tz_located_item *located, const tz_item *item,
                                 const tz_read_options *how, const tz_context *ctx)
 {
@@ -404,6 +416,7 @@ tz_result tz_read_request_begin(tz_read_request *out, tz_located_item *located, 
                              .bands = item->bands,
                              .scales = item->scales,
                              .offsets = item->offsets};
+    TZ_TRY(check_nodata_options(how, ctx));
     if (item->level > TZ_LEVEL_AUTO)
         return fail_arg(ctx, "there is no such level", item->file->info.level_count, item->level);
     TZ_TRY(tz_file_layer(item->file, tz_level_index(asked), tz_level_is_mask(asked), ctx,

@@ -153,8 +153,8 @@ tz_result tz_read_request_conversion(const tz_read_request *request, const tz_re
 /* The conversion of one band's samples; scales as in tz_planned_request. */
 tz_conversion tz_conversion_of_band(const tz_conversion *how, const double *scales, uint32_t band);
 
-/* The sample, of the buffer's type, that a boundless read has outside the level; 16 bytes. how is
- * the conversion of the band. */
+/* The sample, of the buffer's type, that a boundless read has outside the level; 16 bytes. With
+ * has_fill, tiles that could not be read have it too. how is the conversion of the band. */
 void tz_outside_sample(const tz_conversion *how, const tz_read_options *options, uint8_t *sample);
 
 /* shared is the first planned request of the same file, level and reduction, or NULL. */
@@ -170,6 +170,9 @@ uint64_t tz_planned_request_status_count(const tz_planned_request *planned);
 /* Allocates the list of an outcome for count tiles, unless it has one. */
 tz_result tz_outcome_alloc_tiles(tz_outcome *outcome, uint64_t count, tz_arena *arena,
                                  const tz_context *ctx);
+
+/* True if the list of an outcome says that a tile of the pixels could not be read. */
+bool tz_outcome_has_failed(const tz_outcome *outcome, uint64_t tile);
 
 /* Sets the outcome's number of tiles, and resets its list. */
 void tz_planned_request_reset_outcome(const tz_planned_request *planned);

@@ -96,10 +96,10 @@ static tz_axis_map map_down(const tz_read_request *request, tz_resampling method
 }
 
 /* True if samples need a buffer of validity beside them. By nearest, an invalid sample is copied as
- * it is, and only the caller's mask has to know. */
+ * it is, and only the caller's mask has to know, or the fill of tiles that could not be read. */
 static bool needs_valid(const tz_read_request *request, const tz_read_options *how)
 {
-    return tz_pixel_buffer_exists(&request->mask) ||
+    return tz_pixel_buffer_exists(&request->mask) || (how->salvage && how->has_fill) ||
            (how->resampling != TZ_RESAMPLING_NEAREST &&
             (request->file->info.nodata.kind != TZ_NODATA_KIND_NONE ||
              tz_mask_source(request) != TZ_REQUEST_PIXELS || how->salvage));
@@ -137,22 +137,58 @@ static tz_input_row old_row(const void *user, int64_t row)
                           b->valid.data ? tz_buffer_at(&b->valid, from->band, at, 0) : NULL};
 }
 
-/* Fills new pixels that lie outside the level. */
-static void fill_outside_pixels(const block *b, const tz_axis *down, const tz_read_options *options,
-                                uint32_t band, uint32_t row)
+/* The tile that holds the middle one of the samples under new pixel i. */
+static uint64_t middle_tile(const block *b, const tz_axis *down, uint32_t band, uint32_t i)
+{
+    const tz_read_request *request = b->request;
+    const tz_level *level = &request->layer.shape;
+    const int64_t x = b->across.first[i] + b->across.count[i] / 2;
+    const int64_t y = down->first[0] + down->count[0] / 2;
+    const uint64_t plane = request->layer.tables.planar != TZ_PLANAR_SEPARATE ? 0
+                           : request->bands                                   ? request->bands[band]
+                                                                              : band;
+    return (plane * level->tiles_down + (uint64_t)y / level->tile_height) * level->tiles_across +
+           (uint64_t)x / level->tile_width;
+}
+
+/* Stores the value of new pixels that no sample of the level has: of those outside the level, of
+ * those in tiles that could not be read if the caller gives one, and the replacement of nodata
+ * where no sample is valid. By nearest, the conversion has replaced nodata. */
+static void store_valueless_pixels(const block *b, const tz_axis *down,
+                                   const tz_read_options *options, uint32_t band, uint32_t row,
+                                   const uint8_t *valid)
 {
     const tz_nodata invalid = {.kind = TZ_NODATA_KIND_NONE};
     const tz_pixel_buffer *into = &b->request->into;
     const tz_pixel_buffer *mask = &b->request->mask;
-    const tz_conversion how = tz_conversion_of_band(&b->conversion, b->scales, band);
+    const tz_outcome *outcome = b->request->outcome;
+    const bool replaces = options->resampling != TZ_RESAMPLING_NEAREST &&
+                          b->conversion.replacement.kind != TZ_NODATA_KIND_NONE;
+    const bool fills_failed = options->has_fill && outcome && outcome->report.tiles_failed > 0;
     const size_t size = tz_dtype_size(into->dtype);
-    uint8_t sample[16];
-    tz_outside_sample(&how, options, sample);
+    if (!options->boundless && !fills_failed && !replaces)
+        return;
+    const tz_conversion how = tz_conversion_of_band(&b->conversion, b->scales, band);
+    uint64_t tile = UINT64_MAX; /* the last that was looked up */
+    bool is_failed = false;
+    uint8_t missing[16], replacement[16];
+    tz_outside_sample(&how, options, missing);
+    tz_row_fill(how.to, &how.replacement, replacement, 0, 1);
     for (uint32_t i = 0; i < b->width; i++) {
-        if (down->count[0] > 0 && b->across.count[i] > 0)
+        const bool is_outside = down->count[0] == 0 || b->across.count[i] == 0;
+        if (!is_outside && valid[i])
             continue;
-        memcpy(tz_buffer_at(into, band, b->row + row, b->column + i), sample, size);
-        if (mask->data)
+        if (!is_outside && fills_failed) {
+            const uint64_t at = middle_tile(b, down, band, i);
+            if (at != tile)
+                is_failed = tz_outcome_has_failed(outcome, at);
+            tile = at;
+        }
+        const bool is_missing = is_outside || is_failed;
+        if (is_missing || replaces)
+            memcpy(tz_buffer_at(into, band, b->row + row, b->column + i),
+                   is_missing ? missing : replacement, size);
+        if (is_outside && mask->data)
             tz_row_fill(TZ_DTYPE_UINT8, &invalid,
                         tz_buffer_at(mask, band, b->row + row, b->column + i), 0, 1);
     }
@@ -160,7 +196,7 @@ static void fill_outside_pixels(const block *b, const tz_axis *down, const tz_re
 
 /* Makes one row of the buffer, for one band. The samples are of the file's type by nearest, and
  * doubles by any other method, where pixels without any valid sample under them become nodata, NaN
- * or 0. */
+ * or 0 unless they are stored at the end. */
 static void resample_row(const block_batch *ba, const tz_resampler *r, const tz_axis *down,
                          const band_rows *from, uint32_t row, row_memory *m)
 {
@@ -180,9 +216,7 @@ static void resample_row(const block_batch *ba, const tz_resampler *r, const tz_
     } else {
         const tz_nodata *nodata = &b->conversion.nodata;
         double none = tz_dtype_is_float(b->request->layer.tables.dtype) ? (double)NAN : 0;
-        if (b->conversion.nodata_to_nan)
-            none = (double)NAN;
-        else if (nodata->kind != TZ_NODATA_KIND_NONE)
+        if (nodata->kind != TZ_NODATA_KIND_NONE)
             tz_row_fill(TZ_DTYPE_FLOAT64, nodata, (uint8_t *)&none, 0, 1);
         tz_resample_values(r, down, 0, &m->values, m->valid);
         for (uint32_t i = 0; i < b->width; i++) {
@@ -197,8 +231,7 @@ static void resample_row(const block_batch *ba, const tz_resampler *r, const tz_
     if (mask->data)
         tz_row_convert(&as_is, m->valid, 1, tz_buffer_at(mask, from->band, b->row + row, b->column),
                        (ptrdiff_t)mask->column_stride, b->width, NULL, 0);
-    if (ba->how->boundless)
-        fill_outside_pixels(b, down, ba->how, from->band, row);
+    store_valueless_pixels(b, down, ba->how, from->band, row, m->valid);
 }
 
 /* Resamples some rows of one block. */
@@ -320,6 +353,8 @@ static tz_result read_blocks(block_batch *ba)
         return tz_fail_nomem(&ba->ctx, ba->count * sizeof *requests);
     how.scaled = false;
     how.nodata_to_nan = false;
+    how.nodata_as.kind = TZ_NODATA_KIND_NONE;
+    how.has_fill = false;
     how.boundless = false;
     how.max_host_bytes -= ba->bytes; /* the batch is within half of it */
     how.device = NULL;

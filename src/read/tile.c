@@ -345,16 +345,40 @@ void tz_planned_request_mask_tile(void *user, const tz_planned_request *request,
                  window.width);
 }
 
+/* Stores the caller's fill, if there is one, and masks the pixels: of the bands that the tile has,
+ * or, if it says which pixels are valid, of all. */
+static void store_failed_row(const tile_job *job, const tz_planned_request *request,
+                             const row_segment *at)
+{
+    const tz_read_options *options = &job->plan->options;
+    const tz_nodata fill = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = options->fill}};
+    const tz_nodata invalid = {.kind = TZ_NODATA_KIND_NONE};
+    const tz_pixel_buffer *into = &request->into;
+    const tz_pixel_buffer *mask = &request->mask;
+    for (uint32_t i = 0; i < request->band_count; i++) {
+        const uint32_t band = request->bands ? request->bands[i] : i;
+        if (request->planes && !request->to_mask && band != job->plane)
+            continue;
+        if (options->has_fill && !request->to_mask)
+            tz_row_fill(into->dtype, &fill, tz_buffer_at(into, i, at->row, at->column),
+                        (ptrdiff_t)into->column_stride, at->count);
+        if (mask->data)
+            tz_row_fill(TZ_DTYPE_UINT8, &invalid, tz_buffer_at(mask, i, at->row, at->column),
+                        (ptrdiff_t)mask->column_stride, at->count);
+    }
+}
+
 void tz_tile_store_failed(const tz_plan *plan, tz_worker *worker, const tz_tile_read *tile_read)
 {
     const tile_job job = make_tile_job(plan, worker, tile_read, NULL);
-    store_missing(&job);
+    if (!plan->options.has_fill)
+        store_missing(&job);
     for (uint32_t i = 0; i < tile_read->count; i++) {
         const tz_planned_request *request = &plan->requests[job.wanted[i].request];
         row_segment segment;
-        for (uint32_t row = tile_read->row0; request->mask.data && row < tile_read->row1; row++) {
+        for (uint32_t row = tile_read->row0; row < tile_read->row1; row++) {
             if (find_segment(&job, request, row, &segment))
-                mask_row(request, segment.row, segment.column, segment.count);
+                store_failed_row(&job, request, &segment);
         }
     }
 }

@@ -552,6 +552,7 @@ typedef struct tz_read_options {
     bool has_stream;
     void *stream;
     tz_log log;
+    tz_nodata nodata_as;
 } tz_read_options;
 #define TZ_READ_OPTIONS_INIT TZ_INIT(tz_read_options)
 TZ_API void tz_read_options_init(tz_read_options *options, size_t size);

@@ -195,6 +195,9 @@ def test_salvage(run, info, raster, tmp_path, memory):
         (3, "CODEC"), (21, "TRUNCATED")]
     assert "warning: tile 3 of level 0 could not be read (format, CODEC)\n" in done.stderr
     assert "warning: tile 21 of level 0 could not be read" in done.stderr
+    assert run("read", "--salvage", "--fill", "7", "--memory", memory, path, "--overwrite", out).returncode == 0
+    expected[0:64, 192:256] = expected[320:384, 64:128] = 7
+    np.testing.assert_array_equal(np.load(out), expected)
 
 
 def test_salvage_of_many_tiles(run, save, tmp_path):
@@ -382,7 +385,7 @@ def test_every_allocation_of_a_large_picture_may_fail(raster, tmp_path):
     (["--resampling", "average", "a.tif", "b.npy"], "--resampling needs --size\n"),
     (["--dtype", "unit8", "a.tif", "b.npy"], "unknown type 'unit8'; did you mean 'uint8'?\n"),
     (["--dtype", "none", "a.tif", "b.npy"], "unknown type 'none'"),
-    (["--fill", "1", "a.tif", "b.npy"], "--fill needs --boundless\n"),
+    (["--fill", "1", "a.tif", "b.npy"], "--fill needs --boundless or --salvage\n"),
     (["--boundless", "--fill", "x", "a.tif", "b.npy"], "--fill needs a number, not 'x'\n"),
     (["--nodata-to-nan", "--dtype", "int16", "a.tif", "b.npy"], "needs a floating-point --dtype\n"),
     (["--threads", "many", "a.tif", "b.npy"], "--threads needs a number"),

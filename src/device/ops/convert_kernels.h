@@ -299,13 +299,12 @@ TZ_FN tz_u64 tz_convert_value(const tz_convert_rule *rule, tz_u64 raw, tz_u64 va
     if ((rule->steps & TZ_STEP_SAME) && !becomes_nan)
         return raw;
 #ifdef TZ_HAS_F64
-    if (rule->steps & (TZ_STEP_SCALE | TZ_STEP_TO_NAN)) {
-        tz_f64 number = tz_wide_f64(value, kind);
-        if (rule->steps & TZ_STEP_SCALE) {
-            const tz_f64 product = number * tz_f64_of_bits(rule->scale);
-            number = product + tz_f64_of_bits(rule->offset);
-        }
-        value = becomes_nan ? 0x7ff8000000000000ULL : tz_bits_of_f64(number);
+    if (becomes_nan) {
+        value = 0x7ff8000000000000ULL;
+        kind = TZ_WIDE_F64;
+    } else if (rule->steps & TZ_STEP_SCALE) {
+        const tz_f64 product = tz_wide_f64(value, kind) * tz_f64_of_bits(rule->scale);
+        value = tz_bits_of_f64(product + tz_f64_of_bits(rule->offset));
         kind = TZ_WIDE_F64;
     }
 #endif

@@ -172,7 +172,7 @@ tz_convert_format tz_convert_format_make(const tz_row_format *row, const tz_conv
     }
     if (how->from == how->to && !how->scaled)
         *steps |= TZ_STEP_SAME;
-    if (how->nodata_to_nan)
+    if (how->replacement.kind != TZ_NODATA_KIND_NONE)
         *steps |= TZ_STEP_TO_NAN;
     if (how->nodata.kind != TZ_NODATA_KIND_NONE) {
         uint32_t kind;

@@ -36,7 +36,8 @@ typedef struct tz_convert_format {
     uint64_t words[16];
 } tz_convert_format;
 
-/* For rows of this format, after tz_unpredict_launch. */
+/* For rows of this format, after tz_unpredict_launch. Nodata is replaced only by NaN, in buffers of
+ * a real floating-point type. */
 tz_convert_format tz_convert_format_make(const tz_row_format *row, const tz_conversion *how);
 /* For pixels of width bytes that are copied. */
 tz_convert_format tz_convert_format_copy(uint32_t width);

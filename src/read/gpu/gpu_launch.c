@@ -76,10 +76,11 @@ static void set_entry_source(const tz_gpu_run *run, const tz_gpu_slot *slot,
     const uint32_t by_band = request->scales ? band : 0;
     if (tile_read->state == TZ_GPU_TILE_MISSING) {
         const tz_gpu_constant *constants = run->gpu->constants.entries;
-        entry->from = slot->batch.layout.constants +
-                      (uint64_t)(how->missing + by_band) * sizeof(tz_gpu_constant);
+        const bool fills = tile_read->failed && run->plan->options.has_fill;
+        const uint32_t constant = (fills ? how->fill : how->missing) + by_band;
+        entry->from = slot->batch.layout.constants + (uint64_t)constant * sizeof(tz_gpu_constant);
         entry->format = how->copy;
-        if (tile_read->failed || !constants[how->missing + by_band].valid)
+        if (tile_read->failed || !constants[constant].valid)
             entry->flags |= TZ_CONVERT_INVALID;
         return;
     }

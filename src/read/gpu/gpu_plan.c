@@ -20,6 +20,7 @@
 #include "codec/standalone_stream.h"
 #include "device/cost.h"
 #include "device/device_text.h"
+#include "pixel/row_ops.h"
 #include "read/gpu/gpu_batch.h"
 
 tz_device_memory tz_gpu_staging;
@@ -159,6 +160,10 @@ static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *reques
         request->same_rows && (tz_row_is_plain(&row) || row.predictor == TZ_PREDICTOR_HORIZONTAL);
     out->is_interleaved = !request->planes && into->band_stride == size &&
                           into->column_stride == size * request->band_count;
+    gpu->has_replacement =
+        gpu->has_replacement ||
+        (request->conversion.replacement.kind != TZ_NODATA_KIND_NONE &&
+         !(tz_nodata_is_nan(&request->conversion.replacement) && tz_dtype_is_float(into->dtype)));
     gpu->has_long_rows =
         gpu->has_long_rows || (uint64_t)request->tile.width * request->row.samples > INT32_MAX;
     TZ_TRY(add_pair(gpu, pair, &out->pair, ctx));
@@ -183,8 +188,9 @@ static tz_result set_gpu_request(tz_plan *plan, const tz_planned_request *reques
     const bool exceeds_level =
         request->x1 - request->x0 < into->width || request->y1 - request->y0 < into->height;
     const bool fills = plan->options.boundless && out->on_device && exceeds_level;
+    const bool fills_failed = plan->options.salvage && plan->options.has_fill;
     gpu->fills = gpu->fills || fills;
-    for (uint32_t band = 0; fills && band < bands; band++) {
+    for (uint32_t band = 0; (fills || fills_failed) && band < bands; band++) {
         const tz_conversion how =
             tz_conversion_of_band(&request->conversion, request->scales, band);
         tz_gpu_constant constant = {{0}, 0, {0}};
@@ -306,6 +312,8 @@ tz_result tz_gpu_plan_make(tz_plan *plan)
 
     if (gpu->has_long_rows)
         reason = "rows of tiles are too long for kernels";
+    else if (gpu->has_replacement)
+        reason = "kernels replace nodata by NaN only, and in floating-point buffers";
     const tz_convert_format *formats = gpu->formats.entries;
     for (uint32_t i = 0; !reason && i < gpu->formats.count; i++) {
         if (!tz_device_converts(gpu->device, &formats[i]))

@@ -30,7 +30,9 @@ typedef struct tz_gpu_request {
     uint32_t format;  /* of its first band; with scales, those of the other bands follow */
     uint32_t copy;    /* the format that copies samples of the buffer */
     uint32_t missing; /* constant for pixels of missing tiles; by band as formats are */
-    uint32_t fill;    /* constant for pixels outside the level; by band as formats are */
+    /* constant for pixels outside the level and, with has_fill, for tiles that could not be read;
+     * by band as formats are */
+    uint32_t fill;
 } tz_gpu_request;
 
 /* A sample of a buffer that is known before any tile is. */
@@ -91,6 +93,7 @@ struct tz_gpu_plan {
                                           does not */
     bool on_device;                    /* some buffer is in device memory */
     bool has_long_rows;
+    bool has_replacement;        /* of nodata, by another value than NaN */
     bool fills;                  /* the device fills pixels outside a level */
     uint64_t device_budget;      /* bytes of device memory for all slots */
     tz_gpu_sizes batch_budget;   /* of one batch */

@@ -2,6 +2,7 @@
  * Destinations of a device's pixels: buffers that do not fit are refused before anything is read,
  * host and device buffers share tiles of one read, tiles that the device cannot decode are the
  * CPU's, or an error where that is wanted, and memory has limits. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +249,43 @@ static void a_bad_tile_is_the_only_one(void **state)
     }
 }
 
+/* Decoded in vain by the device and then by the CPU; other pixels stay. */
+static void a_bad_tile_has_the_fill(void **state)
+{
+    (void)state;
+    static const uint8_t junk[] = {0x13, 0xFF, 0x00, 0x77, 0x31, 0x08};
+    static uint8_t expected[PIXELS], found[PIXELS];
+    tb *b = tf_new(TB_CLASSIC, &tile_streams[STREAM_LZW], ACROSS, DOWN, NULL);
+    tf_put(b, 7, junk, sizeof junk);
+    tz_file *file = tf_open(b);
+    tz_device_memory *memory = memory_of(test_device, sizeof found);
+    plain_item item = item_of(file);
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    plain_report report;
+    tz_error err;
+    item.into.data = expected;
+    how.salvage = true;
+    how.has_fill = true, how.fill = 77;
+    assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
+    assert_int_equal(expected[7 / ACROSS * TILE * WIDTH + 7 % ACROSS * TILE], 77);
+    how.device = test_device;
+    item.into.data = found;
+    for (int to_device = 0; to_device < 2; to_device++) {
+        memset(found, 0, sizeof found);
+        if (to_device)
+            plain_on_device(&item.into, memory);
+        assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
+        assert_int_equal(report.device.tiles_redone, 1);
+        assert_int_equal(report.tiles_failed, 1);
+        if (to_device)
+            assert_int_equal(tz_device_copy_out(found, memory, 0, sizeof found, &err), TZ_OK);
+        assert_memory_equal(found, expected, sizeof found);
+    }
+    tz_device_memory_free(memory);
+    tz_close(file);
+    tb_free(b);
+}
+
 /* Bytes after a tile: a warning, which is the CPU's to give; a device that must do all refuses.
  */
 static void an_odd_tile_is_done_once_more(void **state)
@@ -430,6 +468,68 @@ static void what_is_outside_is_nodata_of_each_band(void **state)
     raster_free(&r);
 }
 
+/* Kernels know NaN as a replacement, in floats; any other is the CPU's, with a reason or an error.
+ */
+static void nodata_is_replaced_by_the_cpu_unless_by_nan(void **state)
+{
+    (void)state;
+    enum { SIDE = 36, BYTES = 2 * SIDE * SIDE * (int)sizeof(float) };
+    static const struct {
+        tz_nodata as;
+        tz_dtype dtype;
+        bool by_device;
+    } cases[] = {{{TZ_NODATA_KIND_INT, {.i = 7}}, TZ_DTYPE_FLOAT32, false},
+                 {{TZ_NODATA_KIND_FLOAT, {.f = 0.5}}, TZ_DTYPE_FLOAT32, false},
+                 {{TZ_NODATA_KIND_FLOAT, {.f = (double)NAN}}, TZ_DTYPE_INT16, false},
+                 {{TZ_NODATA_KIND_FLOAT, {.f = (double)NAN}}, TZ_DTYPE_FLOAT32, true}};
+    static uint8_t expected[BYTES], found[BYTES];
+    raster r = raster_make(TZ_DTYPE_INT16, 2, SIDE, SIDE, false);
+    r.spec.nodata = (tz_nodata){TZ_NODATA_KIND_INT, {.i = 0}};
+    for (uint32_t k = 0; k < 2 * SIDE * SIDE; k += 3)
+        ((int16_t *)r.pixels.data)[k] = 0;
+    tz_write_options layout = TZ_WRITE_OPTIONS_INIT;
+    layout.tile_width = layout.tile_height = 16;
+    tz_memory bytes = raster_write(&r, &layout, NULL, NULL);
+    tz_file *file = NULL;
+    tz_error err;
+    assert_int_equal(tz_open_memory(&file, bytes.data, bytes.size, NULL, &err), TZ_OK);
+    tz_device_memory *memory = memory_of(test_device, sizeof found);
+    for (size_t c = 0; c < 2 * sizeof cases / sizeof cases[0]; c++) {
+        const bool by_device = cases[c / 2].by_device;
+        tz_read_options how = TZ_READ_OPTIONS_INIT;
+        plain_item item = {.file = file,
+                           .into = {.data = expected,
+                                    .dtype = cases[c / 2].dtype,
+                                    .bands = 2,
+                                    .height = SIDE,
+                                    .width = SIDE}};
+        plain_report report;
+        memset(expected, 0xA5, sizeof expected);
+        memset(found, 0xA5, sizeof found);
+        how.nodata_as = cases[c / 2].as;
+        assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_OK);
+        item.into.data = found;
+        how.device = test_device;
+        if (c % 2)
+            plain_on_device(&item.into, memory);
+        assert_int_equal(plain_read(&item, &how, &report, &err), TZ_OK);
+        assert_int_equal(report.device.launches > 0, by_device);
+        assert_int_equal(strstr(report.device.reason, "replace nodata") == NULL, by_device);
+        if (c % 2)
+            assert_int_equal(tz_device_copy_out(found, memory, 0, sizeof found, &err), TZ_OK);
+        assert_memory_equal(found, expected, 2 * SIDE * SIDE * tz_dtype_size(cases[c / 2].dtype));
+        how.strict_device = true;
+        assert_int_equal(plain_read(&item, &how, NULL, &err),
+                         by_device ? TZ_OK : TZ_ERR_UNSUPPORTED);
+        if (!by_device)
+            assert_non_null(strstr(err.message, "replace nodata"));
+    }
+    tz_device_memory_free(memory);
+    tz_close(file);
+    tz_memory_free(&bytes);
+    raster_free(&r);
+}
+
 /* ---- limits ---- */
 
 /* From a single byte on: an error that names the limit, and then, with ever more, the pixels. */
@@ -602,11 +702,13 @@ int main(void)
         cmocka_unit_test(buffers_lie_within_their_memory),
         cmocka_unit_test(host_and_device_share_tiles),
         cmocka_unit_test(a_bad_tile_is_the_only_one),
+        cmocka_unit_test(a_bad_tile_has_the_fill),
         cmocka_unit_test(an_odd_tile_is_done_once_more),
         cmocka_unit_test(what_a_device_lacks_is_an_error_where_that_is_wanted),
         cmocka_unit_test(resampling_is_done_by_the_cpu),
         cmocka_unit_test(what_is_outside_is_filled),
         cmocka_unit_test(what_is_outside_is_nodata_of_each_band),
+        cmocka_unit_test(nodata_is_replaced_by_the_cpu_unless_by_nan),
         cmocka_unit_test(memory_has_limits),
         cmocka_unit_test(many_tiles),
         cmocka_unit_test(memory_of_the_host_is_planned),

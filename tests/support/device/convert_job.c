@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/device/convert_job.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,13 +148,13 @@ static tz_nodata any_nodata(const convert_region *p)
 static void choose_steps(convert_region *p)
 {
     static const double numbers[] = {1, -0.5, 1e-3, 3e300, 0};
-    const bool to_real = p->how.to >= TZ_DTYPE_FLOAT16 && p->how.to != TZ_DTYPE_COMPLEX_INT16 &&
-                         p->how.to != TZ_DTYPE_COMPLEX_INT32;
+    const tz_nodata nan = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = (double)NAN}};
+    const bool to_real = p->how.to >= TZ_DTYPE_FLOAT16 && p->how.to <= TZ_DTYPE_FLOAT64;
     p->how.scaled = convert_below(3) == 0;
     p->how.scale = numbers[convert_below(4)];
     p->how.offset = numbers[convert_below(5)];
     p->how.nodata = any_nodata(p);
-    p->how.nodata_to_nan = to_real && convert_below(2);
+    p->how.replacement = to_real && convert_below(2) ? nan : (tz_nodata){TZ_NODATA_KIND_NONE};
     p->flags = convert_below(8);
 }
 
@@ -371,7 +372,7 @@ static void compare_pieces(const convert_job *j, const uint8_t *raster, const ui
                               "%d, %d to %d, scaled %d, nodata %d to NaN %d, flags %u, copy %d\n",
                               i, e->columns, e->rows, x, y, p->row.bits, p->row.sample_format,
                               p->row.predictor, p->row.swap, p->row.dtype, p->how.to, p->how.scaled,
-                              p->how.nodata.kind, p->how.nodata_to_nan, e->flags, p->is_copy);
+                              p->how.nodata.kind, p->how.replacement.kind, e->flags, p->is_copy);
                 return;
             }
         }

@@ -137,6 +137,79 @@ static void nodata_of_64_bits_is_compared_exactly(void **state)
     assert_true(out[0] == values[0] && out[1] == values[1]);
 }
 
+/* Samples of each type are random bits, so that floats are NaN of all kinds, too; every fifth is
+ * nodata. The other ones keep their bits, and both parts of complex nodata are replaced. */
+static void replacing_nodata_keeps_the_bits_of_all_else(void **state)
+{
+    (void)state;
+    enum { COUNT = 600, STEP = 16 };
+    const tz_nodata nodata = {.kind = TZ_NODATA_KIND_INT, .value = {.i = 7}};
+    const tz_nodata replacement = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = 100.4}};
+    uint32_t seed = 5;
+    for (tz_dtype dtype = TZ_DTYPE_UINT8; dtype <= TZ_DTYPE_COMPLEX_FLOAT64; dtype++) {
+        const tz_conversion how = {
+            .from = dtype, .to = dtype, .nodata = nodata, .replacement = replacement};
+        const size_t size = tz_dtype_size(dtype);
+        uint8_t in[COUNT * STEP], out[COUNT * STEP], mask[COUNT], expected[16], old[16];
+        tz_row_fill(dtype, &nodata, old, 16, 1);
+        tz_row_fill(dtype, &replacement, expected, 16, 1);
+        for (size_t i = 0; i < COUNT * size; i++)
+            in[i] = (uint8_t)((seed = seed * 1664525u + 1013904223u) >> 24);
+        for (size_t i = 0; i < COUNT; i += 5)
+            memcpy(in + i * size, old, size);
+        tz_row_convert(&how, in, (ptrdiff_t)size, out, (ptrdiff_t)size, COUNT, mask, 1);
+        for (size_t i = 0; i < COUNT; i++) {
+            assert_true(i % 5 > 0 || mask[i] == 0);
+            assert_memory_equal(out + i * size, mask[i] ? in + i * size : expected, size);
+        }
+        /* the same without a mask, and for one sample again and again */
+        uint8_t plain[COUNT * STEP];
+        tz_row_convert(&how, in, (ptrdiff_t)size, plain, (ptrdiff_t)size, COUNT, NULL, 0);
+        assert_memory_equal(plain, out, COUNT * size);
+        tz_row_convert(&how, in, 0, plain, (ptrdiff_t)size, 3, NULL, 0);
+        assert_memory_equal(plain + 2 * size, expected, size);
+    }
+}
+
+static void replacements_of_64_bits_are_exact(void **state)
+{
+    (void)state;
+    const int64_t odd = INT64_C(9007199254740993);
+    const int64_t values[] = {odd, odd - 1, -odd, 12};
+    uint64_t u[4];
+    int64_t i[4];
+    tz_conversion how = {
+        .from = TZ_DTYPE_INT64,
+        .to = TZ_DTYPE_UINT64,
+        .nodata = {.kind = TZ_NODATA_KIND_INT, .value = {.i = odd - 1}},
+        .replacement = {.kind = TZ_NODATA_KIND_UINT, .value = {.u = UINT64_MAX - 1}}};
+    tz_row_convert(&how, (const uint8_t *)values, 8, (uint8_t *)u, 8, 4, NULL, 0);
+    assert_true(u[0] == (uint64_t)odd && u[1] == UINT64_MAX - 1 && u[2] == 0 && u[3] == 12);
+    how.to = TZ_DTYPE_INT64;
+    tz_row_convert(&how, (const uint8_t *)values, 8, (uint8_t *)i, 8, 4, NULL, 0);
+    assert_true(i[0] == odd && i[1] == INT64_MAX && i[2] == -odd && i[3] == 12);
+    how.replacement = (tz_nodata){.kind = TZ_NODATA_KIND_INT, .value = {.i = -odd}};
+    how.scaled = true, how.scale = 2;
+    tz_row_convert(&how, (const uint8_t *)values, 8, (uint8_t *)i, 8, 4, NULL, 0);
+    assert_true(i[1] == -odd && i[3] == 24);
+}
+
+/* Just above a tie of float32, which a double cannot tell from the tie. */
+static void replacing_nodata_rounds_the_others_once(void **state)
+{
+    (void)state;
+    const int64_t values[] = {(INT64_C(1) << 60) + (INT64_C(1) << 36) + 1, 5};
+    float out[2];
+    const tz_conversion how = {
+        .from = TZ_DTYPE_INT64,
+        .to = TZ_DTYPE_FLOAT32,
+        .nodata = {.kind = TZ_NODATA_KIND_INT, .value = {.i = 5}},
+        .replacement = {.kind = TZ_NODATA_KIND_FLOAT, .value = {.f = (double)NAN}}};
+    tz_row_convert(&how, (const uint8_t *)values, 8, (uint8_t *)out, 4, 2, NULL, 0);
+    assert_true(out[0] == 0x1.000002p60f);
+    assert_true(isnan(out[1]));
+}
+
 static void a_mask_alone(void **state)
 {
     (void)state;
@@ -358,6 +431,9 @@ int main(void)
         cmocka_unit_test(floats_become_integers_by_the_rules),
         cmocka_unit_test(integers_of_64_bits_saturate_exactly),
         cmocka_unit_test(nodata_of_64_bits_is_compared_exactly),
+        cmocka_unit_test(replacing_nodata_keeps_the_bits_of_all_else),
+        cmocka_unit_test(replacements_of_64_bits_are_exact),
+        cmocka_unit_test(replacing_nodata_rounds_the_others_once),
         cmocka_unit_test(a_mask_alone),
         cmocka_unit_test(complex_and_real),
         cmocka_unit_test(complex_samples_keep_their_bits_beside_a_mask),

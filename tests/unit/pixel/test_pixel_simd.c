@@ -247,7 +247,7 @@ static tz_conversion random_placement(tz_dtype from, tz_dtype to)
                            .scale = scales[random_below(6)],
                            .offset = scales[random_below(6)] * 1000,
                            .nodata = random_nodata(),
-                           .nodata_to_nan = random_below(2)};
+                           .replacement = random_nodata()};
 }
 
 static void place_both(const tz_conversion *how, size_t count)

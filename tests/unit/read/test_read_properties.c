@@ -363,6 +363,8 @@ static long double delivered(const request *q, const tz_read_options *how, uint3
     const volatile double product = (double)value * ((band + 1) / 8.0);
     if (!valid && how->nodata_to_nan && ref_is_float(to))
         return (long double)NAN;
+    if (!valid && how->nodata_as.kind != TZ_NODATA_KIND_NONE)
+        return ref_cast((long double)how->nodata_as.value.i, false, to);
     return how->scaled && q->l->scaled && tz_build_feature("expat")
                ? ref_cast(product + (band - 1.25), true, to)
                : ref_cast(value, ref_is_float(q->l->dtype), to);
@@ -465,6 +467,8 @@ static void run_rounds(unsigned rounds, unsigned most_items, bool boundless)
         how.fill = (double)below(2000) / 4 - 100;
         how.has_fill = below(2);
         how.nodata_to_nan = below(2);
+        if (!how.nodata_to_nan && below(2))
+            how.nodata_as = (tz_nodata){TZ_NODATA_KIND_INT, {.i = (int64_t)below(70000) - 300}};
         how.oriented = below(3) == 0;
         how.scaled = below(2);
         how.threads = 1 + below(3);
