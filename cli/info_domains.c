@@ -16,76 +16,54 @@
 
 /* The default domain: text of tags ------------------------------------------------------------ */
 
-typedef struct tag_item {
-    uint16_t tag;
-    enum { ITEM_TEXT, ITEM_NUMBER, ITEM_UNIT } kind;
-    const char *name;
-} tag_item;
-
-static const tag_item tag_items[] = {{269, ITEM_TEXT, "TIFFTAG_DOCUMENTNAME"},
-                                     {270, ITEM_TEXT, "TIFFTAG_IMAGEDESCRIPTION"},
-                                     {280, ITEM_NUMBER, "TIFFTAG_MINSAMPLEVALUE"},
-                                     {281, ITEM_NUMBER, "TIFFTAG_MAXSAMPLEVALUE"},
-                                     {282, ITEM_NUMBER, "TIFFTAG_XRESOLUTION"},
-                                     {283, ITEM_NUMBER, "TIFFTAG_YRESOLUTION"},
-                                     {296, ITEM_UNIT, "TIFFTAG_RESOLUTIONUNIT"},
-                                     {305, ITEM_TEXT, "TIFFTAG_SOFTWARE"},
-                                     {306, ITEM_TEXT, "TIFFTAG_DATETIME"},
-                                     {315, ITEM_TEXT, "TIFFTAG_ARTIST"},
-                                     {316, ITEM_TEXT, "TIFFTAG_HOSTCOMPUTER"},
-                                     {33432, ITEM_TEXT, "TIFFTAG_COPYRIGHT"},
-                                     {50909, ITEM_TEXT, "GEO_METADATA"}};
-
-static const tag_item *find_item(uint16_t tag)
-{
-    for (size_t i = 0; i < sizeof tag_items / sizeof tag_items[0]; i++) {
-        if (tag_items[i].tag == tag)
-            return &tag_items[i];
-    }
-    return NULL;
-}
+enum { MIN_SAMPLE_VALUE = 280, Y_RESOLUTION = 283, RESOLUTION_UNIT = 296, MAX_TAG_ITEMS = 32 };
 
 static const char *unit_words(double unit)
 {
     return unit == 1 ? "1 (unitless)" : unit == 2 ? "2 (pixels/inch)" : "3 (pixels/cm)";
 }
 
-static void write_tag_item(json *j, info_file *f, const tag_item *item, const tz_tag *tag)
+static void write_tag_item(json *j, info_file *f, const char *name, const tz_tag *tag)
 {
     tz_error err;
     double value;
-    if (item->kind == ITEM_TEXT) {
+    bool number_tag = tag->tag >= MIN_SAMPLE_VALUE && tag->tag <= Y_RESOLUTION;
+    if (!number_tag && tag->tag != RESOLUTION_UNIT) {
         if (tag->size != tag->count) /* of a wide or unknown type: not text */
             return;
-        if (tag_write_text(j, item->name, f->file, tag, &err) != TZ_OK)
+        if (tag_write_text(j, name, f->file, tag, &err) != TZ_OK)
             info_problem(f, &err, false);
         return;
     }
     if (!tag_first_number(f->file, tag, &value))
         return;
-    if (item->kind == ITEM_UNIT) {
-        json_text(j, item->name, unit_words(value));
+    if (tag->tag == RESOLUTION_UNIT) {
+        json_text(j, name, unit_words(value));
         return;
     }
     char number[TEXT_NUMBER];
     snprintf(number, sizeof number, "%.8g", (double)(float)value); /* as exact as GDAL's */
-    json_text(j, item->name, number);
+    json_text(j, name, number);
 }
 
 static void write_tag_items(json *j, info_file *f)
 {
     const tz_level *level = tz_file_get_level(f->file, 0);
-    uint32_t written = 0; /* a bit per item: a tag that is there twice is written once */
+    uint16_t written[MAX_TAG_ITEMS]; /* a tag that is there twice is written once */
+    size_t count = 0;
     for (int32_t i = 0; i < level->tag_count; i++) {
         tz_tag tag = TZ_TAG_INIT;
         tz_error err;
         if (tz_file_get_tag(&tag, f->file, level->ifd_offset, (uint32_t)i, &err) != TZ_OK)
             return;
-        const tag_item *item = find_item(tag.tag);
-        uint32_t bit = item != NULL ? (uint32_t)1 << (item - tag_items) : 0;
-        if (bit & ~written)
-            write_tag_item(j, f, item, &tag);
-        written |= bit;
+        const char *name = tz_tag_gdal_name(tag.tag);
+        size_t same = 0;
+        while (same < count && written[same] != tag.tag)
+            same++;
+        if (name == NULL || same < count || count == MAX_TAG_ITEMS)
+            continue;
+        write_tag_item(j, f, name, &tag);
+        written[count++] = tag.tag;
     }
 }
 
@@ -159,10 +137,15 @@ static bool is_given(const info_file *f, const tz_metadata_item *item)
         return false;
     if (strcmp(item->name, "AREA_OR_POINT") == 0)
         return f->info->geo->key_count > 0;
-    tz_tag tag = TZ_TAG_INIT;
-    for (size_t i = 0; i < sizeof tag_items / sizeof tag_items[0]; i++) {
-        if (strcmp(item->name, tag_items[i].name) == 0)
-            return tag_find(f->file, tz_file_get_level(f->file, 0), tag_items[i].tag, &tag);
+    const tz_level *level = tz_file_get_level(f->file, 0);
+    for (int32_t i = 0; i < level->tag_count; i++) {
+        tz_tag tag = TZ_TAG_INIT;
+        tz_error err;
+        if (tz_file_get_tag(&tag, f->file, level->ifd_offset, (uint32_t)i, &err) != TZ_OK)
+            return false;
+        const char *name = tz_tag_gdal_name(tag.tag);
+        if (name != NULL && strcmp(item->name, name) == 0)
+            return true;
     }
     return false;
 }

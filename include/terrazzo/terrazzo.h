@@ -703,6 +703,8 @@ TZ_API const char *tz_geo_key_name(uint16_t id);              /* NULL: unknown *
 TZ_API const char *tz_tag_type_name(uint16_t type);           /* "SHORT", ...; NULL: unknown */
 TZ_API const char *tz_compression_name(uint16_t compression); /* "DEFLATE", ...; NULL: unknown */
 TZ_API const char *tz_photometric_name(uint16_t photometric); /* "RGB", ...; NULL: unknown */
+/* Name of the metadata item by which GDAL shows and sets a tag, "TIFFTAG_SOFTWARE"; NULL: none. */
+TZ_API const char *tz_tag_gdal_name(uint16_t tag);
 
 /* ---------------------------------------------------------------------------------------------
  * Tiles
@@ -1167,7 +1169,10 @@ TZ_API TZ_NODISCARD tz_result tz_image_spec_set_nodata(tz_image_spec *spec, cons
                                                        tz_error *err);
 
 /* Adds an item, or replaces the one of the same domain, name, role and band. Removes it if value is
- * NULL. A domain or role of NULL is "". */
+ * NULL. A domain or role of NULL is "". Some items of the image, without domain and role, are not
+ * kept as items, because GDAL has them elsewhere in the file: one with a name of tz_tag_gdal_name
+ * sets that tag, and AREA_OR_POINT sets the raster type of geo and leaves the transform as it is.
+ * These names are found without regard to case. */
 TZ_API TZ_NODISCARD tz_result tz_image_spec_set_metadata(tz_image_spec *spec,
                                                          const tz_metadata_item *item,
                                                          tz_error *err);

@@ -451,6 +451,7 @@ TZ_API const char *tz_geo_key_name(uint16_t id);
 TZ_API const char *tz_tag_type_name(uint16_t type);
 TZ_API const char *tz_compression_name(uint16_t compression);
 TZ_API const char *tz_photometric_name(uint16_t photometric);
+TZ_API const char *tz_tag_gdal_name(uint16_t tag);
 typedef struct tz_tile_span {
     uint64_t offset;
     uint64_t size;

@@ -88,7 +88,7 @@ FILES = {
     "palette8": [Image(20, 10, tags=[(262, SHORT, [3]), (320, SHORT, list(range(256)) * 3)])],
     "tags": [Image(20, 10, tags=[(270, ASCII, "d\u00e9j\u00e0 \"vu\""), (305, ASCII, "me"),
                                  (306, ASCII, "2024:01:02 03:04:05"), (282, 5, [72, 1]),
-                                 (283, 5, [1, 3]), (296, SHORT, [2])])],
+                                 (283, 5, [1, 3]), (296, SHORT, [2]), (50908, ASCII, "id")])],
     "metadata": [Image(20, 10, tags=[METADATA])],
     "rpc": [Image(20, 10, tags=[(50844, DOUBLE, [i / 4 for i in range(92)])])],
     "overviews": [Image(64, 64, tile=(16, 16)), Image(32, 32, tile=(16, 16), kind=OVERVIEW),

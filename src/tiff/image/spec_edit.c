@@ -148,20 +148,19 @@ tz_result tz_spec_edit_drop_sample_tags(tz_spec_edit *edit)
 
 /* ---- grid ---- */
 
-/* Makes a copy of the georeferencing; an empty one if there is none. */
-static tz_result edit_geo(tz_spec_edit *edit, tz_geo **out)
+tz_result tz_spec_edit_geo(tz_spec_edit *edit, tz_geo **out)
 {
     TZ_TRY(tz_copy_geo(&edit->holder->arena, edit->next.geo, &edit->ctx, out));
     edit->next.geo = *out;
     return TZ_OK;
 }
 
-/* Moves a position along one axis to the new grid. Without a change of size only the shift is
- * applied, so that nothing is rounded. */
+/* Moves a position along one axis to the new grid, in the order of operations that GDAL has.
+ * Without a change of size only the shift is applied, so that nothing is rounded. */
 static double move_position(double position, int64_t start, uint32_t from, uint32_t to)
 {
     const double moved = position - (double)start;
-    return from == to ? moved : moved * to / from;
+    return from == to ? moved : moved * ((double)to / from);
 }
 
 static tz_result move_gcps(tz_spec_edit *edit, tz_geo *geo, const tz_window *window)
@@ -239,7 +238,7 @@ static tz_result change_grid(tz_spec_edit *edit, const tz_window *window, uint32
     TZ_TRY(drop_statistics(edit));
     if (!next->geo)
         return TZ_OK;
-    TZ_TRY(edit_geo(edit, &geo));
+    TZ_TRY(tz_spec_edit_geo(edit, &geo));
     if (geo->has_transform)
         move_transform(edit, geo, window);
     TZ_TRY(move_gcps(edit, geo, window));
@@ -415,6 +414,8 @@ static tz_result change_metadata(tz_spec_edit *edit, const tz_metadata_item *giv
     bool placed;
     TZ_TRY(tz_copy_struct(&item, sizeof item, given, "item", "TZ_METADATA_ITEM_INIT", &edit->ctx));
     TZ_TRY(check_new_item(edit, &item));
+    if (tz_item_is_of_tag(&item))
+        return tz_spec_edit_set_tag_item(edit, &item);
     placed = !item.value;
     if (item.value) {
         TZ_TRY(copy_part_text(edit, &item.domain));
@@ -446,13 +447,13 @@ tz_result tz_image_spec_set_metadata(tz_image_spec *spec, const tz_metadata_item
 
 /* ---- georeferencing ---- */
 
-/* A tz_geo that says nothing is left out. */
-static void leave_out_empty_geo(tz_image_spec *next)
+/* Area is what a file means that does not say it. */
+void tz_spec_edit_leave_out_empty_geo(tz_spec_edit *edit)
 {
-    const tz_geo *geo = next->geo;
+    const tz_geo *geo = edit->next.geo;
     if (!geo->has_transform && geo->gcp_count == 0 && geo->key_count == 0 && geo->epsg == 0 &&
-        !geo->rpc)
-        next->geo = NULL;
+        !geo->rpc && geo->raster_type != TZ_RASTER_TYPE_POINT)
+        edit->next.geo = NULL;
 }
 
 /* Takes over everything that is of the CRS, with copies of the keys and the citation. */
@@ -476,11 +477,11 @@ static tz_result change_crs(tz_spec_edit *edit, const tz_crs *crs)
 {
     tz_geo *geo, *made;
     tz_geo none = TZ_GEO_INIT;
-    TZ_TRY(edit_geo(edit, &geo));
+    TZ_TRY(tz_spec_edit_geo(edit, &geo));
     none.raster_type = geo->raster_type;
     if (!crs) {
         TZ_TRY(take_crs(edit, geo, &none));
-        leave_out_empty_geo(&edit->next);
+        tz_spec_edit_leave_out_empty_geo(edit);
         return TZ_OK;
     }
     TZ_TRY(tz_crs_to_geo(&made, crs, geo->raster_type, edit->ctx.err));
@@ -509,7 +510,7 @@ static tz_result change_place(tz_spec_edit *edit, const double *transform, const
     if (count > 0 && tz_count_finite(&gcps[0].column, (size_t)count * TZ_TIEPOINT_VALUES) !=
                          (size_t)count * TZ_TIEPOINT_VALUES)
         return TZ_FAIL_ARG(&edit->ctx, "a control point has a number that is infinite or NaN");
-    TZ_TRY(edit_geo(edit, &geo));
+    TZ_TRY(tz_spec_edit_geo(edit, &geo));
     TZ_TRY(tz_copy_array(&edit->holder->arena, gcps, count, sizeof *gcps, &edit->ctx, &copy));
     geo->has_transform = transform != NULL;
     memset(geo->transform, 0, sizeof geo->transform);
@@ -517,7 +518,7 @@ static tz_result change_place(tz_spec_edit *edit, const double *transform, const
         memcpy(geo->transform, transform, sizeof geo->transform);
     geo->gcps = copy;
     geo->gcp_count = count;
-    leave_out_empty_geo(&edit->next);
+    tz_spec_edit_leave_out_empty_geo(edit);
     return TZ_OK;
 }
 

@@ -35,6 +35,16 @@ tz_result tz_spec_edit_drop_tags(tz_spec_edit *edit, const uint16_t *dropped, si
  * curves and inks. */
 tz_result tz_spec_edit_drop_sample_tags(tz_spec_edit *edit);
 
+/* Makes a copy of the georeferencing, an empty one if there is none; drops one that says nothing.
+ */
+tz_result tz_spec_edit_geo(tz_spec_edit *edit, tz_geo **out);
+void tz_spec_edit_leave_out_empty_geo(tz_spec_edit *edit);
+
 bool tz_item_has_role(const tz_metadata_item *item, const char *role);
+
+/* Returns true for an item that a file has as a tag or a GeoKey: TIFFTAG_..., AREA_OR_POINT. */
+bool tz_item_is_of_tag(const tz_metadata_item *item);
+/* Sets or removes the tag or the key of such an item, and drops items of that name. */
+tz_result tz_spec_edit_set_tag_item(tz_spec_edit *edit, const tz_metadata_item *item);
 
 #endif

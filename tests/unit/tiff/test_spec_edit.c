@@ -162,6 +162,53 @@ static void control_points_and_rpc_follow_the_window(void **state)
     tz_image_spec_free(spec);
 }
 
+/* The numbers are those of gdal_translate 3.12 with -srcwin and -outsize, GDAL's RPC rounded to 15
+ * digits as it prints them. */
+static void control_points_and_rpc_are_those_of_gdal(void **state)
+{
+    (void)state;
+    const struct {
+        tz_window window;
+        uint32_t width, height;
+        double line, sample, line_scale, sample_scale, column, row;
+    } cases[] = {
+        {{10, 5, 40, 20}, 40, 20, 19.5, 39.25, 25, 50, -9.9, -4.7},
+        {{10, -5, 40, 20}, 40, 20, 29.5, 39.25, 25, 50, -9.9, 5.3},
+        {{10, 5, 40, 20}, 20, 40, 39.5, 19.375, 50, 25, -4.95, -9.4},
+        {{10, 5, 40, 20}, 20, 20, 19.5, 19.375, 25, 25, -4.95, -4.7},
+        {{10, 5, 13, 3},
+         7,
+         11,
+         72.8333333333333,
+         20.9038461538462,
+         91.6666666666667,
+         26.9230769230769,
+         -5.3307692307692305,
+         -17.233333333333334},
+        {{0, 0, 100, 50}, 33, 17, 8, 15.9175, 8.5, 16.5, 0.033, 0.10200000000000001},
+    };
+    const tz_gcp points[] = {{0.1, 0.3, 0, 10, 20, 0}, {100, 50, 0, 11, 19, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double rpc[92] = {0};
+        rpc[2] = 24.5, rpc[3] = 49.25, rpc[7] = 25, rpc[8] = 50;
+        tz_image_spec *spec = new_spec(1);
+        WORKS(tz_image_spec_set_gcps(spec, points, 2, &err));
+        tz_geo geo = *spec->geo;
+        geo.rpc = rpc;
+        spec->geo = &geo;
+        WORKS(
+            tz_image_spec_set_grid(spec, &cases[i].window, cases[i].width, cases[i].height, &err));
+        const double *moved = spec->geo->rpc;
+        assert_true(fabs(moved[2] - cases[i].line) < 1e-13 * cases[i].line);
+        assert_true(fabs(moved[3] - cases[i].sample) < 1e-13 * cases[i].sample);
+        assert_true(fabs(moved[7] - cases[i].line_scale) < 1e-13 * cases[i].line_scale);
+        assert_true(fabs(moved[8] - cases[i].sample_scale) < 1e-13 * cases[i].sample_scale);
+        assert_true(spec->geo->gcps[0].column == cases[i].column);
+        assert_true(spec->geo->gcps[0].row == cases[i].row);
+        tz_image_spec_free(spec);
+    }
+}
+
 static void add_statistics(tz_image_spec *spec)
 {
     static const uint16_t extremes[] = {9};
@@ -517,7 +564,213 @@ static void items_are_replaced_by_their_key(void **state)
     tz_image_spec_free(spec);
 }
 
+/* Sets an item, writes a file, and returns the specification of that. */
+static tz_image_spec *written_with(tz_image_spec *spec, const char *name, const char *value)
+{
+    set_item(spec, name, value, "", -1);
+    assert_int_equal(spec->metadata_count, 0);
+    return rewritten(spec);
+}
+
+static const tz_tag_value *find_tag(const tz_image_spec *spec, uint16_t tag)
+{
+    for (uint32_t i = 0; i < spec->tag_count; i++)
+        if (spec->tags[i].tag == tag)
+            return &spec->tags[i];
+    return NULL;
+}
+
+static void items_of_text_are_tags(void **state)
+{
+    (void)state;
+    static const uint16_t tags[] = {269, 270, 305, 306, 315, 316, 33432, 50908, 50909};
+    tz_image_spec *spec = new_spec(1);
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        char value[] = "gr\xc3\xbc\xc3\x9f Gott";
+        const bool bytes = tags[i] == 50909;
+        set_item(spec, tz_tag_gdal_name(tags[i]), "before", NULL, -1);
+        set_item(spec, tz_tag_gdal_name(tags[i]), value, NULL, -1);
+        value[0] = 'x'; /* a copy was made */
+        assert_int_equal(spec->tag_count, i + 1);
+        spec = rewritten(spec);
+        const tz_tag_value *tag = find_tag(spec, tags[i]);
+        assert_non_null(tag);
+        assert_int_equal(tag->type, bytes ? 1 : 2);
+        assert_int_equal(tag->count, bytes ? 11 : 12);
+        assert_memory_equal(tag->data, "gr\xc3\xbc\xc3\x9f Gott", (size_t)tag->count);
+        assert_int_equal(spec->metadata_count, 0);
+    }
+    spec = written_with(spec, "TIFFTAG_SOFTWARE", NULL);
+    assert_null(find_tag(spec, 305));
+    assert_non_null(find_tag(spec, 306));
+    spec = written_with(spec, "tifftag_software", "GDAL finds this, too");
+    assert_non_null(find_tag(spec, 305));
+    assert_null(tz_tag_gdal_name(256));
+    assert_null(tz_tag_gdal_name(271)); /* Make: GDAL does not write it */
+    tz_image_spec_free(spec);
+}
+
+static void check_resolution(const char *text, uint32_t above, uint32_t below)
+{
+    tz_image_spec *spec = written_with(new_spec(1), "TIFFTAG_XRESOLUTION", text);
+    const tz_tag_value *tag = find_tag(spec, 282);
+    uint32_t fraction[2];
+    assert_int_equal(tag->type, 5);
+    assert_int_equal(tag->count, 1);
+    memcpy(fraction, tag->data, sizeof fraction);
+    if (fraction[0] != above || fraction[1] != below)
+        fail_msg("%s is %u/%u", text, fraction[0], fraction[1]);
+    tz_image_spec_free(spec);
+}
+
+static void items_of_numbers_are_tags(void **state)
+{
+    (void)state;
+    check_resolution("72", 72, 1);
+    check_resolution("72.5", 145, 2);
+    check_resolution("118.11", 11811, 100);
+    check_resolution("0.3333333", 3333333, 10000000);
+    check_resolution("0", 0, 1);
+    check_resolution("4294967295", UINT32_MAX, 1);
+    check_resolution("1e-9", 1, 1000000000);
+    tz_image_spec *spec = new_spec(3);
+    spec = written_with(spec, "TIFFTAG_RESOLUTIONUNIT", "3 (pixels/cm)");
+    assert_int_equal(*(const uint16_t *)find_tag(spec, 296)->data, 3);
+    spec = written_with(spec, "TIFFTAG_RESOLUTIONUNIT", "2");
+    assert_int_equal(find_tag(spec, 296)->type, 3);
+    assert_int_equal(find_tag(spec, 296)->count, 1);
+    assert_int_equal(*(const uint16_t *)find_tag(spec, 296)->data, 2);
+    spec = written_with(spec, "TIFFTAG_MAXSAMPLEVALUE", "65535");
+    const uint16_t most[] = {65535, 65535, 65535}; /* one for each band, as GDAL writes them */
+    assert_int_equal(find_tag(spec, 281)->type, 3);
+    assert_int_equal(find_tag(spec, 281)->count, 3);
+    assert_memory_equal(find_tag(spec, 281)->data, most, sizeof most);
+    tz_image_spec_free(spec);
+}
+
+static void values_that_a_tag_cannot_have_are_refused(void **state)
+{
+    (void)state;
+    const tz_metadata_item wrong[] = {SIZED_ITEM("", "TIFFTAG_RESOLUTIONUNIT", "abc", "", -1),
+                                      SIZED_ITEM("", "TIFFTAG_RESOLUTIONUNIT", "4", "", -1),
+                                      SIZED_ITEM("", "TIFFTAG_RESOLUTIONUNIT", "2 inches", "", -1),
+                                      SIZED_ITEM("", "TIFFTAG_XRESOLUTION", "72dpi", "", -1),
+                                      SIZED_ITEM("", "TIFFTAG_XRESOLUTION", "-1", "", -1),
+                                      SIZED_ITEM("", "TIFFTAG_XRESOLUTION", "nan", "", -1),
+                                      SIZED_ITEM("", "TIFFTAG_YRESOLUTION", "4294967296", "", -1),
+                                      SIZED_ITEM("", "TIFFTAG_YRESOLUTION", "1e-12", "", -1),
+                                      SIZED_ITEM("", "TIFFTAG_MINSAMPLEVALUE", "1.5", "", -1),
+                                      SIZED_ITEM("", "TIFFTAG_MAXSAMPLEVALUE", "65536", "", -1),
+                                      SIZED_ITEM("", "AREA_OR_POINT", "foo", "", -1),
+                                      SIZED_ITEM("", "AREA_OR_POINT", "undefined", "", -1),
+                                      SIZED_ITEM("", "TIFFTAG_SOFTWARE", "", "", -1)};
+    tz_image_spec *spec = new_spec(1);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        REFUSES(spec, tz_image_spec_set_metadata(spec, &wrong[i], &err));
+        assert_non_null(strstr(err.message, wrong[i].name));
+    }
+    tz_image_spec_free(spec);
+}
+
+static void items_of_bands_and_domains_stay_items(void **state)
+{
+    (void)state;
+    const tz_metadata_item domain = SIZED_ITEM("other", "TIFFTAG_SOFTWARE", "x", "", -1);
+    tz_image_spec *spec = new_spec(1);
+    WORKS(tz_image_spec_set_metadata(spec, &domain, &err));
+    set_item(spec, "TIFFTAG_SOFTWARE", "x", "", 0);
+    set_item(spec, "AREA_OR_POINT", "x", "description", -1);
+    set_item(spec, "TIFFTAG_MAKE", "x", "", -1);
+    assert_int_equal(spec->metadata_count, 4);
+    assert_int_equal(spec->tag_count, 0);
+    assert_null(spec->geo);
+    tz_image_spec_free(spec);
+}
+
+/* A file may have the item beside the tag; afterwards it has the tag. */
+static void items_of_that_name_are_dropped(void **state)
+{
+    (void)state;
+    static const tz_metadata_item items[] = {SIZED_ITEM("", "TIFFTAG_ARTIST", "old", NULL, -1),
+                                             SIZED_ITEM(NULL, "AREA_OR_POINT", "Area", "", -1),
+                                             SIZED_ITEM("", "TIFFTAG_ARTIST", "band", "", 0)};
+    tz_image_spec *spec = new_spec(1);
+    spec->metadata = items, spec->metadata_count = 3;
+    set_item(spec, "TIFFTAG_ARTIST", "new", "", -1);
+    assert_null(find_item(spec, "TIFFTAG_ARTIST", -1));
+    assert_string_equal(find_tag(spec, 315)->data, "new");
+    set_item(spec, "AREA_OR_POINT", NULL, "", -1);
+    assert_int_equal(spec->metadata_count, 1);
+    assert_string_equal(spec->metadata[0].value, "band");
+    tz_image_spec_free(spec);
+}
+
+static uint32_t count_keys(const tz_image_spec *spec, uint16_t id, uint16_t *value)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < spec->geo->key_count; i++) {
+        count += spec->geo->keys[i].id == id;
+        if (spec->geo->keys[i].id == id)
+            *value = spec->geo->keys[i].value.shorts[0];
+    }
+    return count;
+}
+
 /* ---- georeferencing ---- */
+
+static void area_or_point_leaves_the_transform(void **state)
+{
+    (void)state;
+    const double transform[6] = {10, 0.01, 0, 20, 0, -0.02};
+    uint16_t value = 0;
+    tz_crs *crs = NULL;
+    tz_image_spec *spec = new_spec(1);
+    WORKS(tz_crs_create(&crs, "EPSG:4326", &err));
+    WORKS(tz_image_spec_set_crs(spec, crs, &err));
+    WORKS(tz_image_spec_set_transform(spec, transform, &err));
+    tz_crs_close(crs);
+    set_item(spec, "AREA_OR_POINT", "Point", "", -1);
+    written w = write_spec(spec);
+    double tiepoint[6];
+    tz_tag tag = TZ_TAG_INIT;
+    for (uint32_t i = 0; tag.tag != 33922; i++)
+        WORKS(tz_file_get_tag(&tag, w.file, tz_file_get_level(w.file, 0)->ifd_offset, i, &err));
+    WORKS(tz_tag_read(tiepoint, sizeof tiepoint, w.file, &tag, &err));
+    assert_true(tiepoint[3] == 10.005 && tiepoint[4] == 19.99); /* as GDAL writes it */
+    close_written(&w);
+    spec = rewritten(spec);
+    assert_int_equal(spec->geo->raster_type, TZ_RASTER_TYPE_POINT);
+    assert_memory_equal(spec->geo->transform, transform, sizeof transform);
+    spec = written_with(spec, "area_or_point", "AREA");
+    assert_int_equal(count_keys(spec, 1025, &value), 1);
+    assert_int_equal(value, 1);
+    assert_int_equal(spec->geo->epsg, 4326);
+    assert_memory_equal(spec->geo->transform, transform, sizeof transform);
+    spec = written_with(spec, "AREA_OR_POINT", NULL);
+    assert_int_equal(count_keys(spec, 1025, &value), 0);
+    assert_int_equal(spec->geo->epsg, 4326);
+    spec = written_with(spec, "AREA_OR_POINT", "Point"); /* a key between those that are there */
+    assert_int_equal(count_keys(spec, 1025, &value), 1);
+    assert_int_equal(value, 2);
+    assert_memory_equal(spec->geo->transform, transform, sizeof transform);
+    tz_image_spec_free(spec);
+}
+
+/* GDAL writes the key for Point, and nothing for Area. */
+static void area_or_point_needs_no_crs(void **state)
+{
+    (void)state;
+    tz_image_spec *spec = written_with(new_spec(1), "AREA_OR_POINT", "Area");
+    assert_null(spec->geo);
+    spec = written_with(spec, "AREA_OR_POINT", "Point");
+    assert_int_equal(spec->geo->raster_type, TZ_RASTER_TYPE_POINT);
+    assert_int_equal(spec->geo->key_count, 1);
+    WORKS(tz_image_spec_set_crs(spec, NULL, &err));
+    assert_int_equal(spec->geo->raster_type, TZ_RASTER_TYPE_POINT);
+    spec = written_with(spec, "AREA_OR_POINT", NULL);
+    assert_null(spec->geo);
+    tz_image_spec_free(spec);
+}
 
 static void a_crs_is_set_and_removed(void **state)
 {
@@ -577,6 +830,8 @@ static void transform_and_control_points_replace_each_other(void **state)
 
 static tz_crs *some_crs;
 
+enum { CHANGES = 12 };
+
 /* One of the changes; each needs memory for all that it can. */
 static tz_result change(tz_image_spec *spec, unsigned which)
 {
@@ -585,6 +840,10 @@ static tz_result change(tz_image_spec *spec, unsigned which)
     static const uint32_t bands[] = {2, 0, 1, 1, 0, 0, 0, 0, 0, 0};
     static const tz_window window = {.column = 1, .row = 1, .width = 7, .height = 9};
     static const tz_metadata_item item = SIZED_ITEM("d", "NAME", "value", "", 1);
+    static const tz_metadata_item text = SIZED_ITEM("", "TIFFTAG_SOFTWARE", "value", "", -1);
+    static const tz_metadata_item number = SIZED_ITEM("", "TIFFTAG_XRESOLUTION", "7.5", "", -1);
+    static const tz_metadata_item extreme = SIZED_ITEM("", "TIFFTAG_MINSAMPLEVALUE", "7", "", -1);
+    static const tz_metadata_item point = SIZED_ITEM("", "AREA_OR_POINT", "Point", "", -1);
     switch (which) {
     case 0:
         return tz_image_spec_set_grid(spec, &window, 10, 10, &err);
@@ -600,6 +859,14 @@ static tz_result change(tz_image_spec *spec, unsigned which)
         return tz_image_spec_set_crs(spec, some_crs, &err);
     case 6:
         return tz_image_spec_set_transform(spec, transform, &err);
+    case 7:
+        return tz_image_spec_set_metadata(spec, &text, &err);
+    case 8:
+        return tz_image_spec_set_metadata(spec, &number, &err);
+    case 9:
+        return tz_image_spec_set_metadata(spec, &extreme, &err);
+    case 10:
+        return tz_image_spec_set_metadata(spec, &point, &err);
     default:
         return tz_image_spec_set_gcps(spec, points, 200, &err);
     }
@@ -619,7 +886,10 @@ static tz_result fill_spec(tz_image_spec *spec, unsigned filler)
     static const tz_gcp points[] = {{0, 0, 0, 10, 20, 0}};
     static tz_geo geo = TZ_GEO_INIT;
     char text[200];
+    static const uint16_t model_type[] = {7};
+    static const tz_geo_key keys[] = {{1024, 3, 1, {.shorts = model_type}}};
     geo.rpc = rpc, geo.gcps = points, geo.gcp_count = 1;
+    geo.keys = keys, geo.key_count = 1;
     spec->width = 100, spec->height = 50, spec->bands = 3, spec->dtype = TZ_DTYPE_UINT8;
     spec->photometric = TZ_PHOTOMETRIC_PALETTE, spec->color_map = map, spec->color_map_size = 256;
     spec->tags = tags, spec->tag_count = 2;
@@ -639,7 +909,7 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     WORKS(tz_crs_create(&some_crs, "EPSG:32633", &err));
-    for (unsigned round = 0; round < 8 * 40; round++) {
+    for (unsigned round = 0; round < CHANGES * 40; round++) {
         alloc_stats stats = {.failures = 1};
         for (uint64_t n = 1; stats.failures > 0; n++) {
             tz_image_spec *spec = NULL;
@@ -647,10 +917,10 @@ static void every_allocation_may_fail(void **state)
             alloc_hook_fail_at(n, false);
             tz_result result = tz_image_spec_create(&spec, &err);
             if (result == TZ_OK)
-                result = fill_spec(spec, round / 8);
+                result = fill_spec(spec, round / CHANGES);
             if (result == TZ_OK) {
                 const tz_image_spec before = *spec;
-                result = change(spec, round % 8);
+                result = change(spec, round % CHANGES);
                 if (result != TZ_OK)
                     assert_memory_equal(&before, spec, sizeof before);
             }
@@ -670,6 +940,7 @@ int main(void)
         CASE(an_empty_specification_is_owned),
         CASE(a_transform_follows_the_window),
         CASE(control_points_and_rpc_follow_the_window),
+        CASE(control_points_and_rpc_are_those_of_gdal),
         CASE(statistics_stay_on_the_same_grid),
         CASE(an_empty_grid_is_refused),
         CASE(colours_follow_their_bands),
@@ -683,6 +954,13 @@ int main(void)
         CASE(a_palette_fits_its_type),
         CASE(nodata_is_set_and_removed),
         CASE(items_are_replaced_by_their_key),
+        CASE(items_of_text_are_tags),
+        CASE(items_of_numbers_are_tags),
+        CASE(values_that_a_tag_cannot_have_are_refused),
+        CASE(items_of_bands_and_domains_stay_items),
+        CASE(items_of_that_name_are_dropped),
+        CASE(area_or_point_leaves_the_transform),
+        CASE(area_or_point_needs_no_crs),
         CASE(a_crs_is_set_and_removed),
         CASE(transform_and_control_points_replace_each_other),
         CASE(every_allocation_may_fail),
