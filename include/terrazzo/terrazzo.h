@@ -1751,9 +1751,9 @@ typedef struct tz_blobs {
 TZ_API void tz_blobs_init(tz_blobs *blobs, size_t size);
 
 /* The same, and the file itself, which appears whole or not at all as with tz_commit. Of the
- * options, those of the commit count, with progress in bytes. Statistics are in the report if the
- * plan has them; to ask for them is an error if it has none. options, report and err may be NULL.
- */
+ * options, those of the commit count, with progress in bytes, of which the total is not known
+ * before the heads of all blobs are read. Statistics are in the report if the plan has them; to ask
+ * for them is an error if it has none. options, report and err may be NULL. */
 TZ_API TZ_NODISCARD tz_result tz_assemble_file(const char *path, const tz_cog_plan *plan,
                                                const tz_blobs *blobs,
                                                const tz_write_options *options,

@@ -48,6 +48,13 @@ tz_result tz_sink_insert(tz_sink *sink, uint64_t size, const tz_context *ctx)
     return propagate_failure(sink->insert(sink, size, &failed), &failed, ctx);
 }
 
+void tz_sink_set_progress(tz_sink *sink, const tz_progress *progress)
+{
+    tz_file_sink *file = tz_file_sink_of(sink);
+    if (file)
+        file->progress = progress;
+}
+
 tz_result tz_sink_sync(tz_sink *sink, uint64_t size, const tz_context *ctx)
 {
     tz_error failed = {.result = TZ_OK};

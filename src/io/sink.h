@@ -34,6 +34,10 @@ tz_result tz_sink_check_struct(const tz_sink *sink, const tz_context *ctx);
 tz_result tz_sink_copy(tz_sink *to, uint64_t to_offset, tz_sink *from, uint64_t from_offset,
                        uint64_t size, void *buffer, size_t buffer_size, const tz_context *ctx);
 
+/* Has a file call progress, in bytes, while an insertion moves bytes step by step; other sinks do
+ * not. NULL: no longer. */
+void tz_sink_set_progress(tz_sink *sink, const tz_progress *progress);
+
 /* Call the functions of a sink; errors get the name of ctx. A NULL function succeeds, except
  * insert, which the sink must have. */
 tz_result tz_sink_write(tz_sink *sink, uint64_t offset, const tz_bytes *buffers, size_t count,

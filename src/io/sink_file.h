@@ -72,9 +72,10 @@ typedef struct tz_file_sink {
     tz_sink base; /* first, so that both have one address */
     tz_destination destination;
     tz_temporary temporary;
-    const char *display_name; /* of a spool, for messages; NULL: the writer adds the name */
-    uint64_t end;             /* of the bytes written: the size of the file */
-    uint64_t written_back;    /* bytes before this offset were passed to write_back */
+    const char *display_name;    /* of a spool, for messages; NULL: the writer adds the name */
+    uint64_t end;                /* of the bytes written: the size of the file */
+    uint64_t written_back;       /* bytes before this offset were passed to write_back */
+    const tz_progress *progress; /* of an insertion; NULL: none */
     bool exclusive;
     bool no_sync;
     bool failed; /* a call failed, so the content of the file is in doubt for good */

@@ -10,7 +10,7 @@
  *   3. The same through a buffer.
  *
  * None of them takes more of the disk than the file will have in the end. Gaps may become zeros
- * that take disk space. */
+ * that take disk space. Copies take long for a large file, and can be cancelled between steps. */
 #define _POSIX_C_SOURCE   200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
@@ -90,6 +90,7 @@ static tz_result move_up(const tz_file_sink *file, uint64_t size, const tz_conte
     while (size >= MAX_STEP && left > 0) {
         const uint64_t from = (left - 1) / size * size;
         uint64_t done;
+        TZ_TRY(tz_check_progress(ctx, file->progress, file->end - left, file->end));
         TZ_TRY(tz_file_sink_copy_range(file, from + size, file, from, left - from, &done, ctx));
         if (done < left - from)
             break;
@@ -105,8 +106,10 @@ static tz_result move_up(const tz_file_sink *file, uint64_t size, const tz_conte
     while (left > 0 && result == TZ_OK) {
         const tz_bytes step = {buffer, (size_t)tz_min(left, buffer_size)};
         uint64_t end;
+        result = tz_check_progress(ctx, file->progress, file->end - left, file->end);
         left -= step.size;
-        result = tz_file_sink_pread(file, left, buffer, step.size, ctx);
+        if (result == TZ_OK)
+            result = tz_file_sink_pread(file, left, buffer, step.size, ctx);
         if (result == TZ_OK)
             result = tz_file_sink_pwrite(file, left + size, &step, 1, &end, ctx);
     }

@@ -314,7 +314,8 @@ typedef struct blob_spool {
 } blob_spool;
 
 /* Reads the heads of all blobs, then sorts them. The fixed fields of a head come first. They are
- * checked against the plan, which limits the size of the rest. */
+ * checked against the plan, which limits the size of the rest. The bytes to copy, which progress
+ * counts, are known only after the last head. */
 static tz_result read_heads(blob_spool *s, const tz_cog_plan *plan, const tz_context *ctx)
 {
     const tz_blobs *blobs = s->blobs;
@@ -326,6 +327,7 @@ static tz_result read_heads(blob_spool *s, const tz_cog_plan *plan, const tz_con
         uint8_t front[TZ_BLOB_HEADER];
         tz_block_head head;
         size_t size;
+        TZ_TRY(tz_check_progress(ctx, s->progress, 0, 0));
         TZ_TRY(blobs->read(blobs->user, i, 0, front, sizeof front, ctx->err));
         TZ_TRY(tz_block_head_read(&head, front, sizeof front, ctx));
         head.at = NULL; /* the table of sizes is not read yet */

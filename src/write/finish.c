@@ -20,6 +20,7 @@
 
 enum { DIRECTORY_BUFFER = 65536, MAX_DIRECTORIES = 2 * TZ_MAX_OUTPUT_LEVELS };
 #define MAX_COPY_BYTES ((uint64_t)1 << 20)
+#define MAX_COPY_PART  ((uint64_t)16 << 20) /* bytes that are copied without a look at progress */
 
 typedef struct ending {
     tz_output_file *file;
@@ -158,18 +159,41 @@ typedef struct spool_run {
     uint64_t size;
 } spool_run;
 
-/* Progress is checked for every run, so that a cancelled write stops also here. */
+/* Reports that all rows are there: a cancelled write stops also while their bytes are moved. */
+static bool report_all_rows(void *user, uint64_t done, uint64_t total)
+{
+    const tz_image *image = tz_output_file_image(((const ending *)user)->file);
+    const tz_progress *progress = &image->options.progress;
+    (void)done, (void)total;
+    return !progress->call ||
+           progress->call(progress->user, image->spec.height, image->spec.height);
+}
+
+/* Copies a run in parts, between which progress is checked. */
 static tz_result copy_run(ending *e, const spool_run *run)
 {
     tz_output_file *file = e->file;
-    const tz_image *image = tz_output_file_image(file);
+    const tz_progress progress = {report_all_rows, e};
     if (run->size == 0)
         return TZ_OK;
-    TZ_TRY(tz_check_progress(file->ctx, &image->options.progress, image->spec.height,
-                             image->spec.height));
     file->report->writes++;
-    return tz_sink_copy(file->sink, run->to, file->spool, run->from, run->size, e->buffer,
-                        e->capacity, file->ctx);
+    for (uint64_t done = 0, part; done < run->size; done += part) {
+        part = tz_min(run->size - done, MAX_COPY_PART);
+        TZ_TRY(tz_check_progress(file->ctx, &progress, done, run->size));
+        TZ_TRY(tz_sink_copy(file->sink, run->to + done, file->spool, run->from + done, part,
+                            e->buffer, e->capacity, file->ctx));
+    }
+    return TZ_OK;
+}
+
+static tz_result insert_front(ending *e)
+{
+    tz_output_file *file = e->file;
+    const tz_progress progress = {report_all_rows, e};
+    tz_sink_set_progress(file->sink, &progress);
+    const tz_result result = tz_sink_insert(file->sink, e->layout.image, file->ctx);
+    tz_sink_set_progress(file->sink, NULL);
+    return result;
 }
 
 /* Copies the spooled tiles of a level to their offsets, in the order of the file. */
@@ -226,7 +250,7 @@ static tz_result finish_cog(ending *e)
     assign_level_offsets(e);
     file->report->spool_bytes = file->spool_position;
     if (!file->all_spooled && !file->offsets_known && e->layout.size > e->layout.image)
-        TZ_TRY(tz_sink_insert(file->sink, e->layout.image, file->ctx));
+        TZ_TRY(insert_front(e));
     TZ_TRY(make_buffer(e));
     TZ_TRY(write_header_and_ghost(e, false));
     TZ_TRY(write_directories(e));

@@ -341,6 +341,53 @@ static void every_call_that_fails_ends_the_write(void **state)
         }
 }
 
+/* Stops at a call, if it comes to that. */
+typedef struct stopper {
+    uint64_t calls, stop, done;
+} stopper;
+
+static bool stop_at(void *user, uint64_t done, uint64_t total)
+{
+    stopper *s = user;
+    assert_int_equal(total, large.size);
+    assert_true(s->calls == 0 ? done == 0 : done >= s->done && done < total);
+    s->done = done;
+    return ++s->calls != s->stop;
+}
+
+/* Each step comes after a look at progress; after the last of them nothing is moved. */
+static void moving_bytes_can_be_cancelled(void **state)
+{
+    (void)state;
+    const job *const jobs[] = {&large, &small_step};
+    for (size_t i = 2; i < WAYS; i++)
+        for (size_t k = 0; k < 2; k++) {
+            unsigned char *bytes = expected_of(jobs[k]);
+            tz_result result = TZ_ERR_CANCELLED;
+            for (uint64_t n = 1; result != TZ_OK; n++) {
+                stopper s = {.stop = n};
+                const tz_progress progress = {stop_at, &s};
+                sink_job_make_old("file");
+                prepare(&ways[i]);
+                tz_sink *sink = sink_job_open("file", false);
+                assert_int_equal(put(sink, 0, bytes, jobs[k]->size), TZ_OK);
+                tz_sink_set_progress(sink, &progress);
+                result = tz_sink_insert(sink, jobs[k]->room, &ctx);
+                assert_int_equal(result, s.calls == n ? TZ_ERR_CANCELLED : TZ_OK);
+                if (n == 1)
+                    assert_true(copies == 0 && reads == 0);
+                if (result != TZ_OK)
+                    assert_int_equal(tz_sink_commit(sink, &ctx), TZ_ERR_ARG);
+                else
+                    assert_true(s.calls >= (jobs[k] == &large ? 4 : 13));
+                tz_sink_close(sink);
+                assert_true(sink_job_is_old("file"));
+                assert_null(scratch_other_than("file"));
+            }
+            free(bytes);
+        }
+}
+
 static void the_message_says_what_could_not_be_done(void **state)
 {
     (void)state;
@@ -457,6 +504,7 @@ int main(void)
         CASE(the_disk_begins_with_the_front_as_it_did_with_the_rest),
         CASE(after_room_was_made_the_file_is_synced_again),
         CASE(every_call_that_fails_ends_the_write),
+        CASE(moving_bytes_can_be_cancelled),
         CASE(the_message_says_what_could_not_be_done),
         CASE(an_interruption_that_may_have_moved_bytes_is_an_error),
         CASE(every_allocation_that_fails_is_nomem),

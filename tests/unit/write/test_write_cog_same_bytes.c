@@ -324,6 +324,92 @@ static void without_overviews_it_is_the_same(void **state)
     raster_free(&r);
 }
 
+/* ---- cancelled ---- */
+
+static bool insert_was_tried;
+static int reads_after_insert;
+
+static int notice_insert(int fd, int64_t offset, int64_t size)
+{
+    insert_was_tried = true;
+    return no_insert(fd, offset, size);
+}
+
+static ssize_t count_read(int fd, void *dst, size_t size, int64_t offset)
+{
+    reads_after_insert += insert_was_tried;
+    return tz_sink_real_syscalls.pread(fd, dst, size, offset);
+}
+
+static bool stop_after_insert(void *user, uint64_t done, uint64_t total)
+{
+    (void)user;
+    assert_true(done <= total);
+    return !insert_was_tried;
+}
+
+/* Where the file system cannot insert, all bytes are moved. */
+static void a_commit_is_cancelled_before_bytes_move(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT16, 1, 300, 200, false);
+    tz_write_options options = cog_options(TZ_RESAMPLING_AVERAGE, TZ_INTERLEAVE_PIXEL);
+    tz_sink_syscalls calls = tz_sink_real_syscalls;
+    tz_writer *writer = NULL;
+    tz_error err = {0};
+    calls.insert_range = notice_insert;
+    calls.copy_range = no_copy;
+    calls.pread = count_read;
+    insert_was_tried = false;
+    reads_after_insert = 0;
+    options.progress = (tz_progress){stop_after_insert, NULL};
+    tz_sink_set_syscalls(&calls);
+    assert_int_equal(tz_create(&writer, scratch_path("a.tif"), &r.spec, &options, &err), TZ_OK);
+    assert_int_equal(raster_give(writer, &r, NULL, &err), TZ_OK);
+    assert_int_equal(tz_commit(writer, NULL, &err), TZ_ERR_CANCELLED);
+    tz_writer_close(writer);
+    tz_sink_set_syscalls(NULL);
+    assert_true(insert_was_tried);
+    assert_int_equal(reads_after_insert, 0);
+    assert_int_equal(scratch_count(), 0);
+    raster_free(&r);
+}
+
+enum { PART = 16 << 20 }; /* bytes that are copied without a look at progress */
+
+static bool stop_after_part(void *user, uint64_t done, uint64_t total)
+{
+    assert_true(done <= total);
+    return ((const own_sink *)user)->size <= PART;
+}
+
+/* All tiles are in the spool, and follow each other there as in the file. */
+static void a_long_copy_is_cancelled_on_the_way(void **state)
+{
+    (void)state;
+    raster r = raster_make(TZ_DTYPE_UINT8, 1, 4096, 8192, false);
+    tz_write_options options = cog_options(TZ_RESAMPLING_NONE, TZ_INTERLEAVE_PIXEL);
+    own_sink sink = {.base = {.struct_size = sizeof(tz_sink),
+                              .write = own_write,
+                              .commit = own_commit,
+                              .close = own_close},
+                     .busy = ATOMIC_FLAG_INIT};
+    tz_writer *writer = NULL;
+    tz_error err = {0};
+    options.overview_count = -1;
+    options.codec.compression = TZ_COMPRESSION_NONE;
+    options.tile_width = options.tile_height = 512;
+    options.progress = (tz_progress){stop_after_part, &sink};
+    assert_int_equal(tz_create_sink(&writer, &sink.base, "mine", &r.spec, &options, &err), TZ_OK);
+    assert_int_equal(raster_give(writer, &r, NULL, &err), TZ_OK);
+    assert_int_equal(tz_commit(writer, NULL, &err), TZ_ERR_CANCELLED);
+    tz_writer_close(writer);
+    assert_true(sink.size > PART && sink.size < PART + (1 << 20));
+    assert_int_equal(sink.commits, 0);
+    free(sink.bytes);
+    raster_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +421,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(large_files_too, scratch_begin, scratch_end),
         cmocka_unit_test_setup_teardown(without_overviews_it_is_the_same, scratch_begin,
                                         scratch_end),
+        cmocka_unit_test_setup_teardown(a_commit_is_cancelled_before_bytes_move, scratch_begin,
+                                        scratch_end),
+        cmocka_unit_test(a_long_copy_is_cancelled_on_the_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
