@@ -1853,6 +1853,10 @@ TZ_API const char *tz_verify_name(tz_verify verify); /* "sample", "all", "none" 
 TZ_API bool tz_verify_from_name(tz_verify *out, const char *name);
 TZ_API const char *tz_raster_type_name(tz_raster_type type); /* "undefined", "area", "point" */
 TZ_API bool tz_raster_type_from_name(tz_raster_type *out, const char *name);
+TZ_API const char *tz_nodata_kind_name(tz_nodata_kind kind); /* "none", "int", "uint", "float" */
+TZ_API bool tz_nodata_kind_from_name(tz_nodata_kind *out, const char *name);
+TZ_API const char *tz_memory_kind_name(tz_memory_kind kind); /* "host", "cuda", ... */
+TZ_API bool tz_memory_kind_from_name(tz_memory_kind *out, const char *name);
 /* One TZ_SIDECAR_ bit: "ovr", "msk", "aux", "world". */
 TZ_API const char *tz_sidecar_name(uint32_t sidecar);
 TZ_API bool tz_sidecar_from_name(uint32_t *out, const char *name);
@@ -2279,6 +2283,9 @@ typedef enum tz_crs_format {
     TZ_CRS_FORMAT_PROJJSON = 3,
     TZ_CRS_FORMAT_PROJ_STRING = 4 /* most loses something: for people and old programs */
 } tz_crs_format;
+TZ_API const char *tz_crs_format_name(tz_crs_format format); /* "wkt2", ...; never NULL */
+/* Also those of gdalsrsinfo: "wkt2_2019", "wkt1", "wkt_esri", "proj4". */
+TZ_API bool tz_crs_format_from_name(tz_crs_format *out, const char *name);
 /* Gets the CRS as text, which lives until tz_crs_close. TZ_ERR_UNSUPPORTED if the format cannot
  * express it. */
 TZ_API TZ_NODISCARD tz_result tz_crs_export(const char **out, const tz_crs *crs,

@@ -229,6 +229,25 @@ static const number_name raster_types[] = {
     {TZ_RASTER_TYPE_POINT, "point"}, {0, NULL},
 };
 
+static const number_name nodata_kinds[] = {
+    {TZ_NODATA_KIND_NONE, "none"}, {TZ_NODATA_KIND_INT, "int"}, {TZ_NODATA_KIND_UINT, "uint"},
+    {TZ_NODATA_KIND_FLOAT, "float"}, {0, NULL},
+};
+
+static const number_name memory_kinds[] = {
+    {TZ_MEMORY_KIND_HOST, "host"}, {TZ_MEMORY_KIND_CUDA, "cuda"},
+    {TZ_MEMORY_KIND_OPENCL, "opencl"}, {TZ_MEMORY_KIND_DEVICE, "device"}, {0, NULL},
+};
+
+/* Further names are those of gdalsrsinfo. */
+static const number_name crs_formats[] = {
+    {TZ_CRS_FORMAT_WKT2, "wkt2"}, {TZ_CRS_FORMAT_WKT2, "wkt2_2019"},
+    {TZ_CRS_FORMAT_WKT1_GDAL, "wkt1_gdal"}, {TZ_CRS_FORMAT_WKT1_GDAL, "wkt1"},
+    {TZ_CRS_FORMAT_WKT1_ESRI, "wkt1_esri"}, {TZ_CRS_FORMAT_WKT1_ESRI, "wkt_esri"},
+    {TZ_CRS_FORMAT_PROJJSON, "projjson"}, {TZ_CRS_FORMAT_PROJ_STRING, "proj_string"},
+    {TZ_CRS_FORMAT_PROJ_STRING, "proj4"}, {0, NULL},
+};
+
 static const number_name sidecars[] = {
     {TZ_SIDECAR_OVR, "ovr"}, {TZ_SIDECAR_MSK, "msk"}, {TZ_SIDECAR_AUX, "aux"},
     {TZ_SIDECAR_WORLD, "world"}, {0, NULL},
@@ -256,6 +275,9 @@ NAMES_OF(tz_verify, verifications, "unknown")
 NAMES_OF(tz_image_format, image_formats, "unknown")
 NAMES_OF(tz_image_model, image_models, "unknown")
 NAMES_OF(tz_raster_type, raster_types, "unknown")
+NAMES_OF(tz_nodata_kind, nodata_kinds, "unknown")
+NAMES_OF(tz_memory_kind, memory_kinds, "unknown")
+NAMES_OF(tz_crs_format, crs_formats, "unknown")
 
 const char *tz_sidecar_name(uint32_t sidecar)
 {

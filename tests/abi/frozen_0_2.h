@@ -1115,6 +1115,10 @@ TZ_API const char *tz_verify_name(tz_verify verify);
 TZ_API bool tz_verify_from_name(tz_verify *out, const char *name);
 TZ_API const char *tz_raster_type_name(tz_raster_type type);
 TZ_API bool tz_raster_type_from_name(tz_raster_type *out, const char *name);
+TZ_API const char *tz_nodata_kind_name(tz_nodata_kind kind);
+TZ_API bool tz_nodata_kind_from_name(tz_nodata_kind *out, const char *name);
+TZ_API const char *tz_memory_kind_name(tz_memory_kind kind);
+TZ_API bool tz_memory_kind_from_name(tz_memory_kind *out, const char *name);
 TZ_API const char *tz_sidecar_name(uint32_t sidecar);
 TZ_API bool tz_sidecar_from_name(uint32_t *out, const char *name);
 typedef enum tz_check_class {
@@ -1347,6 +1351,8 @@ typedef enum tz_crs_format {
     TZ_CRS_FORMAT_PROJJSON = 3,
     TZ_CRS_FORMAT_PROJ_STRING = 4
 } tz_crs_format;
+TZ_API const char *tz_crs_format_name(tz_crs_format format);
+TZ_API bool tz_crs_format_from_name(tz_crs_format *out, const char *name);
 TZ_API TZ_NODISCARD tz_result tz_crs_export(const char **out, const tz_crs *crs,
                                             tz_crs_format format, tz_error *err);
 TZ_API TZ_NODISCARD tz_result tz_crs_to_geo(tz_geo **out, const tz_crs *crs,

@@ -71,6 +71,11 @@ static void every_name_gives_its_value_back(void **state)
     CHECK_NAMES(tz_jpeg_tables, TZ_JPEG_TABLES_DEFAULT, TZ_JPEG_TABLES_NONE);
     CHECK_NAMES(tz_verify, TZ_VERIFY_SAMPLE, TZ_VERIFY_NONE);
     CHECK_NAMES(tz_raster_type, TZ_RASTER_TYPE_UNDEFINED, TZ_RASTER_TYPE_POINT);
+    CHECK_NAMES(tz_nodata_kind, TZ_NODATA_KIND_NONE, TZ_NODATA_KIND_FLOAT);
+    CHECK_NAMES(tz_memory_kind, TZ_MEMORY_KIND_HOST, TZ_MEMORY_KIND_DEVICE);
+    CHECK_NAMES(tz_crs_format, TZ_CRS_FORMAT_WKT2, TZ_CRS_FORMAT_PROJ_STRING);
+    CHECK_NAMES(tz_image_format, TZ_IMAGE_FORMAT_PNG, TZ_IMAGE_FORMAT_WEBP);
+    CHECK_NAMES(tz_image_model, TZ_IMAGE_MODEL_AUTO, TZ_IMAGE_MODEL_CMYK);
 }
 
 static void what_is_not_a_value_has_a_name_that_is_not_found(void **state)
@@ -83,6 +88,9 @@ static void what_is_not_a_value_has_a_name_that_is_not_found(void **state)
     assert_string_equal(tz_interleave_name((tz_interleave)3), "unknown");
     assert_string_equal(tz_bigtiff_name((tz_bigtiff)4), "unknown");
     assert_string_equal(tz_verify_name((tz_verify)-1), "unknown");
+    assert_string_equal(tz_nodata_kind_name((tz_nodata_kind)4), "unknown");
+    assert_string_equal(tz_memory_kind_name((tz_memory_kind)-1), "unknown");
+    assert_string_equal(tz_crs_format_name((tz_crs_format)5), "unknown");
     CHECK_REFUSED(tz_dtype, "none"); /* the type of no pixel */
 }
 
@@ -109,6 +117,10 @@ static void further_spellings_are_understood(void **state)
     CHECK_NAME(tz_bigtiff, "false", TZ_BIGTIFF_NO);
     CHECK_NAME(tz_choice, "on", TZ_CHOICE_YES);
     CHECK_NAME(tz_choice, "off", TZ_CHOICE_NO);
+    CHECK_NAME(tz_crs_format, "wkt2_2019", TZ_CRS_FORMAT_WKT2);
+    CHECK_NAME(tz_crs_format, "wkt1", TZ_CRS_FORMAT_WKT1_GDAL);
+    CHECK_NAME(tz_crs_format, "wkt_esri", TZ_CRS_FORMAT_WKT1_ESRI);
+    CHECK_NAME(tz_crs_format, "proj4", TZ_CRS_FORMAT_PROJ_STRING);
 }
 
 static void names_of_tiff_numbers_give_their_numbers_back(void **state)
