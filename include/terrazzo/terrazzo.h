@@ -178,7 +178,8 @@ typedef struct tz_progress {
 typedef enum tz_log_level {
     TZ_LOG_LEVEL_DEBUG = 0,  /* facts of a plan or a result: tiles, reads, bytes, threads */
     TZ_LOG_LEVEL_INFO = 1,   /* why a device or a library was not used */
-    TZ_LOG_LEVEL_WARNING = 2 /* a warning that the call records in its info or report as well */
+    TZ_LOG_LEVEL_WARNING = 2 /* a warning that the call records in its info or report as well, if it
+                                succeeds */
 } tz_log_level;
 TZ_API const char *tz_log_level_name(tz_log_level level); /* "debug", ...; never NULL */
 

@@ -456,6 +456,8 @@ tz_result tz_cpu_read(tz_plan *plan)
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .ahead = {.lock = PTHREAD_MUTEX_INITIALIZER, .is_ready = PTHREAD_COND_INITIALIZER}};
     const tz_result result = run_waves(&r);
+    if (result != TZ_OK)
+        tz_report_collect_warnings(plan, &r.workers);
     close_ahead(&r.ahead);
     tz_workers_deinit(&r.workers);
     return result;

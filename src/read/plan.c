@@ -376,19 +376,26 @@ void tz_plan_deinit(tz_plan *plan)
 
 /* ---- reports ---- */
 
+void tz_report_collect_warnings(tz_plan *plan, const tz_workers *workers)
+{
+    tz_report_warnings *found = &plan->report.warnings;
+    memset(found, 0, sizeof *found);
+    tz_report_warnings_merge(found, &plan->warnings);
+    tz_report_warnings_merge(found, &plan->table_warnings);
+    for (unsigned i = 0; i < workers->count; i++)
+        tz_report_warnings_merge(found, &workers->list[i].warnings);
+}
+
 void tz_report_finish(tz_plan *plan, const tz_workers *workers, uint64_t by_device)
 {
     tz_read_report *report = &plan->report.numbers;
-    tz_report_warnings *found = &plan->report.warnings;
     report->tiles_direct = 0; /* so far planned; from here on counted */
     report->tiles_decoded = by_device;
-    tz_report_warnings_merge(found, &plan->warnings);
-    tz_report_warnings_merge(found, &plan->table_warnings);
+    tz_report_collect_warnings(plan, workers);
     for (unsigned i = 0; i < workers->count; i++) {
         const tz_worker *w = &workers->list[i];
         report->tiles_direct += w->tiles_direct;
         report->tiles_decoded += w->tiles_decoded;
-        tz_report_warnings_merge(found, &w->warnings);
     }
     report->tiles_copied = report->tiles - report->tiles_sparse - report->tiles_direct -
                            report->tiles_decoded - report->tiles_failed;

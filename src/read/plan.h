@@ -106,8 +106,11 @@ tz_result tz_resampled_read(const tz_read_request *requests, size_t count,
 
 /* ---- reports ---- */
 
-/* Counts how tiles were decoded and merges the warnings of all workers. by_device: tiles that no
- * worker decoded. */
+/* Puts the warnings of the plan and of all workers into the report, in place of those that were
+ * there: after a failure, when nobody gets the report, they are for the log. */
+void tz_report_collect_warnings(tz_plan *plan, const tz_workers *workers);
+
+/* Counts how tiles were decoded, and collects warnings. by_device: tiles that no worker decoded. */
 void tz_report_finish(tz_plan *plan, const tz_workers *workers, uint64_t by_device);
 
 /* Visits all tiles of pixels that failed and whose mask another request fills. Pixels that failed

@@ -159,8 +159,14 @@ static tz_result read_requests(read_call *r, const tz_item *items, size_t count)
     return TZ_OK;
 }
 
-/* Sends the facts of a read or a plan, what the CPU had to do, and the warnings of all threads to
- * the log. */
+/* Sends the warnings of all threads to the log. */
+static void log_warnings(const read_call *r)
+{
+    for (uint32_t i = 0; i < r->report.warnings.count; i++)
+        tz_log_line(&r->how.log, TZ_LOG_LEVEL_WARNING, "%s", r->report.warnings.list[i].message);
+}
+
+/* Sends the facts of a read or a plan, and what the CPU had to do, to the log. */
 static void log_report(const read_call *r)
 {
     const tz_log *log = &r->how.log;
@@ -179,8 +185,6 @@ static void log_report(const read_call *r)
         if (reasons[i][0])
             tz_log_line(log, TZ_LOG_LEVEL_INFO, "%s", reasons[i]);
     }
-    for (uint32_t i = 0; i < r->report.warnings.count; i++)
-        tz_log_line(log, TZ_LOG_LEVEL_WARNING, "%s", r->report.warnings.list[i].message);
 }
 
 /* Outcomes are made if the report needs them, or the statuses of tiles that may fail. */
@@ -219,6 +223,7 @@ static tz_result read_items(const tz_item *items, size_t count, const tz_read_op
     tz_free(r.requests);
     if (result == TZ_OK)
         log_report(&r);
+    log_warnings(&r);
     return result;
 }
 

@@ -588,6 +588,8 @@ static tz_result run_in_smaller_batches(tz_plan *plan, bool *is_full)
         tz_error again = {.result = TZ_OK};
         tz_gpu_run run = {.plan = plan, .gpu = plan->gpu, .lock = PTHREAD_MUTEX_INITIALIZER};
         const tz_result result = run_on_gpu(&run);
+        if (result != TZ_OK)
+            tz_report_collect_warnings(plan, &run.workers);
         for (uint32_t i = 0; i < TZ_QUEUES; i++)
             tz_gpu_slot_deinit(&run, &run.slots[i]);
         tz_workers_deinit(&run.workers);

@@ -298,6 +298,12 @@ static bool has_own_limit(const tz_read_options *how)
            how->max_host_bytes > 0;
 }
 
+static bool has_log(const tz_read_options *how)
+{
+    return how && how->struct_size >= offsetof(tz_read_options, log) + sizeof how->log &&
+           how->log.call;
+}
+
 /* A call that is refused may have buffers that do not exist; structs of other versions are for
  * tests of these. */
 static bool is_sound(const tz_item *items, size_t count, const tz_read_options *how)
@@ -319,8 +325,9 @@ tz_result __wrap_tz_read_batch(const tz_item *items, size_t count, const tz_read
 {
     comparison c = {.items = items, .count = items ? count : 0, .how = how};
     tz_error first = {.result = TZ_OK}, second = {.result = TZ_OK};
-    const bool is_whole = !how || (how->struct_size >= sizeof(size_t) &&
-                                   how->struct_size <= sizeof *how && !how->progress.call);
+    const bool is_whole =
+        !how || (how->struct_size >= sizeof(size_t) && how->struct_size <= sizeof *how &&
+                 !how->progress.call && !has_log(how));
     static _Atomic unsigned calls;
     if (!is_whole || !items || !is_sound(items, count, how) || !on_device_takes(calls++))
         return __real_tz_read_batch(items, count, how, report, err);

@@ -2,6 +2,7 @@
  * Sources with caller_thread: every call of a source comes on the thread that called the library,
  * whatever is read and however it ends, while several threads decode. A source that is called on
  * another thread ends the program. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "support/check.h"
 #include "support/plain_read.h"
 #include "support/raster.h"
+#include "support/tile_file.h"
 
 enum { WIDTH = 333, HEIGHT = 250, TILE_SIDE = 32, THREADS = 4 };
 
@@ -363,6 +365,59 @@ static void damaged_tiles_fail_as_ever(void **state)
     free_image(&i);
 }
 
+/* A line of the log, and the thread that has to get it. */
+typedef struct logged {
+    pthread_t owner;
+    unsigned warnings;
+    char text[512];
+} logged;
+
+static void note_line(void *user, tz_log_level level, const char *text)
+{
+    logged *l = user;
+    bound_check_thread(l->owner, "the log");
+    assert_int_equal(level, TZ_LOG_LEVEL_WARNING); /* nothing was read that could be reported */
+    l->warnings++;
+    snprintf(l->text, sizeof l->text, "%s", text);
+}
+
+/* All tiles have bytes after their pixels, which is a warning of whoever decodes them; the last one
+ * is cut off. Nobody gets a report, so that the log is the only place for warnings. */
+static void warnings_of_a_read_that_fails_are_logged(void **state)
+{
+    static uint8_t pixels[16 * TILE * TILE];
+    static const uint8_t longer[TILE * TILE + 3];
+    static const tile_stream stream = {
+        .compression = 1, .bands = 1, .data = longer, .size = TILE * TILE};
+    (void)state;
+    tb *b = tf_new(0, &stream, 4, 4, NULL);
+    for (uint64_t i = 0; i < 15; i++)
+        tf_put(b, i, longer, sizeof longer);
+    tf_put(b, 15, longer, 5);
+    for (int bound = 0; bound < 2; bound++) {
+        tz_read_options how = four_threads();
+        tz_error err;
+        logged l = {.owner = pthread_self()};
+        bound_source *s = bound_source_new(b->data, b->size);
+        s->base.merge_span = 2;
+        tz_file *file = bound_open(s, bound);
+        const plain_item item = {.file = file,
+                                 .into = {.data = pixels,
+                                          .dtype = TZ_DTYPE_UINT8,
+                                          .bands = 1,
+                                          .height = 4 * TILE,
+                                          .width = 4 * TILE}};
+        how.log = (tz_log){note_line, &l};
+        assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_ERR_FORMAT);
+        assert_int_equal(err.tile, 15);
+        assert_int_equal(l.warnings, 1); /* a kind, whatever the number of tiles */
+        assert_non_null(strstr(l.text, "tile"));
+        check_ended(s);
+        tz_close(file);
+    }
+    tb_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +430,7 @@ int main(void)
         cmocka_unit_test(the_first_failure_is_the_error),
         cmocka_unit_test(failed_tiles_are_noted),
         cmocka_unit_test(damaged_tiles_fail_as_ever),
+        cmocka_unit_test(warnings_of_a_read_that_fails_are_logged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
