@@ -92,9 +92,10 @@ def facts_of(answer):
     {".aux.xml": aux(BAND)},
     {".aux.xml": aux(TRANSFORM)},
     {".aux.xml": aux("<SRS>EPSG:32634</SRS>")},
+    {".aux.xml": aux(f"<SRS>{quote(UTM34.replace('PROJCS[', 'Projcs [', 1))}</SRS>")},
     {"a.tfw": WORLD},
     {"a.tfw": WORLD, ".aux.xml": aux(TRANSFORM)},
-], ids=["all", "band", "transform", "srs", "world", "world-and-aux"])
+], ids=["all", "band", "transform", "srs", "spelled", "world", "world-and-aux"])
 def test_values_are_those_of_gdal(info, image, features, rich, beside):
     if features["expat"] is None or features["proj"] is None:
         pytest.skip("built without expat or PROJ")

@@ -24,8 +24,7 @@ static bool is_word(char c)
     return is_letter(c) || tz_is_digit(c) || c == '_';
 }
 
-/* A keyword of WKT, then a bracket: "PROJCS[". */
-static bool has_form_of_wkt(const char *text)
+bool tz_has_form_of_wkt(const char *text)
 {
     size_t size = 0;
     if (!is_letter(text[0]))
@@ -102,7 +101,7 @@ tz_result tz_crs_create(tz_crs **out, const char *definition, tz_error *err)
         definition++;
     if (strlen(definition) > MAX_DEFINITION)
         return TZ_FAIL_ARG(&ctx, "the definition of a CRS is longer than %d bytes", MAX_DEFINITION);
-    if (definition[0] == '{' || has_form_of_wkt(definition) || has_form_of_code(definition) ||
+    if (definition[0] == '{' || tz_has_form_of_wkt(definition) || has_form_of_code(definition) ||
         has_form_of_url(definition))
         return tz_crs_open_text(out, definition, &ctx);
     if (has_form_of_proj_string(definition))

@@ -163,6 +163,10 @@ bool tz_geo_is_vertical_usable(const tz_geo *geo);
 tz_result tz_geo_set_crs(tz_geo *geo, const char *text, tz_arena *arena, const tz_context *ctx,
                          bool *known);
 
+/* Returns true for a keyword and a bracket, "PROJCS[", in any case and with spaces between. Other
+ * text could name a file that PROJ would read. */
+bool tz_has_form_of_wkt(const char *text);
+
 /* Fails if ctx->require_crs is set and there is no CRS. */
 tz_result tz_geo_require_crs(const tz_geo *geo, const tz_context *ctx);
 

@@ -122,17 +122,6 @@ static tz_result identify_crs_text(const char *text, const tz_context *ctx, crs_
 
 /* ---- text to keys ---- */
 
-/* WKT begins with a keyword and a bracket. Other text could name a file that PROJ
- * would read. */
-static bool is_wkt(const char *text)
-{
-    size_t size = 0;
-    while (isupper((unsigned char)text[size]) || text[size] == '_' ||
-           isdigit((unsigned char)text[size]))
-        size++;
-    return size >= 4 && (text[size] == '[' || text[size] == '(');
-}
-
 /* Replaces all that said something about the CRS. Codes are enough: image_geo.c makes keys of them
  * when the image is written. */
 static void set_crs_codes(tz_geo *geo, const crs_codes *codes)
@@ -185,7 +174,7 @@ tz_result tz_geo_set_crs(tz_geo *geo, const char *text, tz_arena *arena, const t
     *known = false;
     if (strncmp(text, "EPSG:", 5) == 0)
         codes.epsg = parse_epsg_digits(text + 5, "");
-    else if (strlen(text) <= MAX_CRS_TEXT && is_wkt(text))
+    else if (strlen(text) <= MAX_CRS_TEXT && tz_has_form_of_wkt(text))
         TZ_TRY(identify_crs_text(text, ctx, &codes));
     const bool pe =
         codes.epsg == 0 && codes.wkt && strlen(codes.wkt) + strlen(TZ_PE_START) <= TZ_MAX_PE_STRING;
