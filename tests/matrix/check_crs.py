@@ -1,31 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""GeoKeys that tz_crs_to_geo makes, beside those of GDAL.
+"""GeoKeys that tz_crs_to_geo makes, beside those of GDAL 3.12.
 
     check_crs.py CRS_DUMP
 
 Each CRS is written into a file by terrazzo and by GDAL. GDAL must read the same CRS from ours, and keys of
-the projection must have the same values. Prints TAP; needs .venv.
+the projection must have the same values. GDAL is the library of tools/oracle/fetch_gdal.sh. Prints TAP; needs
+.venv.
 """
+import ctypes
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import warnings
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from tap import Tap, skip_all  # noqa: E402
 
 try:
-    import numpy
-    import rasterio
-    import rasterio.crs
     import tifffile
 except ImportError as error:
     skip_all("crs", f"a package of tests/requirements.txt is missing: {error}")
-
-warnings.filterwarnings("ignore")
 
 # Projections of every method, units, meridians, orders of axes, and both ways of south.
 EPSG = """
@@ -120,10 +117,70 @@ def keys_of(path):
     return found
 
 
-def write_with_gdal(path, crs):
-    with rasterio.open(path, "w", driver="GTiff", width=1, height=1, count=1, dtype="uint8", crs=crs,
-                       transform=rasterio.Affine(10, 0, 100, 0, -10, 200)) as file:
-        file.write(numpy.zeros((1, 1, 1), "uint8"))
+FUNCTIONS = {  # name: (result, parameters); p: pointer, s: text, i: int
+    "GDALAllRegister": ("v", ""), "CPLPushErrorHandler": ("v", "p"), "CPLSetConfigOption": ("v", "ss"),
+    "OSRNewSpatialReference": ("p", "s"), "OSRSetFromUserInput": ("i", "ps"),
+    "OSRSetAxisMappingStrategy": ("v", "pi"), "OSRClone": ("p", "p"), "OSRRelease": ("v", "p"),
+    "OSRIsSame": ("i", "pp"), "OSRExportToWkt": ("i", "pp"), "VSIFree": ("v", "p"),
+    "GDALGetDriverByName": ("p", "s"), "GDALCreate": ("p", "psiiiip"), "GDALOpen": ("p", "si"),
+    "GDALClose": ("i", "p"), "GDALSetSpatialRef": ("i", "pp"), "GDALGetSpatialRef": ("p", "p"),
+    "GDALSetGeoTransform": ("i", "pp"), "GDALVersionInfo": ("s", "s"),
+}
+TYPES = {"v": None, "p": ctypes.c_void_p, "s": ctypes.c_char_p, "i": ctypes.c_int}
+EAST_FIRST, BYTE = 0, 1  # OAMS_TRADITIONAL_GIS_ORDER, GDT_Byte
+
+
+class Gdal:
+    """CRSs, and files of one pixel that have one."""
+
+    def __init__(self):
+        path = subprocess.run([str(HERE.parents[1] / "tools/oracle/fetch_gdal.sh")], text=True, check=True,
+                              stdout=subprocess.PIPE).stdout.strip()
+        data = pathlib.Path(path).parents[1] / "rasterio"
+        os.environ["PROJ_DATA"] = str(data / "proj_data")  # libgeotiff has a context of PROJ of its own
+        os.environ["GDAL_DATA"] = str(data / "gdal_data")
+        library = ctypes.CDLL(path)
+        for name, (result, parameters) in FUNCTIONS.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = TYPES[result], [TYPES[letter] for letter in parameters]
+            setattr(self, name, function)
+        self.CPLPushErrorHandler(ctypes.cast(library.CPLQuietErrorHandler, ctypes.c_void_p))
+        self.CPLSetConfigOption(b"GDAL_PAM_ENABLED", b"NO")
+        self.GDALAllRegister()
+
+    def release(self):
+        return self.GDALVersionInfo(b"RELEASE_NAME").decode()
+
+    def crs(self, definition):
+        crs = self.OSRNewSpatialReference(None)
+        assert self.OSRSetFromUserInput(crs, definition.encode()) == 0, f"GDAL does not know {definition}"
+        self.OSRSetAxisMappingStrategy(crs, EAST_FIRST)
+        return crs
+
+    def wkt(self, crs):
+        text = ctypes.c_void_p()
+        self.OSRExportToWkt(crs, ctypes.byref(text))
+        answer = ctypes.string_at(text).decode() if text else None
+        self.VSIFree(text)
+        return answer
+
+    def write(self, path, crs):
+        file = self.GDALCreate(self.GDALGetDriverByName(b"GTiff"), path.encode(), 1, 1, 1, BYTE, None)
+        assert file, path
+        self.GDALSetGeoTransform(file, (ctypes.c_double * 6)(100, 10, 0, 200, 0, -10))
+        self.GDALSetSpatialRef(file, crs)
+        assert self.GDALClose(file) == 0, path
+
+    def read(self, path):
+        """The CRS of a file, to be released; None."""
+        file = self.GDALOpen(path.encode(), 0)
+        crs = file and self.GDALGetSpatialRef(file)
+        copy = self.OSRClone(crs) if crs else None
+        if copy:
+            self.OSRSetAxisMappingStrategy(copy, EAST_FIRST)
+        if file:
+            self.GDALClose(file)
+        return copy
 
 
 def projection_of(keys):
@@ -142,7 +199,19 @@ def same_projection(ours, theirs):
     return None
 
 
-def complaint(program, definition, folder):
+def wrong_crs(gdal, definition, ours, theirs):
+    """The CRS that GDAL reads from our file, unless it is what was asked for, or what GDAL reads from its own."""
+    crs = gdal.crs(definition)
+    gdal.write(theirs, crs)
+    read, by_gdal = gdal.read(ours), gdal.read(theirs)
+    same = read and any(other and gdal.OSRIsSame(read, other) for other in (crs, by_gdal))
+    problem = None if same else f"read as {gdal.wkt(read) if read else None}"
+    for each in (crs, read, by_gdal):
+        gdal.OSRRelease(each)
+    return problem
+
+
+def complaint(program, gdal, definition, folder):
     """What is wrong with the CRS of the file that terrazzo writes, or None."""
     ours, theirs = str(folder / "a.tif"), str(folder / "b.tif")
     pathlib.Path(ours).unlink(missing_ok=True)
@@ -151,14 +220,9 @@ def complaint(program, definition, folder):
     answer = program.stdout.readline().strip()
     if answer != "ok":
         return answer
-    crs = rasterio.crs.CRS.from_user_input(definition)
-    write_with_gdal(theirs, crs)
-    with rasterio.open(ours) as file:
-        read = file.crs
-    with rasterio.open(theirs) as file:
-        by_gdal = file.crs
-    if read not in (crs, by_gdal):
-        return f"read as {read.to_wkt() if read else None}"
+    problem = wrong_crs(gdal, definition, ours, theirs)
+    if problem:
+        return problem
     keys, gdal_keys = keys_of(ours), keys_of(theirs)
     if 1026 not in keys:
         return "no citation"
@@ -169,12 +233,15 @@ def complaint(program, definition, folder):
 
 
 def main():
-    tap = Tap()
+    own = dict(os.environ)  # the program has another PROJ
+    tap, gdal = Tap(), Gdal()
+    tap.check(f"GDAL is {gdal.release()}", gdal.release().startswith("3.12."), None)
     definitions = [f"EPSG:{code}" for code in EPSG] + COMPOUND + AUTHORITIES + PROJ + WKT
     with tempfile.TemporaryDirectory() as folder, \
-            subprocess.Popen([sys.argv[1]], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+            subprocess.Popen([sys.argv[1]], env=own, text=True, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE) as program:
         for definition in definitions:
-            problem = complaint(program, definition, pathlib.Path(folder))
+            problem = complaint(program, gdal, definition, pathlib.Path(folder))
             tap.check(definition[:60], problem is None, problem)
         program.stdin.close()
     sys.exit(tap.finish())
