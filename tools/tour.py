@@ -45,7 +45,7 @@ def build():
     quiet = {"stdout": subprocess.DEVNULL, "check": True}
     subprocess.run(["cmake", "-S", ROOT, "-B", BUILD, "-DCMAKE_BUILD_TYPE=Debug", "-DTERRAZZO_WITH_CUDA=OFF",
                     "-DCMAKE_C_FLAGS=-O0 -g -finstrument-functions"], **quiet)
-    subprocess.run(["cmake", "--build", BUILD, "-j", str(os.cpu_count()), "--target", "terrazzo"], **quiet)
+    subprocess.run(["cmake", "--build", BUILD, "-j", str(os.cpu_count()), "--target", "terrazzo_cli"], **quiet)
     recorder = BUILD / "trace.so"
     subprocess.run(["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-o", recorder, ROOT / "tools/tour/trace.c"], check=True)
     return BUILD / "terrazzo", recorder
