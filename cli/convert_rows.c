@@ -28,6 +28,7 @@ void convert_rows_start(convert_rows *f, const conversion *c, uint64_t memory)
     f->how.progress = progress_watch();
     f->how.resampling = c->from.resampling;
     f->how.salvage = c->from.salvage;
+    f->how.nodata_as = c->from.nodata_as;
     f->how.has_fill = c->from.fill.kind != TZ_NODATA_KIND_NONE;
     if (f->how.has_fill)
         f->how.fill = nodata_number(&c->from.fill);
@@ -97,7 +98,6 @@ static void make_row_items(row_items *out, const convert_rows *f, const tz_windo
         items[0].bands = from->bands;
         items[0].band_count = from->band_count;
     }
-    /*NODATA_AS*/
     if (from->scales != NULL) {
         items[0].scales = from->scales;
         items[0].offsets = from->scales + from->band_count;
@@ -234,7 +234,36 @@ static bool may_raise(convert_rows *f, const tz_error *err)
     return true;
 }
 
-/* Callback of the writer: reads a window of rows, again with more memory if a tile needs it. */
+/* Reads items, again with more memory if a tile needs it, and adds to the report. *part is of these
+ * items. */
+static tz_result read_items(convert_rows *f, const tz_item *items, size_t count,
+                            tz_read_report **part, tz_error *err)
+{
+    tz_result result;
+    do {
+        result = tz_read_batch(items, count, &f->how, part, err);
+    } while (result != TZ_OK && may_raise(f, err));
+    if (result != TZ_OK && f->max_host_bytes > 0 && memory_is_short(err))
+        return memory_refuse(&f->c->memory, f->c->memory.work - f->max_host_bytes + err->found,
+                             err);
+    if (result == TZ_OK)
+        result = damaged_add(&f->damaged, f->c->file, *part, err);
+    return result == TZ_OK ? tz_read_report_add(&f->report, *part, err) : result;
+}
+
+/* Reads the band that the mask is made of as it is, apart from pixels whose nodata is replaced. */
+static tz_result read_mask_band(convert_rows *f, const tz_item *item, tz_error *err)
+{
+    const tz_nodata nodata_as = f->how.nodata_as;
+    tz_read_report *part = NULL;
+    f->how.nodata_as.kind = TZ_NODATA_KIND_NONE;
+    tz_result result = read_items(f, item, 1, &part, err);
+    f->how.nodata_as = nodata_as;
+    tz_read_report_free(part);
+    return result;
+}
+
+/* Callback of the writer: reads a window of rows. */
 static tz_result read_rows(void *user, const tz_window *window, const tz_buffer *pixels,
                            const tz_buffer *mask, tz_error *err)
 {
@@ -242,19 +271,13 @@ static tz_result read_rows(void *user, const tz_window *window, const tz_buffer 
     row_items made;
     tz_read_report *part = NULL;
     make_row_items(&made, f, window, pixels, mask);
-    tz_result result;
-    do {
-        result = tz_read_batch(made.items, made.count, &f->how, &part, err);
-    } while (result != TZ_OK && may_raise(f, err));
-    if (result != TZ_OK && f->max_host_bytes > 0 && memory_is_short(err))
-        return memory_refuse(&f->c->memory, f->c->memory.work - f->max_host_bytes + err->found,
-                             err);
-    if (result != TZ_OK)
-        return result;
-    make_valid(f->c, &made, window, part);
-    result = damaged_add(&f->damaged, f->c->file, part, err);
+    const bool apart = made.count > 1 && f->c->mask_of == MASK_OF_BAND &&
+                       f->how.nodata_as.kind != TZ_NODATA_KIND_NONE;
+    tz_result result = read_items(f, made.items, apart ? 1 : made.count, &part, err);
+    if (result == TZ_OK && apart)
+        result = read_mask_band(f, &made.items[1], err);
     if (result == TZ_OK)
-        result = tz_read_report_add(&f->report, part, err);
+        make_valid(f->c, &made, window, part);
     tz_read_report_free(part);
     return result;
 }

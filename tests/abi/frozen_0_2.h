@@ -725,6 +725,7 @@ TZ_API TZ_NODISCARD tz_result tz_image_spec_set_nodata(tz_image_spec *spec, cons
 TZ_API TZ_NODISCARD tz_result tz_image_spec_set_metadata(tz_image_spec *spec,
                                                          const tz_metadata_item *item,
                                                          tz_error *err);
+TZ_API TZ_NODISCARD tz_result tz_image_spec_drop_statistics(tz_image_spec *spec, tz_error *err);
 typedef struct tz_crs tz_crs;
 TZ_API TZ_NODISCARD tz_result tz_image_spec_set_crs(tz_image_spec *spec, const tz_crs *crs,
                                                     tz_error *err);
