@@ -125,6 +125,8 @@ def check_tour(root):
     for file, function in rows:
         text = (root / file).read_text(errors="replace") if (root / file).is_file() else ""
         pasted = [word for word in re.findall(r"\b(\w+)##", text) if function.startswith(word)]  # made by a macro
+        pasted += [word for word in re.findall(r"##(\w+)", text) if function.endswith(word)
+                   and re.search(rf"\b{function.removesuffix(word)}\b", text)]
         if not re.search(rf"\b{function}\b", text) and not pasted:
             problems.append(f"doc/tour.md: {file}: {function}")
     return problems
@@ -161,6 +163,8 @@ BAD = [
     ("a source that is not built", check_listed, {"src/io/spans.c": "\n"}),
     ("a test that is not run", check_listed, {"tests/unit/base/test_b.c": "\n"}),
     ("a tour of a function that is gone", check_tour, {"doc/tour.md": "| 1 | `src/base/mem.c` | `tz_gone` | |\n"}),
+    ("a tour of a function that no macro makes", check_tour,
+     {"doc/tour.md": "| 1 | `src/base/mem.c` | `tz_gone_init` | |\n", "src/base/mem.c": "type##_init(\nOF(tz_here)\n"}),
     ("a fuzz target that is not built", check_listed, {"fuzz/fuzz_a.c": "\n"}),
     ("tests that are not in order", check_listed, {"tests/programs.txt": "unit/base/ab |\nunit/base/a |\n"}),
 ]
