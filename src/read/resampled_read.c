@@ -381,8 +381,7 @@ static tz_result read_blocks(block_batch *ba)
     plan.report.numbers.peak_host_bytes +=
         ba->status_bytes + ba->bytes +
         plan.threads * row_memory_bytes(&ba->max_needs, ba->how->resampling);
-    if (result == TZ_OK)
-        tz_read_summary_add(ba->report, &plan.report);
+    tz_read_summary_add(ba->report, &plan.report); /* of a read that failed, its warnings */
     tz_plan_deinit(&plan);
     return result;
 }

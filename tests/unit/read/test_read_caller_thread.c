@@ -394,7 +394,9 @@ static void warnings_of_a_read_that_fails_are_logged(void **state)
     for (uint64_t i = 0; i < 15; i++)
         tf_put(b, i, longer, sizeof longer);
     tf_put(b, 15, longer, 5);
-    for (int bound = 0; bound < 2; bound++) {
+    for (int i = 0; i < 4; i++) {
+        const bool bound = i % 2;
+        const uint32_t side = i < 2 ? 4 * TILE : 2 * TILE; /* half of it: resampled */
         tz_read_options how = four_threads();
         tz_error err;
         logged l = {.owner = pthread_self()};
@@ -405,8 +407,9 @@ static void warnings_of_a_read_that_fails_are_logged(void **state)
                                  .into = {.data = pixels,
                                           .dtype = TZ_DTYPE_UINT8,
                                           .bands = 1,
-                                          .height = 4 * TILE,
-                                          .width = 4 * TILE}};
+                                          .height = side,
+                                          .width = side}};
+        how.resampling = TZ_RESAMPLING_AVERAGE;
         how.log = (tz_log){note_line, &l};
         assert_int_equal(plain_read(&item, &how, NULL, &err), TZ_ERR_FORMAT);
         assert_int_equal(err.tile, 15);
