@@ -41,7 +41,8 @@ typedef struct conversion {
     /* --memory was given, and its share is a limit; otherwise the share is used unless the image
      * needs more. */
     bool bounded;
-    bool on_device; /* rows of the file stay in device memory, where tiles are made of them */
+    uint64_t kept_bytes; /* for rows that were read too early (convert_rows.c); 0: none are kept */
+    bool on_device;      /* rows of the file stay in device memory, where tiles are made of them */
     source_pixels from;
     bool clipped; /* --bbox reached beyond the image */
     mask_origin mask_of;

@@ -32,9 +32,10 @@ static double bytes_per_second(const conversion *c, const convert_result *result
     return result->seconds > 0 ? (double)conversion_bytes(c) / result->seconds : 0;
 }
 
-static uint64_t read_memory(const convert_result *result)
+static uint64_t read_memory(const conversion *c, const convert_result *result)
 {
-    return result->reading != NULL ? result->reading->peak_host_bytes : result->input_memory;
+    return result->reading != NULL ? result->reading->peak_host_bytes + c->kept_bytes
+                                   : result->input_memory;
 }
 
 static device_summary reader_of(const conversion *c, const convert_result *result)
@@ -100,7 +101,7 @@ static void print_conversion_cost(const conversion *c, const convert_result *res
     printf("%" PRIu32 "\n", w->threads);
     page_label("Memory");
     printf("%s for writing, %s for reading\n", text_bytes(a, w->peak_host_bytes),
-           text_bytes(b, read_memory(result)));
+           text_bytes(b, read_memory(c, result)));
     if (w->spool_bytes > 0) {
         page_label("Disk");
         printf("%s%s beside the file, until it is whole\n", c->settings->dry_run ? "at most " : "",
@@ -198,9 +199,9 @@ static void write_conversion_cost(json *j, const conversion *c, const convert_re
     json_uint(j, "swaths", w->tile_rows);
     json_uint(j, "swath_rows", w->rows_per_tile_row);
     json_uint(j, "threads", w->threads);
-    json_uint(j, "memory", w->max_host_bytes + result->input_memory);
+    json_uint(j, "memory", w->max_host_bytes + result->input_memory + c->kept_bytes);
     json_uint(j, "write_memory", w->peak_host_bytes);
-    json_uint(j, "read_memory", read_memory(result));
+    json_uint(j, "read_memory", read_memory(c, result));
     json_uint(j, "bytes_pixels", w->bytes_pixels);
     json_uint(j, "spool_bytes", w->spool_bytes);
     json_object_end(j);

@@ -5,12 +5,18 @@
  * The writer wants pixels and perhaps a mask. The samples that the mask is made of, the file's own
  * mask or a band, are part of the same batch of reads; nodata is found in the pixels afterwards. An
  * alpha band that is added is made in the same way, in the last band of the pixels. A tile that
- * needs more memory than planned raises the budget to what it needs, unless --memory forbids it. */
+ * needs more memory than planned raises the budget to what it needs, unless --memory forbids it.
+ *
+ * If the window does not start with a row of tiles, neither does what the writer asks for, and most
+ * rows of tiles would be decoded twice. Where memory allows it, the last row of tiles of a call is
+ * read as a whole, and its further rows are kept for the next call. */
 #include "convert_rows.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "problem.h"
 #include "progress.h"
 
 static double nodata_number(const tz_nodata *nodata)
@@ -90,7 +96,7 @@ static void make_row_items(row_items *out, const convert_rows *f, const tz_windo
     out->count = 1;
     out->pixels = *pixels;
     out->pixels.dtype = from->dtype;
-    out->valid = c->adds_alpha ? alpha_bytes(pixels) : *mask;
+    out->valid = c->adds_alpha ? alpha_bytes(pixels) : mask != NULL ? *mask : (tz_buffer){0};
     out->pixels.bands -= c->adds_alpha;
     items[0] = items[1] = item_of_window(c, window);
     items[0].into = &out->pixels;
@@ -263,11 +269,10 @@ static tz_result read_mask_band(convert_rows *f, const tz_item *item, tz_error *
     return result;
 }
 
-/* Callback of the writer: reads a window of rows. */
-static tz_result read_rows(void *user, const tz_window *window, const tz_buffer *pixels,
-                           const tz_buffer *mask, tz_error *err)
+/* Reads a window of the image. */
+static tz_result read_window(convert_rows *f, const tz_window *window, const tz_buffer *pixels,
+                             const tz_buffer *mask, tz_error *err)
 {
-    convert_rows *f = user;
     row_items made;
     tz_read_report *part = NULL;
     make_row_items(&made, f, window, pixels, mask);
@@ -282,10 +287,180 @@ static tz_result read_rows(void *user, const tz_window *window, const tz_buffer 
     return result;
 }
 
+/* Rows that are kept ---------------------------------------------------------------------------
+ */
+
+/* Divisor of the memory for the share of rows that are kept. */
+#define KEEPING_PART 8
+
+static uint32_t tile_rows(const conversion *c)
+{
+    return tz_file_get_level(c->file, 0)->tile_height;
+}
+
+static uint64_t row_bytes(const conversion *c)
+{
+    return c->spec.width * (c->spec.bands * (uint64_t)tz_dtype_size(c->spec.dtype) + c->spec.mask);
+}
+
+void convert_rows_reserve(conversion *c)
+{
+    const uint64_t bytes = row_bytes(c) * tile_rows(c);
+    if (c->from.resampling != TZ_RESAMPLING_NONE || device_has_memory(c->device) ||
+        c->from.window.row % tile_rows(c) == 0 || bytes > c->memory.work / KEEPING_PART)
+        return;
+    c->kept_bytes = bytes;
+    c->memory.work -= bytes;
+}
+
+void convert_rows_release(conversion *c)
+{
+    c->memory.work += c->kept_bytes;
+    c->kept_bytes = 0;
+}
+
+tz_result convert_rows_allocate(convert_rows *f, tz_error *err)
+{
+    const tz_image_spec *spec = &f->c->spec;
+    const size_t size = tz_dtype_size(spec->dtype);
+    if (f->c->kept_bytes == 0)
+        return TZ_OK;
+    uint8_t *memory = malloc((size_t)f->c->kept_bytes);
+    if (memory == NULL)
+        return problem_nomem(err, "rows");
+    f->kept_pixels = (tz_buffer){.struct_size = sizeof(tz_buffer),
+                                 .data = memory,
+                                 .dtype = spec->dtype,
+                                 .bands = spec->bands,
+                                 .width = spec->width,
+                                 .band_stride = (int64_t)size,
+                                 .column_stride = (int64_t)(size * spec->bands),
+                                 .row_stride = (int64_t)(size * spec->bands * spec->width)};
+    f->kept_mask = (tz_buffer){.struct_size = sizeof(tz_buffer),
+                               .data = memory + f->kept_pixels.row_stride * tile_rows(f->c),
+                               .dtype = TZ_DTYPE_UINT8,
+                               .bands = 1,
+                               .width = spec->width,
+                               .band_stride = 1,
+                               .column_stride = 1,
+                               .row_stride = spec->width};
+    return TZ_OK;
+}
+
+void convert_rows_end(convert_rows *f)
+{
+    free(f->kept_pixels.data);
+    f->kept_pixels.data = NULL;
+}
+
+/* Returns the rows of a buffer from one on. */
+static tz_buffer buffer_from_row(const tz_buffer *b, uint32_t row, uint32_t height)
+{
+    tz_buffer part = *b;
+    part.data = (uint8_t *)b->data + row * b->row_stride;
+    part.height = height;
+    return part;
+}
+
+static void copy_samples(const tz_buffer *to, const tz_buffer *from)
+{
+    const size_t size = tz_dtype_size(to->dtype);
+    const bool together = to->column_stride == from->column_stride &&
+                          to->band_stride == from->band_stride &&
+                          to->column_stride == (int64_t)(size * to->bands);
+    for (uint32_t y = 0; y < to->height; y++) {
+        uint8_t *dst = (uint8_t *)to->data + y * to->row_stride;
+        const uint8_t *src = (const uint8_t *)from->data + y * from->row_stride;
+        if (together) {
+            memcpy(dst, src, (size_t)to->column_stride * to->width);
+            continue;
+        }
+        for (uint32_t band = 0; band < to->bands; band++)
+            for (uint32_t x = 0; x < to->width; x++)
+                memcpy(dst + band * to->band_stride + x * to->column_stride,
+                       src + band * from->band_stride + x * from->column_stride, size);
+    }
+}
+
+/* Copies kept rows to the start of a window. Returns how many there were. */
+static uint32_t take_kept(const convert_rows *f, const tz_window *window, const tz_buffer *pixels,
+                          const tz_buffer *mask)
+{
+    const int64_t end = f->kept_row + f->kept_pixels.height;
+    if (window->row < f->kept_row || window->row >= end)
+        return 0;
+    const int64_t left = end - window->row;
+    const uint32_t count = left < window->height ? (uint32_t)left : window->height;
+    const uint32_t first = (uint32_t)(window->row - f->kept_row);
+    const tz_buffer from = buffer_from_row(&f->kept_pixels, first, count);
+    const tz_buffer to = buffer_from_row(pixels, 0, count);
+    copy_samples(&to, &from);
+    if (f->c->spec.mask) {
+        const tz_buffer mask_from = buffer_from_row(&f->kept_mask, first, count);
+        const tz_buffer mask_to = buffer_from_row(mask, 0, count);
+        copy_samples(&mask_to, &mask_from);
+    }
+    return count;
+}
+
+/* Reads rows from a row of the window on: the last row of tiles into the rows that are kept. */
+static tz_result read_and_keep(convert_rows *f, const tz_window *window, uint32_t done,
+                               const tz_buffer *pixels, const tz_buffer *mask, tz_error *err)
+{
+    const uint32_t rows = tile_rows(f->c);
+    const int64_t start = window->row + done;
+    const int64_t end = window->row + window->height;
+    const int64_t into_tiles = (f->c->from.window.row + end) % rows;
+    const int64_t last = into_tiles == 0 ? end : end - into_tiles; /* where a row of tiles starts */
+    const int64_t cut = last > start ? last : start;
+    const tz_buffer none = {0};
+    tz_window part = *window;
+    tz_result result = TZ_OK;
+    if (cut > start) {
+        part.row = start;
+        part.height = (uint32_t)(cut - start);
+        const tz_buffer to = buffer_from_row(pixels, done, part.height);
+        const tz_buffer mask_to = f->c->spec.mask ? buffer_from_row(mask, done, part.height) : none;
+        result = read_window(f, &part, &to, &mask_to, err);
+    }
+    if (result != TZ_OK || cut == end)
+        return result;
+    const int64_t left = f->c->spec.height - cut;
+    const int64_t whole = last + rows - cut;
+    part.row = cut;
+    part.height = (uint32_t)(left < whole ? left : whole);
+    f->kept_row = cut;
+    f->kept_pixels.height = f->kept_mask.height = part.height;
+    result = read_window(f, &part, &f->kept_pixels, &f->kept_mask, err);
+    const uint32_t skip = (uint32_t)(cut - window->row);
+    const tz_window rest = {.row = cut, .width = window->width, .height = window->height - skip};
+    const tz_buffer to = buffer_from_row(pixels, skip, rest.height);
+    const tz_buffer mask_to = f->c->spec.mask ? buffer_from_row(mask, skip, rest.height) : none;
+    if (result == TZ_OK)
+        (void)take_kept(f, &rest, &to, &mask_to);
+    else
+        f->kept_pixels.height = 0;
+    return result;
+}
+
+/* Callback of the writer: reads a window of rows. */
+static tz_result read_rows(void *user, const tz_window *window, const tz_buffer *pixels,
+                           const tz_buffer *mask, tz_error *err)
+{
+    convert_rows *f = user;
+    if (f->kept_pixels.data == NULL || window->width != f->c->spec.width)
+        return read_window(f, window, pixels, mask, err);
+    const uint32_t done = take_kept(f, window, pixels, mask);
+    return done < window->height ? read_and_keep(f, window, done, pixels, mask, err) : TZ_OK;
+}
+
+/* The writer's view ----------------------------------------------------------------------------
+ */
+
 /* Returns the rows of the image that a row of tiles of the source makes, or fewer. */
 static uint32_t rows_of_tile_row(const conversion *c)
 {
-    const uint32_t rows = tz_file_get_level(c->file, 0)->tile_height;
+    const uint32_t rows = tile_rows(c);
     const uint64_t scaled = (uint64_t)rows * c->spec.height / c->from.window.height;
     return scaled < 1 ? 1 : scaled < rows ? (uint32_t)scaled : rows;
 }
@@ -328,8 +503,8 @@ static tz_result plan_window(convert_rows *f, uint32_t row, uint32_t rows, tz_re
 tz_result convert_rows_plan(convert_rows *f, uint32_t rows, tz_error *err)
 {
     const uint32_t last = f->c->spec.height - rows;
-    const uint32_t tile_rows = tz_file_get_level(f->c->file, 0)->tile_height;
-    const uint32_t shift = tile_rows - 1 - (uint32_t)(f->c->from.window.row % tile_rows);
+    const uint32_t height = tile_rows(f->c);
+    const uint32_t shift = height - 1 - (uint32_t)(f->c->from.window.row % height);
     tz_result result = plan_window(f, 0, rows, &f->report, err);
     if (result == TZ_OK && last > 0)
         result = plan_window(f, shift < last ? shift : last, rows, NULL, err);

@@ -12,9 +12,20 @@ typedef struct convert_rows {
     uint64_t max_host_bytes; /* that it may grow to; 0: any number */
     tz_read_report *report;  /* of all windows together, for the caller to free; NULL: none */
     damaged_tiles damaged;   /* the same */
+    /* Rows of the image that were read with the last tiles, and are asked for next. */
+    tz_buffer kept_pixels; /* data NULL: none are kept */
+    tz_buffer kept_mask;
+    int64_t kept_row; /* the first of them */
 } convert_rows;
 
+/* Decides if rows are kept, and takes their memory from c->memory.work; or gives it back. */
+void convert_rows_reserve(conversion *c);
+void convert_rows_release(conversion *c);
+
 void convert_rows_start(convert_rows *f, const conversion *c, uint64_t memory);
+/* Allocates the memory that convert_rows_reserve has taken; convert_rows_end frees it. */
+tz_result convert_rows_allocate(convert_rows *f, tz_error *err);
+void convert_rows_end(convert_rows *f);
 tz_row_source convert_rows_source(convert_rows *f); /* f must not move */
 /* Plans the read of this many rows, into report, without reading them. */
 tz_result convert_rows_plan(convert_rows *f, uint32_t rows, tz_error *err);

@@ -80,7 +80,7 @@ static tz_result plan_with(conversion *c, uint64_t work, uint64_t for_reading, c
 
 /* If the usual share for reading leaves the writer too little, reading gets the least. With larger
  * slabs it may need more than that; then both get the least. */
-static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
+static tz_result plan_file_within(conversion *c, convert_result *out, tz_error *err)
 {
     const uint64_t work = c->memory.work;
     tz_result result = plan_with(c, work, work / CONVERSION_READING_PART, out, err);
@@ -93,6 +93,17 @@ static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
         return memory_refuse(&c->memory, planned_bytes(out), err);
     result = plan_with(c, work, out->input_memory, out, err);
     return result != TZ_OK || fits_memory(c, out) ? result : plan_with(c, 1, 1, out, err);
+}
+
+/* Rows are kept only if that leaves enough for the rest. */
+static tz_result plan_file(conversion *c, convert_result *out, tz_error *err)
+{
+    convert_rows_reserve(c);
+    tz_result result = plan_file_within(c, out, err);
+    if (c->kept_bytes == 0 || (result == TZ_OK && fits_memory(c, out)))
+        return result;
+    convert_rows_release(c);
+    return plan_file_within(c, out, err);
 }
 
 /* Rows of arrays and of standard input take their share of the memory, or one row. */
@@ -134,7 +145,10 @@ static tz_result write_rows_of_file(const conversion *c, tz_writer *writer, conv
     if (c->bounded)
         rows.max_host_bytes = c->memory.work - out->writing->max_host_bytes;
     const tz_row_source source = convert_rows_source(&rows);
-    tz_result result = tz_write_from(writer, &source, err);
+    tz_result result = convert_rows_allocate(&rows, err);
+    if (result == TZ_OK)
+        result = tz_write_from(writer, &source, err);
+    convert_rows_end(&rows);
     tz_read_report_free(out->reading);
     out->reading = rows.report;
     out->damaged = rows.damaged;
