@@ -268,8 +268,9 @@ static tz_result choose_nodata(conversion *c, tz_error *err)
     }
     if (edit->replace_nodata && old->kind == TZ_NODATA_KIND_NONE)
         return problem_make(err, ARG_ERROR, "--replace-nodata: the file declares no nodata");
+    /* nodata is not scaled: if the type does not have the value, it becomes the nearest one */
     if (edit->replace_nodata || edit->scale != EDIT_SCALE_NONE)
-        c->from.nodata_as = *new;
+        c->from.nodata_as = new->kind != TZ_NODATA_KIND_NONE ? *new : *old;
     c->from.salvage = edit->salvage;
     if (edit->salvage)
         c->from.fill = *new;
@@ -286,6 +287,7 @@ static tz_result mask_by_nodata(conversion *c, tz_error *err)
                             spec->nodata.kind == TZ_NODATA_KIND_NONE
                                 ? "the image has no nodata value"
                                 : "the image is of complex numbers");
+    c->mask_of = MASK_OF_NOTHING;
     spec->mask = true;
     return tz_image_spec_set_nodata(spec, NULL, err);
 }
@@ -351,7 +353,7 @@ tz_result conversion_edit_pixels(conversion *c, tz_error *err)
 /* The range of bands ---------------------------------------------------------------------------
  *
  * --scale auto needs the least and the greatest value of each band before the first row is written:
- * the pixels are read once more, some rows at a time. */
+ * the pixels are read twice, some rows at a time. */
 
 typedef struct band_ranges {
     double (*of)[2]; /* of each band; the first greater than the second: no value yet */

@@ -184,7 +184,7 @@ static tz_compression lossy_codec(const tz_write_options *o)
                : TZ_COMPRESSION_DEFAULT;
 }
 
-/* Returns the way in which valid pixels are told apart when nodata is gone. */
+/* Returns the end of the note: what takes the place of nodata. */
 static const char *instead_of_nodata(const conversion *c)
 {
     if (c->adds_alpha)

@@ -54,7 +54,10 @@ typedef struct row_items {
     tz_item items[2];
     size_t count;
     tz_buffer pixels;
-    tz_buffer valid; /* samples that say which pixels are valid: of the mask, or of alpha */
+    tz_buffer first_pixels; /* the first band of pixels, and the others, if they are read apart */
+    tz_buffer others;
+    tz_buffer valid;    /* samples that say which pixels are valid: of the mask, or of alpha */
+    bool valid_is_read; /* by these items */
 } row_items;
 
 /* Returns the last band of pixels as bytes: of uint16 the first byte of each sample, for now. */
@@ -86,36 +89,67 @@ static tz_item item_of_window(const conversion *c, const tz_window *window)
     return item;
 }
 
+/* Makes the item of all bands that are read, from one on. */
+static void set_bands(tz_item *item, const source_pixels *from, uint32_t first)
+{
+    if (!from->all_bands || first > 0) {
+        item->bands = from->bands + first;
+        item->band_count = from->band_count - first;
+    }
+    if (from->scales != NULL) {
+        item->scales = from->scales + first;
+        item->offsets = from->scales + from->band_count + first;
+    }
+}
+
+/* Divides the item of pixels: the mask that a resampled read makes is that of each band, and one is
+ * enough. */
+static void mask_first_band(row_items *out, const source_pixels *from)
+{
+    tz_item *items = out->items;
+    items[0].into_mask = &out->valid;
+    out->valid_is_read = true;
+    if (from->band_count == 1)
+        return;
+    out->others = out->pixels;
+    out->others.bands--;
+    out->others.data = (uint8_t *)out->pixels.data + out->pixels.band_stride;
+    items[1] = items[0];
+    items[1].into = &out->others;
+    items[1].into_mask = NULL;
+    set_bands(&items[1], from, 1);
+    out->first_pixels = out->pixels;
+    out->first_pixels.bands = 1;
+    items[0].into = &out->first_pixels;
+    items[0].bands = from->bands;
+    items[0].band_count = 1;
+    out->count = 2;
+}
+
 /* Makes the items of a window: the pixels, and the samples that the mask is made of. */
 static void make_row_items(row_items *out, const convert_rows *f, const tz_window *window,
                            const tz_buffer *pixels, const tz_buffer *mask)
 {
     const conversion *c = f->c;
-    const source_pixels *from = &c->from;
     tz_item *items = out->items;
-    out->count = 1;
-    out->pixels = *pixels;
-    out->pixels.dtype = from->dtype;
+    *out = (row_items){.count = 1, .pixels = *pixels};
+    out->pixels.dtype = c->from.dtype;
     out->valid = c->adds_alpha ? alpha_bytes(pixels) : mask != NULL ? *mask : (tz_buffer){0};
     out->pixels.bands -= c->adds_alpha;
     items[0] = items[1] = item_of_window(c, window);
     items[0].into = &out->pixels;
-    if (!from->all_bands) {
-        items[0].bands = from->bands;
-        items[0].band_count = from->band_count;
-    }
-    if (from->scales != NULL) {
-        items[0].scales = from->scales;
-        items[0].offsets = from->scales + from->band_count;
-    }
+    set_bands(&items[0], &c->from, 0);
     if (c->mask_of == MASK_OF_NOTHING || !(c->spec.mask || c->adds_alpha))
         return;
+    if (c->mask_of == MASK_OF_FILE && c->from.resampling != TZ_RESAMPLING_NONE) {
+        mask_first_band(out, &c->from);
+        return;
+    }
     out->count = 2;
+    out->valid_is_read = true;
     items[1].into = &out->valid;
-    if (c->mask_of == MASK_OF_FILE) {
-        items[1].mask = true;
-        items[1].level = 0;
-    } else {
+    items[1].mask = c->mask_of == MASK_OF_FILE;
+    if (c->mask_of == MASK_OF_BAND) {
         items[1].bands = &c->mask_band;
         items[1].band_count = 1;
     }
@@ -199,22 +233,22 @@ static void invalidate_tile(const conversion *c, const tz_tile_status *status,
             *((uint8_t *)valid->data + i * valid->row_stride + k * valid->column_stride) = 0;
 }
 
+/* The mask's own tiles have done so already. */
 static void invalidate_failed_tiles(const conversion *c, const tz_read_report *report,
                                     const tz_window *window, const tz_buffer *valid)
 {
-    const tz_item_report *item = tz_read_report_get_item(report, 0);
-    for (uint64_t i = 0; item->tiles_failed > 0 && i < item->tile_count; i++) {
-        const tz_tile_status *status = tz_read_report_get_tile(report, 0, i);
-        if (status != NULL && status->result != TZ_OK)
-            invalidate_tile(c, status, window, valid);
-    }
+    const tz_tile_status *status;
+    for (uint64_t item = 0; report->tiles_failed > 0 && item < report->item_count; item++)
+        for (uint64_t i = 0; (status = tz_read_report_get_tile(report, item, i)) != NULL; i++)
+            if (status->result != TZ_OK && !status->mask)
+                invalidate_tile(c, status, window, valid);
 }
 
 /* Makes the mask, or alpha, of what was read. */
 static void make_valid(const conversion *c, const row_items *made, const tz_window *window,
                        const tz_read_report *report)
 {
-    const bool is_read = made->count > 1;
+    const bool is_read = made->valid_is_read;
     if (!convert_rows_are_changed(c))
         return;
     if (c->by_nodata.used)

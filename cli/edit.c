@@ -42,8 +42,11 @@ static tz_result set_bounds(tz_image_spec *spec, const double bounds[4], tz_erro
     return tz_image_spec_set_transform(spec, transform, err);
 }
 
+/* The CRS is that of other control points, or the one of --crs: the CRS of a transform may not be
+ * that of the points. */
 static tz_result set_gcps(tz_image_spec *spec, const edit_settings *s, tz_error *err)
 {
+    const bool has_points = spec->geo != NULL && spec->geo->gcp_count > 0;
     uint32_t count = 0;
     tz_gcp *points = malloc((s->text_count + 1) * sizeof *points);
     if (points == NULL)
@@ -52,7 +55,11 @@ static tz_result set_gcps(tz_image_spec *spec, const edit_settings *s, tz_error 
         if (s->texts[i].id == EDIT_GCP && edit_parse_gcp(s->texts[i].text, &points[count]))
             count++;
     }
-    tz_result result = count > 0 ? tz_image_spec_set_gcps(spec, points, count, err) : TZ_OK;
+    tz_result result = TZ_OK;
+    if (count > 0 && !has_points && s->crs == NULL)
+        result = tz_image_spec_set_crs(spec, NULL, err);
+    if (count > 0 && result == TZ_OK)
+        result = tz_image_spec_set_gcps(spec, points, count, err);
     free(points);
     return result;
 }

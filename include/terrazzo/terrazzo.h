@@ -1155,8 +1155,9 @@ TZ_API TZ_NODISCARD tz_result tz_image_spec_set_grid(tz_image_spec *spec, const 
 /* Picks bands, counted from 0, in any order; a band may be taken more than once. Their metadata
  * follows them, and so do their colours. The image is RGB if its first three bands are red, green
  * and blue and its type is uint8 or uint16; it keeps a palette if that is its only band, and else
- * becomes grey. Colours that this cannot express become items of role colorinterp. An alpha band is
- * an extra sample if it is last. */
+ * becomes grey. Colours that this cannot express become items of role colorinterp, unless all bands
+ * were grey or without a colour by their places alone. An alpha band is an extra sample if it is
+ * last. */
 TZ_API TZ_NODISCARD tz_result tz_image_spec_select_bands(tz_image_spec *spec, const uint32_t *bands,
                                                          uint32_t count, tz_error *err);
 

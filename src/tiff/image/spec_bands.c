@@ -13,7 +13,8 @@
 typedef struct band_source {
     uint32_t first_item;   /* index + 1 of its first item; 0: none */
     tz_color color;        /* by item, else by interpretation */
-    bool is_other;         /* an item says a colour that has no tz_color */
+    bool has_item;         /* an item says the colour */
+    bool is_other;         /* and it has no tz_color */
     uint16_t extra_sample; /* 0: not alpha */
 } band_source;
 
@@ -68,8 +69,10 @@ static tz_result list_band_items(tz_spec_edit *edit, item_lists *out)
         band_source *band = &out->bands[item->band];
         out->after[i] = band->first_item;
         band->first_item = i;
-        if (tz_item_has_role(item, "colorinterp") && item->value)
+        if (tz_item_has_role(item, "colorinterp") && item->value) {
+            band->has_item = true;
             band->is_other = !tz_color_from_name(&band->color, item->value);
+        }
     }
     return TZ_OK;
 }
@@ -135,6 +138,18 @@ static uint64_t count_selected_items(const item_lists *lists, uint32_t item_coun
     return total;
 }
 
+/* True if all bands have colours of their places alone, grey for the first and none for others:
+ * these do not follow them to other places. */
+static bool have_colors_of_places(const item_lists *lists, const uint32_t *bands, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const band_source *band = &lists->bands[bands[i]];
+        if (band->has_item || (band->color != TZ_COLOR_GRAY && band->color != TZ_COLOR_UNDEFINED))
+            return false;
+    }
+    return true;
+}
+
 /* Copies the items of the image, and those of each band. Items of colours are written only where
  * interpretation and extra samples do not say the same. */
 static tz_result select_items(tz_spec_edit *edit, const item_lists *lists, const uint32_t *bands,
@@ -143,6 +158,7 @@ static tz_result select_items(tz_spec_edit *edit, const item_lists *lists, const
     tz_image_spec *next = &edit->next;
     const uint16_t number = (uint16_t)tz_photometric_number(next->photometric);
     const uint64_t most = count_selected_items(lists, next->metadata_count, bands, count);
+    const bool by_place = have_colors_of_places(lists, bands, count);
     tz_metadata_item *items = NULL;
     uint32_t kept = 0;
     if (most > UINT32_MAX)
@@ -156,8 +172,8 @@ static tz_result select_items(tz_spec_edit *edit, const item_lists *lists, const
         const band_source *band = &lists->bands[bands[i]];
         const tz_color color =
             tz_band_color(number, count, next->extra_samples, next->extra_sample_count, i);
-        bool is_said = !band->is_other && band->color == color;
-        const bool is_redundant = is_said;
+        const bool is_redundant = !band->is_other && band->color == color;
+        bool is_said = is_redundant || by_place;
         for (uint32_t at = band->first_item; at != 0; at = lists->after[at]) {
             const bool is_color = tz_item_has_role(&lists->items[at - 1], "colorinterp");
             if (is_color && is_redundant)

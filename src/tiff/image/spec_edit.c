@@ -478,7 +478,8 @@ static tz_result change_crs(tz_spec_edit *edit, const tz_crs *crs)
     tz_geo *geo, *made;
     tz_geo none = TZ_GEO_INIT;
     TZ_TRY(tz_spec_edit_geo(edit, &geo));
-    none.raster_type = geo->raster_type;
+    if (geo->raster_type == TZ_RASTER_TYPE_POINT) /* areas need no key */
+        none.raster_type = TZ_RASTER_TYPE_POINT;
     if (!crs) {
         TZ_TRY(take_crs(edit, geo, &none));
         tz_spec_edit_leave_out_empty_geo(edit);

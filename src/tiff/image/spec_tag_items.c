@@ -218,6 +218,8 @@ static tz_result set_raster_type(tz_spec_edit *edit, const tz_metadata_item *ite
     geo->raster_type = type;
     if (geo->key_count > 0)
         TZ_TRY(set_raster_type_key(edit, geo, type));
+    else if (geo->epsg == 0 && type == TZ_RASTER_TYPE_AREA)
+        geo->raster_type = TZ_RASTER_TYPE_UNDEFINED; /* areas need no key */
     tz_spec_edit_leave_out_empty_geo(edit);
     return TZ_OK;
 }
