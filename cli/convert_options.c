@@ -167,7 +167,7 @@ bool convert_check(convert_settings *s)
     else if (!device_check(&s->device) || !creation_check(s->creation, &s->failed))
         return false;
     else
-        problem = edit_check(&s->edit);
+        problem = edit_check(&s->edit, s->cog);
     if (problem != NULL)
         term_usage(problem, NULL, "");
     return problem == NULL && check_input(s);

@@ -128,8 +128,9 @@ enum {
 /* Applies one of these options, or of WINDOW_OPTIONS. false after a message; if memory ran out,
  * *failed says so, and true is returned. */
 bool edit_apply_option(edit_settings *s, int id, const char *value, tz_error *failed);
-/* Returns the problem of options that do not go together; NULL: none. */
-const char *edit_check(const edit_settings *s);
+/* Returns the problem of options that do not go together; NULL: none. has_overviews: the command
+ * writes a COG. */
+const char *edit_check(const edit_settings *s, bool has_overviews);
 void edit_settings_free(edit_settings *s);
 
 /* Returns all lists of --bands as one, in memory of malloc; NULL without the option. false: there

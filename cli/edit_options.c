@@ -241,7 +241,9 @@ bool edit_apply_option(edit_settings *s, int id, const char *value, tz_error *fa
     case EDIT_CRS:
     case EDIT_EPSG:
         s->crs = value;
-        return true;
+        return value[0] != '\0' ||
+               value_wrong("--crs needs EPSG:CODE, WKT, PROJJSON, a PROJ string or none, not",
+                           value);
     case EDIT_TRANSFORM:
         s->has_transform = true;
         return value_reals(s->transform, 6, value) ||
@@ -269,12 +271,14 @@ static bool has_gcps(const edit_settings *s)
     return false;
 }
 
-const char *edit_check(const edit_settings *s)
+const char *edit_check(const edit_settings *s, bool has_overviews)
 {
     if (s->has_size && s->has_resolution)
         return "--size and --res do not go together";
     if (s->resampling != TZ_RESAMPLING_NONE && !s->has_size && !s->has_resolution)
-        return "--resampling needs --size or --res";
+        return has_overviews
+                   ? "--resampling needs --size or --res; overviews have --co RESAMPLING=HOW"
+                   : "--resampling needs --size or --res";
     if (s->replace_nodata && (s->nodata == NULL || strcmp(s->nodata, "none") == 0))
         return "--replace-nodata needs a value of --nodata";
     if (s->add_alpha && s->mask != EDIT_MASK_KEEP)
