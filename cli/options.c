@@ -110,7 +110,7 @@ typedef struct foreign_spelling {
     const char *answer; /* anything else */
 } foreign_spelling;
 
-static const char readers[] = "read plan view";
+static const char readers[] = "read plan";
 static const char writers[] = "convert cog";
 static const char planner[] = "plan-cog";
 
@@ -141,7 +141,7 @@ static const foreign_spelling foreign[] = {
     {"-a_srs", NULL, .option = "crs"},
     {"-a_ullr", NULL, .option = "bounds", .join = "1,4,3,2"},
     {"-a_gt", NULL, .option = "transform", .join = "1,2,3,4,5,6"},
-    {"-gcp", NULL, .write = "--gcp COLUMN,ROW,X,Y"},
+    {"-gcp", "convert cog plan-cog", .write = "--gcp COLUMN,ROW,X,Y"},
     {"-mo", NULL, .option = "tag"},
     {"-mask", NULL, .option = "mask-from"},
     {"-scale", writers, .write = "--scale SMIN,SMAX,DMIN,DMAX' or '--scale auto"},
@@ -152,7 +152,9 @@ static const foreign_spelling foreign[] = {
     {"-b", planner, .cannot = "pick bands"},
     {"-srcwin", planner, .cannot = "cut"},
     {"-projwin", planner, .cannot = "cut"},
+    {"-projwin_srs", planner, .cannot = "cut"},
     {"-te", planner, .cannot = "cut"},
+    {"-te_srs", planner, .cannot = "cut"},
     {"-outsize", planner, .cannot = "resample"},
     {"-tr", planner, .cannot = "resample"},
     {"-scale", planner, .cannot = "scale values"},
