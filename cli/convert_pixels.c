@@ -358,12 +358,15 @@ tz_result conversion_edit_pixels(conversion *c, tz_error *err)
 typedef struct band_ranges {
     double (*of)[2]; /* of each band; the first greater than the second: no value yet */
     double *values;  /* of some rows, band after band */
+    uint8_t *valid;  /* the mask of these rows; NULL: the file has none */
     uint32_t rows;   /* at most */
 } band_ranges;
 
-static void add_values(double range[2], const double *values, size_t count)
+static void add_values(double range[2], const double *values, const uint8_t *valid, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        if (!isfinite(values[i]) || (valid != NULL && valid[i] == 0))
+            continue;
         if (values[i] < range[0])
             range[0] = values[i];
         if (values[i] > range[1])
@@ -371,7 +374,7 @@ static void add_values(double range[2], const double *values, size_t count)
     }
 }
 
-/* Nodata is read as NaN, which is neither less nor greater than any value. */
+/* Nodata is read as NaN. */
 static tz_result add_rows(const conversion *c, band_ranges *r, uint32_t row, tz_error *err)
 {
     const source_pixels *from = &c->from;
@@ -379,7 +382,8 @@ static tz_result add_rows(const conversion *c, band_ranges *r, uint32_t row, tz_
     const uint32_t rows = left < r->rows ? left : r->rows;
     tz_read_options how = TZ_READ_OPTIONS_INIT;
     tz_buffer into = TZ_BUFFER_INIT;
-    tz_item item = TZ_ITEM_INIT;
+    tz_buffer valid;
+    tz_item items[2] = {TZ_ITEM_INIT, TZ_ITEM_INIT};
     how.threads = c->options.threads;
     how.max_host_bytes = c->memory.work / 2;
     how.nodata_to_nan = true;
@@ -390,17 +394,24 @@ static tz_result add_rows(const conversion *c, band_ranges *r, uint32_t row, tz_
     into.bands = from->band_count;
     into.height = rows;
     into.width = from->window.width;
-    item.file = c->file;
-    item.window = from->window;
-    item.window.row += row;
-    item.window.height = rows;
-    item.bands = from->bands;
-    item.band_count = from->band_count;
-    item.into = &into;
-    tz_result result = tz_read(&item, &how, NULL, err);
+    items[0].file = c->file;
+    items[0].window = from->window;
+    items[0].window.row += row;
+    items[0].window.height = rows;
+    items[1] = items[0];
+    items[0].bands = from->bands;
+    items[0].band_count = from->band_count;
+    items[0].into = &into;
+    valid = into;
+    valid.data = r->valid;
+    valid.dtype = TZ_DTYPE_UINT8;
+    valid.bands = 1;
+    items[1].mask = true;
+    items[1].into = &valid;
+    tz_result result = tz_read_batch(items, r->valid != NULL ? 2 : 1, &how, NULL, err);
     const size_t count = (size_t)rows * from->window.width;
     for (uint32_t i = 0; result == TZ_OK && i < from->band_count; i++)
-        add_values(r->of[i], r->values + i * count, count);
+        add_values(r->of[i], r->values + i * count, r->valid, count);
     return result;
 }
 
@@ -426,7 +437,8 @@ tz_result conversion_find_scales(conversion *c, tz_error *err)
     const source_pixels *from = &c->from;
     if (c->settings->edit.scale != EDIT_SCALE_AUTO)
         return TZ_OK;
-    const uint64_t row = (uint64_t)from->band_count * from->window.width * sizeof(double);
+    const bool has_mask = c->mask_of == MASK_OF_FILE;
+    const uint64_t row = from->window.width * (from->band_count * sizeof(double) + has_mask);
     const uint64_t most = c->memory.work / 2 / row;
     if (c->bounded && most < 1)
         return memory_refuse(&c->memory, row * 2, err);
@@ -435,6 +447,8 @@ tz_result conversion_find_scales(conversion *c, tz_error *err)
                                                           : from->window.height};
     r.of = malloc(from->band_count * sizeof *r.of);
     r.values = row <= SIZE_MAX / r.rows ? malloc((size_t)row * r.rows) : NULL;
+    if (has_mask && r.values != NULL) /* after all values */
+        r.valid = (uint8_t *)(r.values + (size_t)from->band_count * from->window.width * r.rows);
     tz_result result = r.of != NULL && r.values != NULL ? scale_by_values(c, &r, err)
                                                         : problem_nomem(err, "pixels");
     free(r.values);

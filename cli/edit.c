@@ -76,7 +76,7 @@ static tz_result check_band(const tz_image_spec *spec, uint32_t band, const char
                         spec->bands);
 }
 
-/* Sets an item of KEY=VALUE. band -1: of the whole image. */
+/* Sets an item of KEY=VALUE, or removes it if VALUE is empty. band -1: of the whole image. */
 static tz_result set_pair(tz_image_spec *spec, const char *text, int32_t band, tz_error *err)
 {
     const char *equals = strchr(text, '=');
@@ -86,7 +86,7 @@ static tz_result set_pair(tz_image_spec *spec, const char *text, int32_t band, t
     key[equals - text] = '\0';
     tz_metadata_item item = TZ_METADATA_ITEM_INIT;
     item.name = key;
-    item.value = equals + 1;
+    item.value = equals[1] != '\0' ? equals + 1 : NULL;
     item.band = band;
     tz_result result = tz_image_spec_set_metadata(spec, &item, err);
     free(key);

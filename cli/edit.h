@@ -104,8 +104,8 @@ enum {
     {"mask-from", 0, EDIT_MASK_FROM, "WHAT", "make the mask of nodata, of alpha, or of a band of\n" \
                                              "IN by its number; or none: leave it out"},           \
     {"add-alpha", 0, EDIT_ADD_ALPHA, NULL, "make an alpha band of the mask, or of nodata"},        \
-    {"salvage", 0, EDIT_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0, and are\n"  \
-                                       "not valid; a warning counts them"}
+    {"salvage", 0, EDIT_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0 if there is\n" \
+                                       "none, and are not valid in a mask; a warning counts them"}
 #define EDIT_DESCRIPTION_OPTIONS                                                                   \
     {"nodata", 0, EDIT_NODATA, "VALUE", "declare this value, or none; pixels stay as they are"},   \
     {"crs", 0, EDIT_CRS, "CRS", "EPSG:32633, EPSG:25832+5783 (a horizontal and a vertical\n"       \
@@ -117,8 +117,8 @@ enum {
     {"bounds", 0, EDIT_BOUNDS, "XMIN,YMIN,XMAX,YMAX", "the outer edges of the image, instead"},    \
     {"gcp", 0, EDIT_GCP, "COLUMN,ROW,X,Y[,Z]", "a ground control point; may be given often, and\n" \
                                                "these replace those of IN"},                       \
-    {"tag", 0, EDIT_TAG, "KEY=VALUE", "set an item of metadata; may be given often, as all\n"      \
-                                      "that follow"},                                              \
+    {"tag", 0, EDIT_TAG, "KEY=VALUE", "set an item of metadata, or remove it with an empty\n"     \
+                                      "value; may be given often, as all that follow"},                                              \
     {"unset", 0, EDIT_UNSET, "KEY", "remove one"},                                                 \
     {"band-tag", 0, EDIT_BAND_TAG, "BAND:KEY=VALUE", "set one of a band of OUT, the first being 1"}, \
     {"description", 0, EDIT_DESCRIPTION, "BAND=TEXT", "of a band of OUT"},                         \
