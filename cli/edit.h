@@ -104,8 +104,8 @@ enum {
     {"mask-from", 0, EDIT_MASK_FROM, "WHAT", "make the mask of nodata, of alpha, or of a band of\n" \
                                              "IN by its number; or none: leave it out"},           \
     {"add-alpha", 0, EDIT_ADD_ALPHA, NULL, "make an alpha band of the mask, or of nodata"},        \
-    {"salvage", 0, EDIT_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0 if there is\n" \
-                                       "none, and are not valid in a mask; a warning counts them"}
+    {"salvage", 0, EDIT_SALVAGE, NULL, "tiles that cannot be read become nodata, or 0 without\n" \
+                                       "it, and not valid in a mask; a warning counts them"}
 #define EDIT_DESCRIPTION_OPTIONS                                                                   \
     {"nodata", 0, EDIT_NODATA, "VALUE", "declare this value, or none; pixels stay as they are"},   \
     {"crs", 0, EDIT_CRS, "CRS", "EPSG:32633, EPSG:25832+5783 (a horizontal and a vertical\n"       \

@@ -241,9 +241,7 @@ bool edit_apply_option(edit_settings *s, int id, const char *value, tz_error *fa
     case EDIT_CRS:
     case EDIT_EPSG:
         s->crs = value;
-        return value[0] != '\0' ||
-               value_wrong("--crs needs EPSG:CODE, WKT, PROJJSON, a PROJ string or none, not",
-                           value);
+        return true;
     case EDIT_TRANSFORM:
         s->has_transform = true;
         return value_reals(s->transform, 6, value) ||
