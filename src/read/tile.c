@@ -647,7 +647,7 @@ size_t tz_tile_store_joined(const tz_plan *plan, tz_worker *worker, const tz_ind
         const tile_job *job = &jobs[joined];
         jobs[joined] = make_tile_job(plan, worker, &plan->wave.tile_reads[range->index], err);
         bytes[joined] = worker->input + (range->offset - fetch->offset);
-        if (!is_only_copied(job) || warn_extra_bytes(job) != TZ_OK)
+        if (!is_only_copied(job) || has_extra_bytes(job))
             break;
         /* the next tile must lie right of this one in the buffer, with the same rows */
         if (joined > 0 &&

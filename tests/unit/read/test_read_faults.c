@@ -480,13 +480,41 @@ static void slow_reads_ask_ahead_for_the_next(void **state)
     tb_free(b);
 }
 
+/* ---- warnings ---- */
+
+/* Uncompressed tiles that could be copied together, if each had not bytes after its pixels. */
+static void tiles_with_extra_bytes_are_counted_once(void **state)
+{
+    (void)state;
+    static const uint8_t longer[TILE * TILE + 3];
+    const tile_stream *stream = &tile_streams[STREAM_NONE];
+    tb *b = tf_new(TB_CLASSIC, stream, ACROSS, DOWN, NULL);
+    char path[CHECK_PATH_SIZE];
+    tz_file *file = NULL;
+    uint8_t *pixels = NULL;
+    plain_report report;
+    for (uint64_t i = 0; i < ACROSS * DOWN; i++)
+        tf_put(b, i, longer, sizeof longer);
+    check_path(path, "longer.tif");
+    tb_write_file(b, path);
+    assert_int_equal(tz_open(&file, path, NULL, NULL), TZ_OK);
+    assert_int_equal(tf_read(file, (tz_window){0, 0, ACROSS * TILE, DOWN * TILE}, 1, 0xA5, &pixels,
+                             &report, NULL),
+                     TZ_OK);
+    assert_int_equal(report.warning_count, 1);
+    assert_int_equal(report.warnings[0].count, ACROSS * DOWN);
+    free(pixels);
+    tz_close(file);
+    tb_free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(every_allocation_fails_in_turn),    CASE(plans_fail_cleanly_too),
         CASE(every_pread_fails_in_turn),         CASE(interrupted_and_short_preads_change_nothing),
         CASE(every_fstat_fails_in_turn),         CASE(every_call_of_a_source_fails_in_turn),
-        CASE(slow_reads_ask_ahead_for_the_next),
+        CASE(slow_reads_ask_ahead_for_the_next), CASE(tiles_with_extra_bytes_are_counted_once),
     };
     tf_warm_up();
     return cmocka_run_group_tests(tests, NULL, NULL);
