@@ -221,6 +221,7 @@ static tz_result choose_scale(conversion *c, tz_error *err)
     source_pixels *from = &c->from;
     if (edit->scale == EDIT_SCALE_NONE)
         return TZ_OK;
+    c->base->bits_per_sample = 0; /* the range of the type, and not that of fewer bits */
     from->scales = calloc(from->band_count, 2 * sizeof *from->scales);
     if (from->scales == NULL)
         return problem_nomem(err, "scales");
@@ -314,6 +315,7 @@ static tz_result add_alpha(conversion *c, tz_error *err)
     spec->extra_samples = c->extra_samples;
     spec->extra_sample_count = count + 1;
     spec->bands++;
+    spec->bits_per_sample = 0; /* alpha is the greatest value of the type */
     spec->mask = false;
     c->adds_alpha = true;
     if (c->mask_of == MASK_OF_NOTHING)

@@ -1161,8 +1161,9 @@ TZ_API TZ_NODISCARD tz_result tz_image_spec_set_grid(tz_image_spec *spec, const 
 TZ_API TZ_NODISCARD tz_result tz_image_spec_select_bands(tz_image_spec *spec, const uint32_t *bands,
                                                          uint32_t count, tz_error *err);
 
-/* Changes the type. Nodata is dropped if the type does not have the value. A colour map is cut or
- * filled up with black for uint8 and uint16, and dropped for others. */
+/* Changes the type. Nodata is dropped if the type does not have the value; one that is too large for
+ * a smaller floating-point type becomes infinite, as pixels do. A colour map is cut or filled up
+ * with black for uint8 and uint16, and dropped for others. */
 TZ_API TZ_NODISCARD tz_result tz_image_spec_set_dtype(tz_image_spec *spec, tz_dtype dtype,
                                                       tz_error *err);
 

@@ -276,6 +276,18 @@ static bool is_same_nodata(const tz_nodata *a, const tz_nodata *b)
     return a->kind == b->kind && (a->kind == TZ_NODATA_KIND_NONE || a->value.u == b->value.u);
 }
 
+/* Casts nodata to a type. False: the type does not have the value. */
+static bool fit_nodata_value(const tz_nodata *before, tz_dtype dtype, uint16_t bits, tz_nodata *out)
+{
+    if (tz_nodata_fit_type(before, dtype, bits, out))
+        return true;
+    /* a float that is too large for the type is infinite there, as the pixels are */
+    const tz_nodata infinite = {.kind = TZ_NODATA_KIND_FLOAT,
+                                .value = {.f = copysign(INFINITY, before->value.f)}};
+    return before->kind == TZ_NODATA_KIND_FLOAT && isfinite(before->value.f) &&
+           tz_nodata_fit_type(&infinite, dtype, bits, out);
+}
+
 /* Pixels are converted, and nodata with them: 0.1 as float32 is another number as float64. The text
  * stays if it still gives the value. */
 static void fit_nodata(tz_image_spec *next, const tz_nodata *before)
@@ -283,7 +295,7 @@ static void fit_nodata(tz_image_spec *next, const tz_nodata *before)
     const uint16_t bits = sample_bits(next);
     tz_nodata value, spelled;
     if (before->kind == TZ_NODATA_KIND_NONE ||
-        !tz_nodata_fit_type(before, next->dtype, bits, &value)) {
+        !fit_nodata_value(before, next->dtype, bits, &value)) {
         next->nodata = (tz_nodata){.kind = TZ_NODATA_KIND_NONE};
         next->nodata_text = NULL;
         return;

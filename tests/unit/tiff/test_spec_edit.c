@@ -459,6 +459,8 @@ static void nodata_stays_if_the_type_has_it(void **state)
     check_cast_nodata(TZ_DTYPE_FLOAT32, "nan", TZ_DTYPE_FLOAT64, "nan");
     check_cast_nodata(TZ_DTYPE_FLOAT32, "0.1", TZ_DTYPE_FLOAT64, "0.10000000149011612");
     check_cast_nodata(TZ_DTYPE_UINT64, "18446744073709551615", TZ_DTYPE_FLOAT64, NULL);
+    check_cast_nodata(TZ_DTYPE_FLOAT64, "-1.7976931348623157e308", TZ_DTYPE_FLOAT32, "-inf");
+    check_cast_nodata(TZ_DTYPE_FLOAT64, "1e300", TZ_DTYPE_INT64, NULL);
     check_cast_nodata(TZ_DTYPE_NONE, "7", TZ_DTYPE_UINT8, "7");
     check_cast_nodata(TZ_DTYPE_NONE, "-7", TZ_DTYPE_UINT8, NULL);
 }
@@ -474,6 +476,9 @@ static void the_type_changes_bits_and_statistics(void **state)
     assert_true(has_statistics(spec));
     WORKS(tz_image_spec_set_dtype(spec, TZ_DTYPE_UINT16, &err));
     assert_int_equal(spec->bits_per_sample, 16);
+    assert_false(has_statistics(spec));
+    add_statistics(spec);
+    WORKS(tz_image_spec_drop_statistics(spec, &err));
     assert_false(has_statistics(spec));
     REFUSES(spec, tz_image_spec_set_dtype(spec, TZ_DTYPE_NONE, &err));
     REFUSES(spec, tz_image_spec_set_dtype(spec, (tz_dtype)99, &err));
