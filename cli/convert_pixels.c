@@ -198,7 +198,7 @@ static void set_band_scale(const conversion *c, uint32_t band, const double sour
         memcpy(to, edit->range, sizeof to);
     const double scale = source[1] != source[0] ? (to[1] - to[0]) / (source[1] - source[0]) : 0;
     c->from.scales[band] = scale;
-    c->from.scales[c->from.band_count + band] = to[0] - source[0] * scale;
+    c->from.offsets[band] = to[0] - source[0] * scale;
 }
 
 /* Units are those of the values before. */
@@ -225,6 +225,7 @@ static tz_result choose_scale(conversion *c, tz_error *err)
     from->scales = calloc(from->band_count, 2 * sizeof *from->scales);
     if (from->scales == NULL)
         return problem_nomem(err, "scales");
+    from->offsets = from->scales + from->band_count;
     for (uint32_t i = 0; edit->scale != EDIT_SCALE_AUTO && i < from->band_count; i++)
         set_band_scale(c, i, edit->source_range);
     tz_result result = tz_image_spec_drop_statistics(c->base, err);
@@ -273,17 +274,33 @@ static tz_result choose_nodata(conversion *c, tz_error *err)
     if (edit->replace_nodata || edit->scale != EDIT_SCALE_NONE)
         c->from.nodata_as = new->kind != TZ_NODATA_KIND_NONE ? *new : *old;
     c->from.salvage = edit->salvage;
-    if (edit->salvage)
+    /* Without a fill, lost pixels become what nodata does, exactly. */
+    if (edit->salvage && (old->kind == TZ_NODATA_KIND_NONE ||
+                          (edit->nodata != NULL && c->from.nodata_as.kind == TZ_NODATA_KIND_NONE)))
         c->from.fill = *new;
-    return edit->replace_nodata ? tz_image_spec_drop_statistics(c->base, err) : TZ_OK;
+    return edit->replace_nodata || edit->salvage ? tz_image_spec_drop_statistics(c->base, err)
+                                                 : TZ_OK;
 }
 
 /* Mask and alpha ------------------------------------------------------------------------------- */
 
+/* Other values may become that of nodata, which may not even be one of the new type. */
+bool conversion_has_source_nodata(const conversion *c)
+{
+    const edit_settings *edit = &c->settings->edit;
+    const bool stays = edit->nodata == NULL || (strcmp(edit->nodata, "none") != 0 &&
+                                                c->from.nodata_as.kind != TZ_NODATA_KIND_NONE);
+    return c->file != NULL && c->info->nodata.kind != TZ_NODATA_KIND_NONE && stays &&
+           tz_file_get_mask(c->file, 0) == NULL &&
+           (edit->scale != EDIT_SCALE_NONE || edit->replace_nodata ||
+            c->base->dtype != c->info->dtype);
+}
+
 static tz_result mask_by_nodata(conversion *c, tz_error *err)
 {
     tz_image_spec *spec = c->base;
-    if (!nodata_mask_make(&c->by_nodata, &spec->nodata, spec->dtype))
+    c->by_source = conversion_has_source_nodata(c);
+    if (!c->by_source && !nodata_mask_make(&c->by_nodata, &spec->nodata, spec->dtype))
         return problem_make(err, ARG_ERROR, "--mask-from nodata: %s",
                             spec->nodata.kind == TZ_NODATA_KIND_NONE
                                 ? "the image has no nodata value"
@@ -318,7 +335,8 @@ static tz_result add_alpha(conversion *c, tz_error *err)
     spec->bits_per_sample = 0; /* alpha is the greatest value of the type */
     spec->mask = false;
     c->adds_alpha = true;
-    if (c->mask_of == MASK_OF_NOTHING)
+    c->by_source = c->mask_of == MASK_OF_NOTHING && conversion_has_source_nodata(c);
+    if (c->mask_of == MASK_OF_NOTHING && !c->by_source)
         (void)nodata_mask_make(&c->by_nodata, &spec->nodata, spec->dtype);
     return TZ_OK;
 }
@@ -358,11 +376,63 @@ tz_result conversion_edit_pixels(conversion *c, tz_error *err)
  * the pixels are read twice, some rows at a time. */
 
 typedef struct band_ranges {
-    double (*of)[2]; /* of each band; the first greater than the second: no value yet */
-    double *values;  /* of some rows, band after band */
-    uint8_t *valid;  /* the mask of these rows; NULL: the file has none */
-    uint32_t rows;   /* at most */
+    double (*of)[2];  /* of each band; the first greater than the second: no value yet */
+    double *values;   /* of some rows, band after band */
+    uint8_t *valid;   /* the mask of these rows; NULL: the file has none */
+    uint32_t rows;    /* at most */
+    uint64_t bytes;   /* of them */
+    uint64_t reading; /* bytes for reading them */
 } band_ranges;
+
+/* The items of some rows, and their buffers; they must not move. */
+typedef struct range_items {
+    tz_item items[2];
+    size_t count;
+    tz_buffer into;
+    tz_buffer valid;
+} range_items;
+
+static void make_range_items(range_items *out, const conversion *c, const band_ranges *r,
+                             uint32_t row, uint32_t rows)
+{
+    const source_pixels *from = &c->from;
+    tz_item *items = out->items;
+    *out = (range_items){{TZ_ITEM_INIT, TZ_ITEM_INIT}, 1, TZ_BUFFER_INIT, TZ_BUFFER_INIT};
+    out->into.data = r->values;
+    out->into.dtype = TZ_DTYPE_FLOAT64;
+    out->into.bands = from->band_count;
+    out->into.height = out->valid.height = rows;
+    out->into.width = out->valid.width = from->window.width;
+    items[0].file = c->file;
+    items[0].window = from->window;
+    items[0].window.row += row;
+    items[0].window.height = rows;
+    items[1] = items[0];
+    items[0].bands = from->bands;
+    items[0].band_count = from->band_count;
+    items[0].into = &out->into;
+    if (r->valid == NULL)
+        return;
+    out->count = 2;
+    out->valid.data = r->valid;
+    out->valid.dtype = TZ_DTYPE_UINT8;
+    out->valid.bands = 1;
+    items[1].mask = true;
+    items[1].into = &out->valid;
+}
+
+/* Nodata and lost pixels are read as NaN. */
+static tz_read_options range_options(const conversion *c)
+{
+    tz_read_options how = TZ_READ_OPTIONS_INIT;
+    how.threads = c->options.threads;
+    how.nodata_to_nan = true;
+    how.salvage = c->from.salvage;
+    how.has_fill = c->from.salvage;
+    how.fill = NAN;
+    how.progress = progress_watch();
+    return how;
+}
 
 static void add_values(double range[2], const double *values, const uint8_t *valid, size_t count)
 {
@@ -376,43 +446,26 @@ static void add_values(double range[2], const double *values, const uint8_t *val
     }
 }
 
-/* Nodata is read as NaN. */
+/* Reads some rows, again with more memory if a tile needs it and --memory does not forbid it. */
 static tz_result add_rows(const conversion *c, band_ranges *r, uint32_t row, tz_error *err)
 {
-    const source_pixels *from = &c->from;
-    const uint32_t left = from->window.height - row;
+    const uint32_t left = c->from.window.height - row;
     const uint32_t rows = left < r->rows ? left : r->rows;
-    tz_read_options how = TZ_READ_OPTIONS_INIT;
-    tz_buffer into = TZ_BUFFER_INIT;
-    tz_buffer valid;
-    tz_item items[2] = {TZ_ITEM_INIT, TZ_ITEM_INIT};
-    how.threads = c->options.threads;
-    how.max_host_bytes = c->memory.work / 2;
-    how.nodata_to_nan = true;
-    how.salvage = from->salvage;
-    how.progress = progress_watch();
-    into.data = r->values;
-    into.dtype = TZ_DTYPE_FLOAT64;
-    into.bands = from->band_count;
-    into.height = rows;
-    into.width = from->window.width;
-    items[0].file = c->file;
-    items[0].window = from->window;
-    items[0].window.row += row;
-    items[0].window.height = rows;
-    items[1] = items[0];
-    items[0].bands = from->bands;
-    items[0].band_count = from->band_count;
-    items[0].into = &into;
-    valid = into;
-    valid.data = r->valid;
-    valid.dtype = TZ_DTYPE_UINT8;
-    valid.bands = 1;
-    items[1].mask = true;
-    items[1].into = &valid;
-    tz_result result = tz_read_batch(items, r->valid != NULL ? 2 : 1, &how, NULL, err);
-    const size_t count = (size_t)rows * from->window.width;
-    for (uint32_t i = 0; result == TZ_OK && i < from->band_count; i++)
+    const size_t count = (size_t)rows * c->from.window.width;
+    tz_read_options how = range_options(c);
+    range_items made;
+    tz_result result;
+    make_range_items(&made, c, r, row, rows);
+    do {
+        how.max_host_bytes = r->reading;
+        result = tz_read_batch(made.items, made.count, &how, NULL, err);
+        if (result == TZ_OK || !memory_is_short(err))
+            break;
+        r->reading = memory_needed(err, how.max_host_bytes);
+        if (c->bounded && r->reading + r->bytes > c->memory.work)
+            return memory_refuse(&c->memory, r->reading + r->bytes, err);
+    } while (r->reading > how.max_host_bytes);
+    for (uint32_t i = 0; result == TZ_OK && i < c->from.band_count; i++)
         add_values(r->of[i], r->values + i * count, r->valid, count);
     return result;
 }
@@ -434,6 +487,26 @@ static tz_result scale_by_values(conversion *c, band_ranges *r, tz_error *err)
     return result;
 }
 
+/* Half of the memory is for reading, or what the first tiles need; half of the rest for values, or
+ * one row of them. */
+static void share_range_memory(const conversion *c, band_ranges *r, bool has_mask)
+{
+    static double nowhere; /* a plan needs a buffer, and stores nothing there */
+    const uint64_t work = c->memory.work;
+    const uint32_t height = c->from.window.height;
+    const tz_read_options how = range_options(c);
+    range_items made;
+    r->values = &nowhere;
+    r->valid = has_mask ? (uint8_t *)&nowhere : NULL;
+    make_range_items(&made, c, r, 0, 1);
+    const uint64_t needed = memory_to_read(made.items, made.count, &how);
+    r->reading = needed > work / 2 ? needed : work / 2;
+    const uint64_t most = r->reading < work ? (work - r->reading) / 2 / r->bytes : 0;
+    r->rows = most < 1 ? 1 : most < height ? (uint32_t)most : height;
+    r->bytes *= r->rows;
+    r->valid = NULL;
+}
+
 tz_result conversion_find_scales(conversion *c, tz_error *err)
 {
     const source_pixels *from = &c->from;
@@ -441,14 +514,12 @@ tz_result conversion_find_scales(conversion *c, tz_error *err)
         return TZ_OK;
     const bool has_mask = c->mask_of == MASK_OF_FILE;
     const uint64_t row = from->window.width * (from->band_count * sizeof(double) + has_mask);
-    const uint64_t most = c->memory.work / 2 / row;
-    if (c->bounded && most < 1)
-        return memory_refuse(&c->memory, row * 2, err);
-    band_ranges r = {.rows = most < 1                     ? 1
-                             : most < from->window.height ? (uint32_t)most
-                                                          : from->window.height};
+    band_ranges r = {.rows = 1, .bytes = row};
+    share_range_memory(c, &r, has_mask);
+    if (c->bounded && r.reading + r.bytes > c->memory.work)
+        return memory_refuse(&c->memory, r.reading + r.bytes, err);
     r.of = malloc(from->band_count * sizeof *r.of);
-    r.values = row <= SIZE_MAX / r.rows ? malloc((size_t)row * r.rows) : NULL;
+    r.values = r.bytes <= SIZE_MAX ? malloc((size_t)r.bytes) : NULL;
     if (has_mask && r.values != NULL) /* after all values */
         r.valid = (uint8_t *)(r.values + (size_t)from->band_count * from->window.width * r.rows);
     tz_result result = r.of != NULL && r.values != NULL ? scale_by_values(c, &r, err)

@@ -207,8 +207,11 @@ static void mask_nodata(conversion *c)
                        tz_compression_name((uint16_t)codec), instead_of_nodata(c));
     c->note.tag = TAG_GDAL_NODATA;
     c->note_count = 1;
-    if (!c->adds_alpha && c->mask_of != MASK_OF_FILE)
+    if (!c->adds_alpha && c->mask_of != MASK_OF_FILE) {
+        c->by_source = conversion_has_source_nodata(c);
         c->by_nodata = found;
+        c->by_nodata.used = !c->by_source;
+    }
     spec->mask = !c->adds_alpha;
     spec->nodata = (tz_nodata){.kind = TZ_NODATA_KIND_NONE};
     spec->nodata_text = NULL;

@@ -23,7 +23,8 @@ typedef struct source_pixels {
     uint32_t *bands;          /* counted from 0 */
     uint32_t band_count;
     bool all_bands;      /* these are all, in order */
-    double *scales;      /* of all bands, then their offsets; NULL: none */
+    double *scales;      /* of all bands; NULL: none */
+    double *offsets;     /* in the same memory */
     tz_dtype dtype;      /* to read into the memory of the image's type */
     tz_nodata nodata_as; /* nodata becomes this value; of kind NONE: it stays */
     bool salvage;        /* tiles that cannot be read are not an error */
@@ -48,6 +49,7 @@ typedef struct conversion {
     mask_origin mask_of;
     uint32_t mask_band;      /* of the source, counted from 0, with MASK_OF_BAND */
     nodata_mask by_nodata;   /* used: pixels that are nodata are not valid */
+    bool by_source;          /* the same of pixels that are nodata in the source */
     bool adds_alpha;         /* the last band of the image is made of what is valid */
     tz_image_spec *base;     /* before the creation options */
     uint16_t *extra_samples; /* of base, if a band is added */
@@ -76,6 +78,10 @@ const double *conversion_transform(const conversion *c);
 
 /* A step of conversion_open, for a TIFF: decides which pixels are read, and changes c->base. */
 tz_result conversion_edit_pixels(conversion *c, tz_error *err);
+
+/* Returns true if nodata is what it is in the source, although values change: then it is found
+ * before they do. */
+bool conversion_has_source_nodata(const conversion *c);
 
 /* Sets the scales of --scale auto: reads the pixels once for their range. */
 tz_result conversion_find_scales(conversion *c, tz_error *err);

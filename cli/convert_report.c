@@ -186,6 +186,7 @@ static void write_output_image(json *j, const conversion *c, const convert_resul
     json_bool(j, "cog", c->options.cog);
     json_uint(j, "levels", w->levels);
     json_bool(j, "mask", c->spec.mask);
+    json_bool(j, "clipped", c->clipped);
     json_bool(j, "bigtiff", w->bigtiff);
     json_uint(j, "file_size", w->file_size);
     json_uint(j, "tiles", w->tiles);

@@ -3,21 +3,22 @@
  * the result of its resampling.
  *
  * The writer wants pixels and perhaps a mask. The samples that the mask is made of, the file's own
- * mask or a band, are part of the same batch of reads; nodata is found in the pixels afterwards. An
- * alpha band that is added is made in the same way, in the last band of the pixels. A tile that
- * needs more memory than planned raises the budget to what it needs, unless --memory forbids it.
+ * mask or a band, are part of the same batch of reads; nodata is found in the pixels afterwards,
+ * or, if values change while they are read, by masks of all bands that the library makes. An alpha
+ * band that is added is made in the same way, in the last band of the pixels. A tile that needs
+ * more memory than planned raises the budget to what it needs, unless --memory forbids it.
  *
  * If the window does not start with a row of tiles, neither does what the writer asks for, and most
  * rows of tiles would be decoded twice. Where memory allows it, the last row of tiles of a call is
  * read as a whole, and its further rows are kept for the next call. */
 #include "convert_rows.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "problem.h"
 #include "progress.h"
+#include "valid_pixels.h"
 
 static double nodata_number(const tz_nodata *nodata)
 {
@@ -26,11 +27,33 @@ static double nodata_number(const tz_nodata *nodata)
                                                  : nodata->value.f;
 }
 
+/* Divisor of the memory for reading, for the share of the masks of bands; and the rows that they
+ * have at least, as a tile is decoded again for each part of its rows. */
+#define MASKS_PART      2
+#define LEAST_MASK_ROWS 64
+
+static uint64_t least_mask_bytes(const conversion *c)
+{
+    const uint32_t rows = c->spec.height < LEAST_MASK_ROWS ? c->spec.height : LEAST_MASK_ROWS;
+    return c->by_source ? (uint64_t)c->from.band_count * c->spec.width * rows : 0;
+}
+
+uint64_t convert_rows_memory(const convert_rows *f)
+{
+    const uint64_t least = f->how.max_host_bytes + least_mask_bytes(f->c);
+    return f->c->by_source && f->memory > least ? f->memory : least;
+}
+
+void convert_rows_bound(convert_rows *f, uint64_t memory)
+{
+    f->max_host_bytes = memory - least_mask_bytes(f->c);
+}
+
 void convert_rows_start(convert_rows *f, const conversion *c, uint64_t memory)
 {
-    *f = (convert_rows){.c = c, .how = TZ_READ_OPTIONS_INIT};
+    *f = (convert_rows){.c = c, .how = TZ_READ_OPTIONS_INIT, .memory = memory > 0 ? memory : 1};
     f->how.threads = c->options.threads;
-    f->how.max_host_bytes = memory > 0 ? memory : 1;
+    f->how.max_host_bytes = c->by_source ? f->memory - f->memory / MASKS_PART : f->memory;
     f->how.progress = progress_watch();
     f->how.resampling = c->from.resampling;
     f->how.salvage = c->from.salvage;
@@ -98,7 +121,7 @@ static void set_bands(tz_item *item, const source_pixels *from, uint32_t first)
     }
     if (from->scales != NULL) {
         item->scales = from->scales + first;
-        item->offsets = from->scales + from->band_count + first;
+        item->offsets = from->offsets + first;
     }
 }
 
@@ -138,6 +161,8 @@ static void make_row_items(row_items *out, const convert_rows *f, const tz_windo
     out->pixels.bands -= c->adds_alpha;
     items[0] = items[1] = item_of_window(c, window);
     items[0].into = &out->pixels;
+    if (c->by_source)
+        items[0].into_mask = &f->band_masks;
     set_bands(&items[0], &c->from, 0);
     if (c->mask_of == MASK_OF_NOTHING || !(c->spec.mask || c->adds_alpha))
         return;
@@ -160,105 +185,28 @@ static void make_row_items(row_items *out, const convert_rows *f, const tz_windo
 bool convert_rows_are_changed(const conversion *c)
 {
     const bool has_mask = c->spec.mask || c->adds_alpha;
-    return c->by_nodata.used || c->adds_alpha || (has_mask && c->mask_of == MASK_OF_NOTHING) ||
-           (has_mask && c->from.salvage);
-}
-
-static void fill_bytes(const tz_buffer *b, uint8_t value)
-{
-    for (uint32_t y = 0; y < b->height; y++) {
-        uint8_t *at = (uint8_t *)b->data + y * b->row_stride;
-        for (uint32_t x = 0; x < b->width; x++, at += b->column_stride)
-            *at = value;
-    }
-}
-
-/* Makes alpha of bytes: 0, or the greatest value of the type. */
-static void spread_alpha(const tz_buffer *alpha, size_t size)
-{
-    for (uint32_t y = 0; y < alpha->height; y++) {
-        uint8_t *at = (uint8_t *)alpha->data + y * alpha->row_stride;
-        for (uint32_t x = 0; x < alpha->width; x++, at += alpha->column_stride)
-            memset(at, *at != 0 ? 0xFF : 0, size);
-    }
-}
-
-/* Columns, or rows, of a part of the image: first <= i < end. */
-typedef struct pixel_range {
-    uint32_t first;
-    uint32_t end;
-} pixel_range;
-
-/* One side of a conversion: the image is made of size pixels of the source, from offset on. */
-typedef struct conversion_side {
-    double level_size; /* of the level that was read */
-    double full_size;  /* of level 0 */
-    double offset;
-    double size;
-    double image_size;
-} conversion_side;
-
-/* Finds the pixels of a part of the image, from start on and count of them, that the pixels from
- * first up to end of the level touch. */
-static pixel_range touched_range(const conversion_side *s, double first, double end, int64_t start,
-                                 uint32_t count)
-{
-    const double full = s->full_size / s->level_size;
-    const double scale = s->image_size / s->size;
-    const double low = floor((first * full - s->offset) * scale - (double)start);
-    const double high = ceil((end * full - s->offset) * scale - (double)start);
-    return (pixel_range){low > 0 ? (uint32_t)fmin(low, count) : 0,
-                         high > 0 ? (uint32_t)fmin(high, count) : 0};
-}
-
-/* Makes the pixels under a tile that could not be read not valid. */
-static void invalidate_tile(const conversion *c, const tz_tile_status *status,
-                            const tz_window *window, const tz_buffer *valid)
-{
-    const tz_level *level = tz_file_get_level(c->file, status->level);
-    const uint64_t in_plane = status->tile % ((uint64_t)level->tiles_across * level->tiles_down);
-    const double x = (double)(in_plane % level->tiles_across) * level->tile_width;
-    const double y = (double)(in_plane / level->tiles_across) * level->tile_height;
-    const tz_window *source = &c->from.window;
-    const conversion_side across = {level->width, c->info->width, (double)source->column,
-                                    source->width, c->spec.width};
-    const conversion_side down = {level->height, c->info->height, (double)source->row,
-                                  source->height, c->spec.height};
-    const pixel_range columns =
-        touched_range(&across, x, x + level->tile_width, window->column, valid->width);
-    const pixel_range rows =
-        touched_range(&down, y, y + level->tile_height, window->row, valid->height);
-    for (uint32_t i = rows.first; i < rows.end; i++)
-        for (uint32_t k = columns.first; k < columns.end; k++)
-            *((uint8_t *)valid->data + i * valid->row_stride + k * valid->column_stride) = 0;
-}
-
-/* The mask's own tiles have done so already. */
-static void invalidate_failed_tiles(const conversion *c, const tz_read_report *report,
-                                    const tz_window *window, const tz_buffer *valid)
-{
-    const tz_tile_status *status;
-    for (uint64_t item = 0; report->tiles_failed > 0 && item < report->item_count; item++)
-        for (uint64_t i = 0; (status = tz_read_report_get_tile(report, item, i)) != NULL; i++)
-            if (status->result != TZ_OK && !status->mask)
-                invalidate_tile(c, status, window, valid);
+    return c->by_nodata.used || c->by_source || c->adds_alpha ||
+           (has_mask && c->mask_of == MASK_OF_NOTHING) || (has_mask && c->from.salvage);
 }
 
 /* Makes the mask, or alpha, of what was read. */
-static void make_valid(const conversion *c, const row_items *made, const tz_window *window,
+static void make_valid(const convert_rows *f, const row_items *made, const tz_window *window,
                        const tz_read_report *report)
 {
+    const conversion *c = f->c;
     const bool is_read = made->valid_is_read;
     if (!convert_rows_are_changed(c))
         return;
-    if (c->by_nodata.used)
+    if (c->by_source)
+        valid_merge_bands(&f->band_masks, c->by_nodata.alpha, &made->valid, is_read);
+    else if (c->by_nodata.used)
         nodata_mask_apply(&c->by_nodata, &made->pixels, &made->valid, is_read);
     else if (!is_read)
-        fill_bytes(&made->valid, 255);
+        valid_fill(&made->valid, 255);
     if (c->from.salvage)
-        invalidate_failed_tiles(c, report, window, &made->valid);
+        valid_drop_damaged(c, report, window, &made->valid);
     if (c->adds_alpha)
-        spread_alpha(&made->valid, tz_dtype_size(c->spec.dtype));
+        valid_spread_alpha(&made->valid, tz_dtype_size(c->spec.dtype));
 }
 
 /* Reading -------------------------------------------------------------------------------------- */
@@ -267,10 +215,12 @@ static void make_valid(const conversion *c, const row_items *made, const tz_wind
  * minimum, as the writer does. */
 static bool may_raise(convert_rows *f, const tz_error *err)
 {
-    if (!memory_is_short(err) || err->found <= f->how.max_host_bytes ||
-        (f->max_host_bytes > 0 && err->found > f->max_host_bytes))
+    if (!memory_is_short(err))
         return false;
-    f->how.max_host_bytes = err->found;
+    const uint64_t needed = memory_needed(err, f->how.max_host_bytes);
+    if (needed <= f->how.max_host_bytes || (f->max_host_bytes > 0 && needed > f->max_host_bytes))
+        return false;
+    f->how.max_host_bytes = needed;
     return true;
 }
 
@@ -284,22 +234,100 @@ static tz_result read_items(convert_rows *f, const tz_item *items, size_t count,
         result = tz_read_batch(items, count, &f->how, part, err);
     } while (result != TZ_OK && may_raise(f, err));
     if (result != TZ_OK && f->max_host_bytes > 0 && memory_is_short(err))
-        return memory_refuse(&f->c->memory, f->c->memory.work - f->max_host_bytes + err->found,
-                             err);
+        return memory_refuse(
+            &f->c->memory,
+            f->c->memory.work - f->max_host_bytes + memory_needed(err, f->how.max_host_bytes), err);
     if (result == TZ_OK)
         result = damaged_add(&f->damaged, f->c->file, *part, err);
     return result == TZ_OK ? tz_read_report_add(&f->report, *part, err) : result;
 }
 
-/* Reads the band that the mask is made of as it is, apart from pixels whose nodata is replaced. */
-static tz_result read_mask_band(convert_rows *f, const tz_item *item, tz_error *err)
+/* Returns true if the samples that the mask is made of need other options than the pixels: nodata
+ * is not replaced in them, and they are 0 in tiles that cannot be read. */
+static bool mask_is_apart(const convert_rows *f, const row_items *made)
 {
-    const tz_nodata nodata_as = f->how.nodata_as;
+    if (made->count == 1 || made->items[1].into != &made->valid)
+        return false;
+    return f->how.salvage ||
+           (f->c->mask_of == MASK_OF_BAND && f->how.nodata_as.kind != TZ_NODATA_KIND_NONE);
+}
+
+static tz_result read_mask_apart(convert_rows *f, const tz_item *item, tz_error *err)
+{
+    const tz_read_options how = f->how;
     tz_read_report *part = NULL;
     f->how.nodata_as.kind = TZ_NODATA_KIND_NONE;
+    f->how.has_fill = true;
+    f->how.fill = 0;
     tz_result result = read_items(f, item, 1, &part, err);
-    f->how.nodata_as = nodata_as;
+    f->how.nodata_as = how.nodata_as;
+    f->how.has_fill = how.has_fill;
+    f->how.fill = how.fill;
     tz_read_report_free(part);
+    return result;
+}
+
+static tz_result read_part(convert_rows *f, const tz_window *window, const tz_buffer *pixels,
+                           const tz_buffer *mask, tz_error *err)
+{
+    row_items made;
+    tz_read_report *part = NULL;
+    make_row_items(&made, f, window, pixels, mask);
+    const bool apart = mask_is_apart(f, &made);
+    tz_result result = read_items(f, made.items, apart ? 1 : made.count, &part, err);
+    if (result == TZ_OK && apart)
+        result = read_mask_apart(f, &made.items[1], err);
+    if (result == TZ_OK)
+        make_valid(f, &made, window, part);
+    tz_read_report_free(part);
+    return result;
+}
+
+/* Returns the rows of a buffer from one on. */
+static tz_buffer buffer_from_row(const tz_buffer *b, uint32_t row, uint32_t height)
+{
+    tz_buffer part = *b;
+    if (b->data != NULL)
+        part.data = (uint8_t *)b->data + row * b->row_stride;
+    part.height = height;
+    return part;
+}
+
+static void set_band_masks(convert_rows *f, const tz_window *window, void *data)
+{
+    const int64_t row = window->width;
+    f->band_masks = (tz_buffer){.struct_size = sizeof(tz_buffer),
+                                .data = data,
+                                .dtype = TZ_DTYPE_UINT8,
+                                .bands = f->c->from.band_count,
+                                .height = window->height,
+                                .width = window->width,
+                                .band_stride = row * window->height,
+                                .row_stride = row,
+                                .column_stride = 1};
+}
+
+/* Reads as many rows at once as the masks of their bands have memory for. */
+static tz_result read_with_masks(convert_rows *f, const tz_window *window, const tz_buffer *pixels,
+                                 const tz_buffer *mask, tz_error *err)
+{
+    const uint64_t row_size = (uint64_t)f->c->from.band_count * window->width;
+    const uint64_t memory = convert_rows_memory(f) - f->how.max_host_bytes;
+    const uint64_t most = memory / row_size; /* one at least */
+    const uint32_t rows = most < window->height ? (uint32_t)most : window->height;
+    uint8_t *masks = malloc((size_t)(rows * row_size));
+    tz_result result = masks != NULL ? TZ_OK : problem_nomem(err, "masks");
+    for (uint64_t done = 0; result == TZ_OK && done < window->height; done += rows) {
+        const uint32_t first = (uint32_t)done;
+        tz_window part = *window;
+        part.row += first;
+        part.height = rows < window->height - first ? rows : window->height - first;
+        const tz_buffer to = buffer_from_row(pixels, first, part.height);
+        const tz_buffer mask_to = buffer_from_row(mask, first, part.height);
+        set_band_masks(f, &part, masks);
+        result = read_part(f, &part, &to, &mask_to, err);
+    }
+    free(masks);
     return result;
 }
 
@@ -307,18 +335,9 @@ static tz_result read_mask_band(convert_rows *f, const tz_item *item, tz_error *
 static tz_result read_window(convert_rows *f, const tz_window *window, const tz_buffer *pixels,
                              const tz_buffer *mask, tz_error *err)
 {
-    row_items made;
-    tz_read_report *part = NULL;
-    make_row_items(&made, f, window, pixels, mask);
-    const bool apart = made.count > 1 && f->c->mask_of == MASK_OF_BAND &&
-                       f->how.nodata_as.kind != TZ_NODATA_KIND_NONE;
-    tz_result result = read_items(f, made.items, apart ? 1 : made.count, &part, err);
-    if (result == TZ_OK && apart)
-        result = read_mask_band(f, &made.items[1], err);
-    if (result == TZ_OK)
-        make_valid(f->c, &made, window, part);
-    tz_read_report_free(part);
-    return result;
+    static const tz_buffer none = {0};
+    return f->c->by_source ? read_with_masks(f, window, pixels, mask != NULL ? mask : &none, err)
+                           : read_part(f, window, pixels, mask, err);
 }
 
 /* Rows that are kept ---------------------------------------------------------------------------
@@ -385,15 +404,6 @@ void convert_rows_end(convert_rows *f)
 {
     free(f->kept_pixels.data);
     f->kept_pixels.data = NULL;
-}
-
-/* Returns the rows of a buffer from one on. */
-static tz_buffer buffer_from_row(const tz_buffer *b, uint32_t row, uint32_t height)
-{
-    tz_buffer part = *b;
-    part.data = (uint8_t *)b->data + row * b->row_stride;
-    part.height = height;
-    return part;
 }
 
 static void copy_samples(const tz_buffer *to, const tz_buffer *from)
@@ -525,6 +535,7 @@ static tz_result plan_window(convert_rows *f, uint32_t row, uint32_t rows, tz_re
     row_items made;
     mask.dtype = TZ_DTYPE_UINT8;
     mask.bands = 1;
+    set_band_masks(f, &window, &nowhere);
     make_row_items(&made, f, &window, &pixels, &mask);
     tz_result result;
     do {
@@ -533,14 +544,21 @@ static tz_result plan_window(convert_rows *f, uint32_t row, uint32_t rows, tz_re
     return result;
 }
 
-/* Plans the first slab of rows, and one that touches as many rows of tiles as any. */
+/* Plans the first slab of rows, and one that touches as many rows of tiles as any. Which one that
+ * is depends on the kernel if pixels are resampled: then all are planned. */
 tz_result convert_rows_plan(convert_rows *f, uint32_t rows, tz_error *err)
 {
     const uint32_t last = f->c->spec.height - rows;
     const uint32_t height = tile_rows(f->c);
     const uint32_t shift = height - 1 - (uint32_t)(f->c->from.window.row % height);
     tz_result result = plan_window(f, 0, rows, &f->report, err);
-    if (result == TZ_OK && last > 0)
-        result = plan_window(f, shift < last ? shift : last, rows, NULL, err);
+    if (f->c->from.resampling == TZ_RESAMPLING_NONE) {
+        if (result == TZ_OK && last > 0)
+            result = plan_window(f, shift < last ? shift : last, rows, NULL, err);
+        return result;
+    }
+    for (uint64_t row = rows; result == TZ_OK && row < f->c->spec.height; row += rows)
+        result = plan_window(f, (uint32_t)row,
+                             row < last ? rows : f->c->spec.height - (uint32_t)row, NULL, err);
     return result;
 }

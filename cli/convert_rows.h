@@ -10,6 +10,8 @@ typedef struct convert_rows {
     const conversion *c;
     tz_read_options how;     /* max_host_bytes grows if a tile needs more */
     uint64_t max_host_bytes; /* that it may grow to; 0: any number */
+    uint64_t memory;         /* for how.max_host_bytes, and the rest for masks of bands */
+    tz_buffer band_masks;    /* of the rows that are read, if nodata is that of the source */
     tz_read_report *report;  /* of all windows together, for the caller to free; NULL: none */
     damaged_tiles damaged;   /* the same */
     /* Rows of the image that were read with the last tiles, and are asked for next. */
@@ -23,6 +25,10 @@ void convert_rows_reserve(conversion *c);
 void convert_rows_release(conversion *c);
 
 void convert_rows_start(convert_rows *f, const conversion *c, uint64_t memory);
+/* Makes this the most that reading may take. */
+void convert_rows_bound(convert_rows *f, uint64_t memory);
+/* Returns the bytes that reading takes now, as they may have grown. */
+uint64_t convert_rows_memory(const convert_rows *f);
 /* Allocates the memory that convert_rows_reserve has taken; convert_rows_end frees it. */
 tz_result convert_rows_allocate(convert_rows *f, tz_error *err);
 void convert_rows_end(convert_rows *f);

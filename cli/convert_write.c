@@ -63,18 +63,18 @@ static tz_result plan_with(conversion *c, uint64_t work, uint64_t for_reading, c
 {
     convert_rows rows;
     convert_rows_start(&rows, c, for_reading);
-    share_memory(c, work, rows.how.max_host_bytes);
+    const uint64_t allowed = convert_rows_memory(&rows);
+    share_memory(c, work, allowed);
     tz_result result = plan_writing(c, &rows, out, err);
     if (result != TZ_OK)
         return result;
-    uint64_t allowed = rows.how.max_host_bytes;
     result = convert_rows_plan(&rows, out->writing->rows_per_tile_row, err);
     tz_read_report_free(out->reading);
     out->reading = rows.report;
-    out->input_memory = rows.how.max_host_bytes;
-    if (result != TZ_OK || rows.how.max_host_bytes == allowed)
+    out->input_memory = convert_rows_memory(&rows);
+    if (result != TZ_OK || out->input_memory == allowed)
         return result;
-    share_memory(c, work, rows.how.max_host_bytes);
+    share_memory(c, work, out->input_memory);
     return plan_writing(c, &rows, out, err);
 }
 
@@ -143,7 +143,7 @@ static tz_result write_rows_of_file(const conversion *c, tz_writer *writer, conv
     convert_rows rows;
     convert_rows_start(&rows, c, out->input_memory);
     if (c->bounded)
-        rows.max_host_bytes = c->memory.work - out->writing->max_host_bytes;
+        convert_rows_bound(&rows, c->memory.work - out->writing->max_host_bytes);
     const tz_row_source source = convert_rows_source(&rows);
     tz_result result = convert_rows_allocate(&rows, err);
     if (result == TZ_OK)
@@ -152,7 +152,7 @@ static tz_result write_rows_of_file(const conversion *c, tz_writer *writer, conv
     tz_read_report_free(out->reading);
     out->reading = rows.report;
     out->damaged = rows.damaged;
-    out->input_memory = rows.how.max_host_bytes;
+    out->input_memory = convert_rows_memory(&rows);
     return result;
 }
 
@@ -210,9 +210,9 @@ static tz_result write_with_world_file(conversion *c, const char *path, convert_
 tz_result convert_carry_out(conversion *c, convert_result *out, tz_error *err)
 {
     const char *ending = tz_creation_get_world_file(c->settings->creation);
-    tz_result result = conversion_find_scales(c, err);
+    tz_result result = convert_plan(c, out, err); /* refuses --memory before any pixel is read */
     if (result == TZ_OK)
-        result = convert_plan(c, out, err);
+        result = conversion_find_scales(c, err);
     if (result != TZ_OK)
         return result;
     if (ending == NULL)
