@@ -1,0 +1,712 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conversions that check_translate.py makes of a file: for each option of `terrazzo convert` a few, each with
+the arguments of gdal_translate that mean the same, and a change of what GDAL gives where it has no such option."""
+
+import copy
+import dataclasses
+import json
+
+import gdal as binding
+import numpy
+
+MASK_OF_DATASET, NO_MASK = 2, 1  # GMF_PER_DATASET, GMF_ALL_VALID
+RESAMPLINGS = ["average", "bilinear", "cubic", "lanczos", "gauss", "rms", "mode"]  # min, max, median: not in GDAL
+TYPES = ["uint8", "int16", "float32", "uint16", "float64", "int32", "int8", "uint32", "int64", "uint64"]
+OWN_WKT = ('PROJCRS["own grid",BASEGEOGCRS["own",DATUM["own",ELLIPSOID["own",6378000,298.25,LENGTHUNIT["metre",1]]],'
+           'PRIMEM["Greenwich",0,ANGLEUNIT["degree",0.0174532925199433]]],CONVERSION["own",METHOD["Transverse Mercator",'
+           'ID["EPSG",9807]],PARAMETER["Latitude of natural origin",1,ANGLEUNIT["degree",0.0174532925199433]],'
+           'PARAMETER["Longitude of natural origin",2,ANGLEUNIT["degree",0.0174532925199433]],'
+           'PARAMETER["Scale factor at natural origin",0.999,SCALEUNIT["unity",1]],'
+           'PARAMETER["False easting",1000,LENGTHUNIT["metre",1]],'
+           'PARAMETER["False northing",2000,LENGTHUNIT["metre",1]]],CS[Cartesian,2],AXIS["(E)",east,ORDER[1],'
+           'LENGTHUNIT["metre",1]],AXIS["(N)",north,ORDER[2],LENGTHUNIT["metre",1]]]')
+OWN_PROJ = "+proj=laea +lat_0=45 +lon_0=10 +x_0=1000 +y_0=2000 +ellps=GRS80 +units=m +no_defs"
+PROJJSON = json.dumps({
+    "$schema": "https://proj.org/schemas/v0.7/projjson.schema.json", "type": "GeographicCRS", "name": "ETRS89",
+    "datum": {"type": "GeodeticReferenceFrame", "name": "European Terrestrial Reference System 1989",
+              "ellipsoid": {"name": "GRS 1980", "semi_major_axis": 6378137, "inverse_flattening": 298.257222101}},
+    "coordinate_system": {"subtype": "ellipsoidal", "axis": [
+        {"name": "Geodetic latitude", "abbreviation": "Lat", "direction": "north", "unit": "degree"},
+        {"name": "Geodetic longitude", "abbreviation": "Lon", "direction": "east", "unit": "degree"}]},
+    "id": {"authority": "EPSG", "code": 4258}})
+
+
+@dataclasses.dataclass
+class Source:
+    name: str
+    path: object
+    about: object  # Described
+    pages: list  # names of subdatasets
+
+    def has_grid(self):
+        """A transform without rotation."""
+        return self.about.transform is not None and not self.about.transform[2] and not self.about.transform[4]
+
+    def count(self):
+        return len(self.about.dtypes)
+
+
+@dataclasses.dataclass
+class Case:
+    option: str
+    ours: list
+    theirs: list
+    change: object = None  # of Described, in place
+    page: int = None  # that GDAL opens; -1: all, each into a file
+    near: float = 0  # how far pixels of integers may be off; of floats in parts of the largest
+
+
+CASES = {}  # option: functions that give Case or None
+
+
+def case(option):
+    def register(function):
+        CASES.setdefault(option, []).append(function)
+        return function
+    return register
+
+
+def words(*values):
+    return [f"{value:.17g}" if isinstance(value, float) else str(value) for value in values]
+
+
+def joined(*values):
+    return ",".join(words(*values))
+
+
+def gdal_type(dtype):
+    return binding.NAMES[dtype]
+
+
+# Parts of the image -------------------------------------------------------------------------------
+
+
+def middle(source):
+    """A window with odd offsets, where the image is large enough."""
+    width, height = source.about.size
+    x, y = min(width // 4 | 1, width - 1), min(height // 3 | 1, height - 1)
+    return x, y, max((width - x) // 2, 1), max((height - y) * 2 // 3, 1)
+
+
+def window_case(window):
+    return Case("window", ["--window", joined(*window)], ["-srcwin", *words(*window)])
+
+
+@case("window")
+def window_in_the_middle(source):
+    return window_case(middle(source))
+
+
+@case("window")
+def window_of_the_last_pixel(source):
+    width, height = source.about.size
+    return window_case((width - 1, height - 1, 1, 1))
+
+
+@case("window")
+def window_of_all(source):
+    return window_case((0, 0, *source.about.size))
+
+
+@case("window")
+def window_of_the_last_rows(source):
+    width, height = source.about.size
+    return window_case((0, height // 2, width, height - height // 2))
+
+
+def edges(source, window, shrink=0.0):
+    """West, the edge of the first row, east, the edge of the last row; moved inwards by parts of a pixel."""
+    x, y, width, height = window
+    left, pixel, _, top, _, line = source.about.transform
+    return (left + (x + shrink) * pixel, top + (y + shrink) * line, left + (x + width - shrink) * pixel,
+            top + (y + height - shrink) * line)
+
+
+def box_case(source, shrink):
+    if not source.has_grid():
+        return None
+    west, first, east, last = edges(source, middle(source), shrink)
+    return Case("bbox", ["--bbox", joined(west, min(first, last), east, max(first, last))],
+                ["-projwin", *words(west, first, east, last)])
+
+
+@case("bbox")
+def box_of_whole_pixels(source):
+    return box_case(source, 0.0)
+
+
+@case("bbox")
+def box_within_pixels(source):
+    return box_case(source, 0.3)
+
+
+@case("bbox")
+def box_within_half_pixels(source):
+    return box_case(source, 0.5)
+
+
+@case("bbox-crs")
+def box_in_its_own_crs(source):
+    if not source.has_grid() or "32631" not in source.about.wkt:
+        return None
+    found = box_case(source, 0.25)
+    return Case("bbox-crs", [*found.ours, "--bbox-crs", "EPSG:32631"], [*found.theirs, "-projwin_srs", "EPSG:32631"])
+
+
+@case("bbox-crs")
+def box_in_degrees(source):
+    if not source.has_grid() or "32631" not in source.about.wkt or source.about.size[0] < 40 \
+            or source.about.transform[5] > 0 or source.about.size[1] < 40:
+        return None  # the files in UTM here begin at 3 degrees east, and 41.55 north
+    box = 3.0042, 41.5451, 3.0138, 41.5489
+    return Case("bbox-crs", ["--bbox", joined(*box), "--bbox-crs", "EPSG:4326"],
+                ["-projwin", *words(box[0], box[3], box[2], box[1]), "-projwin_srs", "EPSG:4326"])
+
+
+# Bands --------------------------------------------------------------------------------------------
+
+
+def bands_case(numbers, text=None):
+    return Case("bands", ["--bands", text or ",".join(map(str, numbers))],
+                [word for number in numbers for word in ("-b", str(number))])
+
+
+@case("bands")
+def bands_reversed(source):
+    return bands_case(range(source.count(), 0, -1))
+
+
+@case("bands")
+def bands_repeated(source):
+    return bands_case([source.count(), source.count()])
+
+
+@case("bands")
+def bands_of_a_range(source):
+    last = max(source.count() - 1, 1)
+    return bands_case(range(1, last + 1), f"1-{last}")
+
+
+@case("bands")
+def band_at_the_end(source):
+    return bands_case([source.count()])
+
+
+@case("bands")
+def bands_in_another_order(source):
+    if source.count() < 3:
+        return None
+    numbers = [2, 1, *range(source.count(), 2, -1)]
+    return Case("bands", ["--bands", "2", "--bands", "1", "--bands", ",".join(map(str, numbers[2:]))],
+                bands_case(numbers).theirs)
+
+
+@case("bands")
+def bands_by_description(source):
+    names = source.about.descriptions
+    if "" in names or len(set(names)) < len(names) or any("," in name for name in names):
+        return None
+    return bands_case(range(source.count(), 0, -1), ",".join(reversed(names)))
+
+
+# Size ---------------------------------------------------------------------------------------------
+
+
+def size_case(source, width, height, how, near=0):
+    return Case("size", ["--size", f"{width}x{height}", *(["--resampling", how] if how else [])],
+                ["-outsize", str(width), str(height), *(["-r", how] if how else [])], near=near)
+
+
+@case("size")
+def size_of_a_half(source):
+    width, height = source.about.size
+    return size_case(source, (width + 1) // 2, (height + 1) // 2, None)
+
+
+@case("size")
+def size_larger(source):
+    width, height = source.about.size
+    return size_case(source, width * 2 + 1, height * 3 - 1, "nearest")
+
+
+@case("size")
+def size_in_proportion(source):
+    width, height = source.about.size
+    return size_case(source, max(width * 3 // 4, 1), 0, None) if height > 1 else None
+
+
+@case("size")
+def height_in_proportion(source):
+    width, height = source.about.size
+    return size_case(source, 0, max(height * 2 // 3, 1), None) if width > 1 else None
+
+
+def resampling_case(how, numerator, denominator):
+    def resampled(source):
+        width, height = (max(length * numerator // denominator, 1) for length in source.about.size)
+        found = size_case(source, width, height, how, 1)
+        found.option = "resampling"
+        return found
+    resampled.__name__ = f"{how}_{numerator}_{denominator}"
+    return resampled
+
+
+for name in RESAMPLINGS:
+    case("resampling")(resampling_case(name, 1, 2))
+    case("resampling")(resampling_case(name, 2, 5))
+    if name in ("bilinear", "cubic", "lanczos"):
+        case("resampling")(resampling_case(name, 7, 4))
+
+
+def resolution_case(source, x, y):
+    if not source.has_grid():
+        return None
+    steps = [abs(source.about.transform[1]) * x, abs(source.about.transform[5]) * y]
+    if any(length / factor < 1 for length, factor in zip(source.about.size, (x, y))):
+        return None
+    ours = joined(*steps) if x != y or abs(steps[0] - steps[1]) > 0 else words(steps[0])[0]
+    return Case("res", ["--res", ours], ["-tr", *words(*steps)])
+
+
+@case("res")
+def resolution_lower(source):
+    return resolution_case(source, 1.5, 1.5)
+
+
+@case("res")
+def resolution_higher(source):
+    return resolution_case(source, 0.7, 0.8)
+
+
+@case("res")
+def resolution_of_a_half(source):
+    return resolution_case(source, 2.0, 2.0)
+
+
+# Values -------------------------------------------------------------------------------------------
+
+
+def dtype_case(dtype):
+    def cast(source):
+        return Case("dtype", ["--dtype", dtype], ["-ot", gdal_type(dtype)])
+    cast.__name__ = f"to_{dtype}"
+    return cast
+
+
+for name in TYPES:
+    case("dtype")(dtype_case(name))
+
+
+def value_range(source):
+    """Two numbers within the values of the first band."""
+    values = source.about.pixels[0]
+    values = values.real if values.dtype.kind == "c" else values
+    values = values[numpy.isfinite(values)].astype("float64") if values.dtype.kind == "f" else values.astype("float64")
+    if source.about.nodata[0] is not None:
+        values = values[values != source.about.nodata[0]]
+    if values.size == 0 or values.min() == values.max():
+        return 0.0, 100.0
+    low, high = float(numpy.percentile(values, 10)), float(numpy.percentile(values, 90))
+    return (round(low), round(high)) if high - low > 8 else (low, high if high > low else low + 1)
+
+
+def scale_case(numbers, dtype):
+    ours, theirs = ["--scale", joined(*numbers) if numbers else "auto"], ["-scale", *words(*numbers)]
+    if dtype:
+        ours, theirs = [*ours, "--dtype", dtype], [*theirs, "-ot", gdal_type(dtype)]
+    return Case("scale", ours, theirs)
+
+
+@case("scale")
+def scale_to_bytes(source):
+    return scale_case(value_range(source), "uint8")
+
+
+@case("scale")
+def scale_by_four_numbers(source):
+    return scale_case((*value_range(source), 10, 200), "uint8")
+
+
+@case("scale")
+def scale_auto_to_bytes(source):
+    return scale_case((), "uint8")
+
+
+@case("scale")
+def scale_auto(source):
+    return scale_case((), None)
+
+
+@case("scale")
+def scale_to_floats(source):
+    return scale_case((*value_range(source), -1, 2.5), "float32")
+
+
+@case("scale")
+def scale_backwards(source):
+    return scale_case((*value_range(source), 60000, 100), "uint16")
+
+
+@case("scale")
+def scale_to_int16(source):
+    return scale_case(value_range(source), "int16")
+
+
+# Nodata -------------------------------------------------------------------------------------------
+
+
+def nodata_case(text):
+    return Case("nodata", ["--nodata", text], ["-a_nodata", text])
+
+
+@case("nodata")
+def nodata_of_a_pixel(source):
+    value = source.about.pixels[0].ravel()[-1]
+    if source.about.pixels[0].dtype.kind == "c":
+        return None
+    return nodata_case(f"{float(value):.17g}" if source.about.pixels[0].dtype.kind == "f" else str(int(value)))
+
+
+@case("nodata")
+def nodata_none(source):
+    return nodata_case("none")
+
+
+@case("nodata")
+def nodata_seven(source):
+    return nodata_case("7")
+
+
+@case("nodata")
+def nodata_not_a_number(source):
+    return nodata_case("nan") if source.about.dtypes[0] in ("float16", "float32", "float64") else None
+
+
+@case("nodata")
+def nodata_negative(source):
+    return nodata_case("-9999") if source.about.dtypes[0] in ("int16", "int32", "int64", "float32", "float64") else None
+
+
+def is_value(pixels, value):
+    """Where pixels are a declared nodata."""
+    if value is None:
+        return numpy.zeros(pixels.shape, bool)
+    if isinstance(value, float) and numpy.isnan(value):
+        return numpy.isnan(pixels)
+    return pixels == numpy.array(value).astype(pixels.dtype)
+
+
+def fits(value, dtype):
+    if value is None or value != value or numpy.dtype(dtype).kind not in "iu":
+        return value is not None and (numpy.dtype(dtype).kind == "f" or value == value)
+    limits = numpy.iinfo(dtype)
+    return limits.min <= value <= limits.max and value == int(value)
+
+
+@case("replace-nodata")
+def nodata_replaced(source):
+    if not fits(source.about.nodata[0], source.about.pixels[0].dtype):
+        return None
+    old = list(source.about.nodata)
+
+    def change(about):
+        for pixels, value in zip(about.pixels, old):
+            pixels[is_value(pixels, value)] = 99
+        if about.masks[0].flags & 8:
+            for mask, pixels in zip(about.masks, about.pixels):
+                mask.pixels = numpy.where(pixels == 99, 0, 255).astype("uint8")
+    return Case("replace-nodata", ["--nodata", "99", "--replace-nodata"], ["-a_nodata", "99"], change)
+
+
+# Masks --------------------------------------------------------------------------------------------
+
+
+@case("mask-from")
+def mask_dropped(source):
+    return Case("mask-from", ["--mask-from", "none"], ["-mask", "none"])
+
+
+@case("mask-from")
+def mask_of_a_band(source):
+    if source.about.pixels[0].dtype.kind == "c":
+        return None
+    return Case("mask-from", ["--mask-from", str(source.count())], ["-mask", str(source.count())])
+
+
+@case("mask-from")
+def mask_of_nodata(source):
+    old = list(source.about.nodata)
+    if not fits(old[0], source.about.pixels[0].dtype):
+        return None
+
+    def change(about):
+        """The rule of rasterio's dataset_mask: a pixel is masked where all bands are nodata."""
+        masked = numpy.all([is_value(pixels, value) for pixels, value in zip(about.pixels, old)], axis=0)
+        set_mask(about, ~masked)
+    return Case("mask-from", ["--mask-from", "nodata"], ["-a_nodata", "none", "-mask", "none"], change)
+
+
+def set_mask(about, valid):
+    for mask in about.masks:
+        mask.flags, mask.pixels = MASK_OF_DATASET, valid.astype("uint8") * 255
+
+
+@case("mask-from")
+def mask_of_alpha(source):
+    if source.about.colours[-1] != "alpha" or source.count() < 2:
+        return None
+    alpha = source.about.pixels[-1]
+    numbers = range(1, source.count())
+    return Case("mask-from", ["--mask-from", "alpha"],
+                [word for number in numbers for word in ("-b", str(number))], lambda about: set_mask(about, alpha != 0))
+
+
+@case("add-alpha")
+def alpha_added(source):
+    if "alpha" in source.about.colours or "palette" in source.about.colours \
+            or source.about.pixels[0].dtype.kind == "c":
+        return None
+    numbers = [word for number in range(1, source.count() + 1) for word in ("-b", str(number))]
+    last = source.count() + 1
+    return Case("add-alpha", ["--add-alpha"],
+                [*numbers, "-b", "mask", "-mask", "none", f"-colorinterp_{last}", "alpha"])
+
+
+# Georeferencing -----------------------------------------------------------------------------------
+
+
+def crs_case(text, option="--crs", theirs=None):
+    return Case("crs", [option, text], ["-a_srs", theirs or text])
+
+
+@case("crs")
+def crs_by_code(source):
+    return crs_case("EPSG:3035")
+
+
+@case("crs")
+def crs_by_number(source):
+    return crs_case("25832", "--epsg", "EPSG:25832")
+
+
+@case("crs")
+def crs_compound(source):
+    return crs_case("EPSG:4326+5773")
+
+
+@case("crs")
+def crs_by_wkt(source):
+    return crs_case(OWN_WKT)
+
+
+@case("crs")
+def crs_by_proj_string(source):
+    return crs_case(OWN_PROJ)
+
+
+@case("crs")
+def crs_by_projjson(source):
+    return crs_case(PROJJSON)
+
+
+@case("crs")
+def crs_none(source):
+    return crs_case("none")
+
+
+@case("transform")
+def transform_given(source):
+    return Case("transform", ["--transform", "1000.5,2.5,0,2000.25,0,-2.25"],
+                ["-a_gt", "1000.5", "2.5", "0", "2000.25", "0", "-2.25"])
+
+
+@case("transform")
+def transform_rotated(source):
+    return Case("transform", ["--transform", "1000.5,2.5,0.25,2000.25,0.5,-2.25"],
+                ["-a_gt", "1000.5", "2.5", "0.25", "2000.25", "0.5", "-2.25"])
+
+
+@case("bounds")
+def bounds_given(source):
+    return Case("bounds", ["--bounds", "100,200,350.5,900"], ["-a_ullr", "100", "900", "350.5", "200"])
+
+
+@case("gcp")
+def points_with_crs(source):
+    points = [(0, 0, 10, 20), (30.5, 0, 11, 20, 5), (0, 25.25, 10, 19), (30.5, 25.25, 11, 19.5, -1.5)]
+    return Case("gcp", ["--crs", "EPSG:4258", *[word for point in points for word in ("--gcp", joined(*point))]],
+                ["-a_srs", "EPSG:4258", *[word for point in points for word in ("-gcp", *words(*point))]])
+
+
+@case("gcp")
+def points_alone(source):
+    points = [(0, 0, 10, 20), (30.5, 0, 11, 20), (0, 25.25, 10, 19)]
+    return Case("gcp", [word for point in points for word in ("--gcp", joined(*point))],
+                [word for point in points for word in ("-gcp", *words(*point))])
+
+
+# Metadata -----------------------------------------------------------------------------------------
+
+
+def tag_case(*items):
+    return Case("tag", [word for item in items for word in ("--tag", item)],
+                [word for item in items for word in ("-mo", item)])
+
+
+@case("tag")
+def tags_of_the_default_domain(source):
+    return tag_case("AUTHOR=another", "new item=a=b <c> & \"d\"", "Zürich=ü")
+
+
+@case("tag")
+def tags_of_tiff(source):
+    return tag_case("TIFFTAG_SOFTWARE=writer 2", "TIFFTAG_ARTIST=an artist", "TIFFTAG_DATETIME=2025:01:02 03:04:05",
+                    "TIFFTAG_COPYRIGHT=nobody", "TIFFTAG_DOCUMENTNAME=a name", "TIFFTAG_IMAGEDESCRIPTION=a picture",
+                    "TIFFTAG_HOSTCOMPUTER=one")
+
+
+@case("tag")
+def tags_of_resolution(source):
+    return tag_case("TIFFTAG_XRESOLUTION=118.5", "TIFFTAG_YRESOLUTION=59.25", "TIFFTAG_RESOLUTIONUNIT=3")
+
+
+@case("tag")
+def tag_of_points(source):
+    return tag_case("AREA_OR_POINT=Point")
+
+
+@case("tag")
+def tag_of_areas(source):
+    return tag_case("AREA_OR_POINT=Area")
+
+
+@case("unset")
+def tag_removed(source):
+    names = [name for name in source.about.metadata
+             if name != "AREA_OR_POINT" and not name.startswith("TIFFTAG")] or ["absent"]
+    return Case("unset", ["--unset", names[0]], ["-mo", f"{names[0]}="])
+
+
+@case("unset")
+def tag_of_tiff_removed(source):
+    names = [name for name in source.about.metadata if name.startswith("TIFFTAG") and "RESOLUTION" not in name]
+    if not names:
+        return None
+    return Case("unset", ["--unset", names[0]], [], lambda about: about.metadata.pop(names[0]))
+
+
+@case("band-tag")
+def tags_of_bands(source):
+    last = source.count()
+
+    def change(about):
+        about.band_metadata[last - 1]["KEY"] = "a value"
+        about.band_metadata[0]["other"] = "1=2"
+    return Case("band-tag", ["--band-tag", f"{last}:KEY=a value", "--band-tag", "1:other=1=2"], [], change)
+
+
+@case("description")
+def descriptions_of_bands(source):
+    last = source.count()
+
+    def change(about):
+        about.descriptions[0] = "first"
+        about.descriptions[last - 1] = "the last, länger"
+    return Case("description", ["--description", "1=first", "--description", f"{last}=the last, länger"], [], change)
+
+
+@case("unit")
+def units_of_bands(source):
+    last = source.count()
+
+    def change(about):
+        about.units[0] = "m"
+        about.units[last - 1] = "µg/m³"
+    return Case("unit", ["--unit", "1=m", "--unit", f"{last}=µg/m³"], [], change)
+
+
+# Pages, and several options together --------------------------------------------------------------
+
+
+@case("plain")
+def no_option(source):
+    return Case("plain", [], [])
+
+
+@case("page")
+def page_first(source):
+    return Case("page", ["--page", "0"], [])
+
+
+@case("page")
+def page_second(source):
+    return Case("page", ["--page", "1"], [], page=1) if len(source.pages) > 1 else None
+
+
+@case("page")
+def page_all(source):
+    return Case("page", ["--page", "all"], [], page=-1) if len(source.pages) > 1 else None
+
+
+def together(option, *cases):
+    if None in cases:
+        return None
+    return Case(option, [word for each in cases for word in each.ours], [word for each in cases for word in each.theirs])
+
+
+@case("together")
+def window_bands_type(source):
+    return together("together", window_in_the_middle(source), bands_reversed(source), dtype_case("uint16")(source))
+
+
+@case("together")
+def window_size_tag(source):
+    x, y, width, height = middle(source)
+    return together("together", window_case((x, y, width, height)),
+                    size_case(source, max(width // 2, 1), max(height // 2, 1), None), tag_case("A=B"))
+
+
+@case("together")
+def box_band_scale(source):
+    return together("together", box_within_pixels(source), band_at_the_end(source),
+                    scale_case((0, 100, 1, 201), "uint8"), nodata_case("none"))
+
+
+@case("together")
+def window_bounds_crs(source):
+    return together("together", window_in_the_middle(source), bounds_given(source), crs_case("EPSG:3857"))
+
+
+@case("together")
+def page_window(source):
+    if len(source.pages) < 2:
+        return None
+    found = window_case((1, 1, 3, 3))
+    return Case("together", [*found.ours, "--page", "1"], found.theirs, page=1)
+
+
+def cases_of(source, index, whole):
+    """{name: Case}: without whole, of a third of the options one each, so that another file has the others."""
+    found = {}
+    for position, (option, functions) in enumerate(CASES.items()):
+        if whole or index % 10 == 0:
+            chosen = functions
+        elif (position + index) % 2 == 0:
+            continue
+        else:
+            turned = functions[index // 2 % len(functions):] + functions[:index // 2 % len(functions)]
+            chosen = [function for function in turned if function(source) is not None][:1]
+        for function in chosen:
+            made = function(source)
+            if made is not None:
+                found[f"{option}.{function.__name__}"] = made
+    return found
+
+
+def changed(about, change):
+    """A copy of Described with the change."""
+    if change is None:
+        return about
+    about = copy.deepcopy(about)
+    change(about)
+    return about
