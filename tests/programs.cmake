@@ -206,11 +206,15 @@ function(terrazzo_device_script script program)
     endif()
 endfunction()
 
-# terrazzo_matrix(label script program [DEVICE|CUDA] [ARGUMENTS word...]): a script of matrix/, which needs
-# the packages of .venv, with the program matrix/program.c, or one that there is already. CUDA: on the
+# terrazzo_matrix(label script program [DEVICE|CUDA] [FOLDER folder] [ARGUMENTS word...]): a script of matrix/ or of
+# another folder, which needs the packages of .venv, with the program matrix/program.c, or one that there is
+# already. CUDA: on the
 # fake of libcuda; with --libraries, with those of NVIDIA's. The test is named after the script.
 function(terrazzo_matrix label script program)
-    cmake_parse_arguments(PARSE_ARGV 3 arg "DEVICE;CUDA" "" "ARGUMENTS")
+    cmake_parse_arguments(PARSE_ARGV 3 arg "DEVICE;CUDA" "FOLDER" "ARGUMENTS")
+    if(NOT arg_FOLDER)
+        set(arg_FOLDER matrix)
+    endif()
     if((arg_CUDA AND NOT TZ_HAVE_CUDA) OR (arg_DEVICE OR arg_CUDA) AND NOT TERRAZZO_DEVICE_TESTS)
         return()
     endif()
@@ -238,7 +242,7 @@ function(terrazzo_matrix label script program)
              TERRAZZO_TEST_NVJPEG2K=$<TARGET_FILE:nvjpeg2k_fake>)
     endif()
     terrazzo_add_test(${name} LABELS ${label} ENVIRONMENT ${environment} COMMAND
-        ${python} ${CMAKE_CURRENT_SOURCE_DIR}/matrix/${script}.py $<TARGET_FILE:${program}>
+        ${python} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER}/${script}.py $<TARGET_FILE:${program}>
         ${arg_ARGUMENTS})
 endfunction()
 

@@ -150,9 +150,19 @@ class Check:
     def convert(self, source, name, case):
         """Runs the command; returns (OUT, what it said when it failed)."""
         out = self.folder / "ours" / f"{source.name.replace('/', '-')}.{name}.tif"
-        command = [self.command, "convert", "--threads", "1", "--no-sync", *case.ours, source.path, out]
+        path = self.damaged(source, case, out) if case.damage else source.path
+        command = [self.command, "convert", "--threads", "1", "--no-sync", *case.ours, path, out]
         done = subprocess.run(list(map(str, command)), text=True, capture_output=True, timeout=SECONDS)
         return out, f"exit code {done.returncode}: {done.stderr.strip()}" if done.returncode else None
+
+    @staticmethod
+    def damaged(source, case, out):
+        """A copy in which some bytes are others."""
+        offset, size = case.damage
+        content = source.path.read_bytes()
+        copy = out.with_suffix(".damaged.tif")
+        copy.write_bytes(content[:offset] + b"\xff" * size + content[offset + size:])
+        return copy
 
     def translate(self, path, case):
         """Described, of what gdal_translate writes, or a text when it fails."""

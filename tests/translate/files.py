@@ -6,6 +6,7 @@ in UTM. libgdal writes them, but for pages and tags that it does not write, whic
 """
 
 import dataclasses
+import logging
 import zlib
 
 import gdal as binding
@@ -217,6 +218,7 @@ def make_file(gdal, path, name, spec):
             factors = (binding.INT * len(spec.overviews))(*spec.overviews)
             gdal.GDALBuildOverviews(dataset, b"AVERAGE", len(factors), factors, 0, None, None, None)
     if spec.written_nodata:
+        logging.getLogger("tifffile").setLevel(logging.CRITICAL)  # it warns of such values
         with tifffile.TiffFile(path, mode="r+b") as tiff:
             tiff.pages[0].tags["GDAL_NODATA"].overwrite(spec.written_nodata)
 

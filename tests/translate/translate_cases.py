@@ -8,8 +8,10 @@ import json
 
 import gdal as binding
 import numpy
+import tifffile
 
 MASK_OF_DATASET, NO_MASK = 2, 1  # GMF_PER_DATASET, GMF_ALL_VALID
+COMPRESSED = {5, 8, 50000, 32946}  # LZW, DEFLATE, ZSTD: bytes of 255 are none of them
 RESAMPLINGS = ["average", "bilinear", "cubic", "lanczos", "gauss", "rms", "mode"]  # min, max, median: not in GDAL
 TYPES = ["uint8", "int16", "float32", "uint16", "float64", "int32", "int8", "uint32", "int64", "uint64"]
 OWN_WKT = ('PROJCRS["own grid",BASEGEOGCRS["own",DATUM["own",ELLIPSOID["own",6378000,298.25,LENGTHUNIT["metre",1]]],'
@@ -53,6 +55,7 @@ class Case:
     theirs: list
     change: object = None  # of Described, in place
     page: int = None  # that GDAL opens; -1: all, each into a file
+    damage: tuple = None  # offset and size of bytes that are overwritten in a copy, before terrazzo reads it
     near: float = 0  # how far pixels of integers may be off; of floats in parts of the largest
 
 
@@ -646,6 +649,36 @@ def page_second(source):
 @case("page")
 def page_all(source):
     return Case("page", ["--page", "all"], [], page=-1) if len(source.pages) > 1 else None
+
+
+@case("salvage")
+def nothing_salvaged(source):
+    return Case("salvage", ["--salvage"], [])
+
+
+@case("salvage")
+def tile_salvaged(source):
+    """A tile that cannot be read is nodata, or 0, and masked."""
+    with tifffile.TiffFile(source.path) as tiff:
+        page = tiff.pages[0]
+        if page.compression not in COMPRESSED or page.planarconfig != 1:
+            return None
+        width, height = (page.tilewidth, page.tilelength) if page.is_tiled else (page.imagewidth, page.rowsperstrip)
+        across = -(-page.imagewidth // width)
+        stored = [number for number, size in enumerate(page.databytecounts) if size]
+        number = stored[len(stored) // 2]
+        damage = page.dataoffsets[number], page.databytecounts[number]
+    rows = slice(number // across * height, (number // across + 1) * height)
+    columns = slice(number % across * width, (number % across + 1) * width)
+
+    def change(about):
+        for pixels, nodata in zip(about.pixels, about.nodata):
+            pixels[rows, columns] = 0 if nodata is None else nodata
+        if about.masks[0].flags & NO_MASK:
+            set_mask(about, numpy.ones(about.pixels[0].shape, bool))
+        for mask in about.masks:
+            mask.pixels[rows, columns] = 0
+    return Case("salvage", ["--salvage"], [], change, damage=damage)
 
 
 def together(option, *cases):
