@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares `terrazzo convert` with gdal_translate of GDAL 3.12: 60 generated files and 40 of the corpus, with each option.
+"""Compares `terrazzo convert` with gdal_translate of GDAL 3.12, option by option: 60 generated files, 40 of the corpus.
 
     check_translate.py COMMAND           some options of each file, all of every tenth
     check_translate.py COMMAND --whole   all options of all files
     check_translate.py COMMAND --list    print the differences as lines for translate_differences.tsv
 
-For options that gdal_translate does not have, its result is changed as the option says (translate_cases.py). Both
-files are read by libgdal: what it says of them must be the same, and their pixels. A difference is listed in
-translate_differences.tsv, with the reason; a line of that list that is not needed fails. Prints TAP; needs .venv.
+For options that gdal_translate does not have, its result is changed as the option says (pixel_cases.py,
+tag_cases.py). Both files are read by libgdal: what it says of them must be the same, and their pixels. A difference is
+listed in translate_differences.tsv, with the reason; a line of that list that is not needed fails. Prints TAP; needs
+.venv.
 """
 
 import collections
@@ -36,8 +37,9 @@ except ImportError as error:
     skip_all("translate", f"a package of tests/requirements.txt is missing: {error}")
 
 import gdal as binding  # noqa: E402
+import pixel_cases  # noqa: E402, F401: it registers cases, and so does tag_cases
 from compare import Listed, equal_but_nan_bits  # noqa: E402
-from translate_cases import CASES, Source, cases_of, changed  # noqa: E402
+from translate_case import CASES, Source, cases_of, changed  # noqa: E402
 
 SECONDS = 120
 SHOWN = 40
@@ -71,7 +73,8 @@ def pixel_difference(ours, theirs, allowed):
         gap = numpy.abs(ours.astype("c16" if ours.dtype.kind == "c" else "f8") - theirs)[different].max()
     if allowed and gap <= (allowed if ours.dtype.kind in "iu" else allowed * 1e-6 * max(1.0, float(abs(theirs).max()))):
         return None
-    return f"{len(places)} of {theirs.size} differ, by {gap:g} at most: {ours[place]} not {theirs[place]} at {place[::-1]}"
+    return (f"{len(places)} of {theirs.size} differ, by {gap:g} at most: "
+            f"{ours[place]}, not {theirs[place]} at {tuple(map(int, place[::-1]))}")
 
 
 def compare(gdal, ours, theirs, case):
@@ -244,7 +247,8 @@ def main():
     for option in CASES:
         lines = [f"{full}: {field}: {what}\n  terrazzo {command} {shlex.join(case.ours)}\n"
                  f"  gdal_translate {shlex.join(case.theirs)}" for full, field, what, command, case in unlisted[option]]
-        tap.check(f"{option}: {compared[option]} conversions give what GDAL gives", not lines and (compared[option] or only),
+        made = compared[option]
+        tap.check(f"{option}: {made} conversions give what GDAL gives", not lines and (made or only),
                   "\n".join(lines[:SHOWN]) or "none was made")
     if not only:
         tap.check(f"every listed difference is one: {sum(compared.values())} conversions of {len(sources)} files",

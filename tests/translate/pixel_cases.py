@@ -1,84 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conversions that check_translate.py makes of a file: for each option of `terrazzo convert` a few, each with
-the arguments of gdal_translate that mean the same, and a change of what GDAL gives where it has no such option."""
+"""Conversions that change pixels and masks, and several options together."""
 
-import copy
-import dataclasses
-import json
-
-import gdal as binding
 import numpy
 import tifffile
+from tag_cases import bounds_given, crs_case, tag_case
+from translate_case import NO_MASK, Case, case, fits, gdal_type, is_value, joined, set_mask, words
 
-MASK_OF_DATASET, NO_MASK = 2, 1  # GMF_PER_DATASET, GMF_ALL_VALID
 COMPRESSED = {5, 8, 50000, 32946}  # LZW, DEFLATE, ZSTD: bytes of 255 are none of them
 RESAMPLINGS = ["average", "bilinear", "cubic", "lanczos", "gauss", "rms", "mode"]  # min, max, median: not in GDAL
 TYPES = ["uint8", "int16", "float32", "uint16", "float64", "int32", "int8", "uint32", "int64", "uint64"]
-OWN_WKT = ('PROJCRS["own grid",BASEGEOGCRS["own",DATUM["own",ELLIPSOID["own",6378000,298.25,LENGTHUNIT["metre",1]]],'
-           'PRIMEM["Greenwich",0,ANGLEUNIT["degree",0.0174532925199433]]],CONVERSION["own",METHOD["Transverse Mercator",'
-           'ID["EPSG",9807]],PARAMETER["Latitude of natural origin",1,ANGLEUNIT["degree",0.0174532925199433]],'
-           'PARAMETER["Longitude of natural origin",2,ANGLEUNIT["degree",0.0174532925199433]],'
-           'PARAMETER["Scale factor at natural origin",0.999,SCALEUNIT["unity",1]],'
-           'PARAMETER["False easting",1000,LENGTHUNIT["metre",1]],'
-           'PARAMETER["False northing",2000,LENGTHUNIT["metre",1]]],CS[Cartesian,2],AXIS["(E)",east,ORDER[1],'
-           'LENGTHUNIT["metre",1]],AXIS["(N)",north,ORDER[2],LENGTHUNIT["metre",1]]]')
-OWN_PROJ = "+proj=laea +lat_0=45 +lon_0=10 +x_0=1000 +y_0=2000 +ellps=GRS80 +units=m +no_defs"
-PROJJSON = json.dumps({
-    "$schema": "https://proj.org/schemas/v0.7/projjson.schema.json", "type": "GeographicCRS", "name": "ETRS89",
-    "datum": {"type": "GeodeticReferenceFrame", "name": "European Terrestrial Reference System 1989",
-              "ellipsoid": {"name": "GRS 1980", "semi_major_axis": 6378137, "inverse_flattening": 298.257222101}},
-    "coordinate_system": {"subtype": "ellipsoidal", "axis": [
-        {"name": "Geodetic latitude", "abbreviation": "Lat", "direction": "north", "unit": "degree"},
-        {"name": "Geodetic longitude", "abbreviation": "Lon", "direction": "east", "unit": "degree"}]},
-    "id": {"authority": "EPSG", "code": 4258}})
-
-
-@dataclasses.dataclass
-class Source:
-    name: str
-    path: object
-    about: object  # Described
-    pages: list  # names of subdatasets
-
-    def has_grid(self):
-        """A transform without rotation."""
-        return self.about.transform is not None and not self.about.transform[2] and not self.about.transform[4]
-
-    def count(self):
-        return len(self.about.dtypes)
-
-
-@dataclasses.dataclass
-class Case:
-    option: str
-    ours: list
-    theirs: list
-    change: object = None  # of Described, in place
-    page: int = None  # that GDAL opens; -1: all, each into a file
-    damage: tuple = None  # offset and size of bytes that are overwritten in a copy, before terrazzo reads it
-    near: float = 0  # how far pixels of integers may be off; of floats in parts of the largest
-
-
-CASES = {}  # option: functions that give Case or None
-
-
-def case(option):
-    def register(function):
-        CASES.setdefault(option, []).append(function)
-        return function
-    return register
-
-
-def words(*values):
-    return [f"{value:.17g}" if isinstance(value, float) else str(value) for value in values]
-
-
-def joined(*values):
-    return ",".join(words(*values))
-
-
-def gdal_type(dtype):
-    return binding.NAMES[dtype]
 
 
 # Parts of the image -------------------------------------------------------------------------------
@@ -390,22 +320,6 @@ def nodata_negative(source):
     return nodata_case("-9999") if source.about.dtypes[0] in ("int16", "int32", "int64", "float32", "float64") else None
 
 
-def is_value(pixels, value):
-    """Where pixels are a declared nodata."""
-    if value is None:
-        return numpy.zeros(pixels.shape, bool)
-    if isinstance(value, float) and numpy.isnan(value):
-        return numpy.isnan(pixels)
-    return pixels == numpy.array(value).astype(pixels.dtype)
-
-
-def fits(value, dtype):
-    if value is None or value != value or numpy.dtype(dtype).kind not in "iu":
-        return value is not None and (numpy.dtype(dtype).kind == "f" or value == value)
-    limits = numpy.iinfo(dtype)
-    return limits.min <= value <= limits.max and value == int(value)
-
-
 @case("replace-nodata")
 def nodata_replaced(source):
     if not fits(source.about.nodata[0], source.about.pixels[0].dtype):
@@ -449,11 +363,6 @@ def mask_of_nodata(source):
     return Case("mask-from", ["--mask-from", "nodata"], ["-a_nodata", "none", "-mask", "none"], change)
 
 
-def set_mask(about, valid):
-    for mask in about.masks:
-        mask.flags, mask.pixels = MASK_OF_DATASET, valid.astype("uint8") * 255
-
-
 @case("mask-from")
 def mask_of_alpha(source):
     if source.about.colours[-1] != "alpha" or source.count() < 2:
@@ -473,159 +382,6 @@ def alpha_added(source):
     last = source.count() + 1
     return Case("add-alpha", ["--add-alpha"],
                 [*numbers, "-b", "mask", "-mask", "none", f"-colorinterp_{last}", "alpha"])
-
-
-# Georeferencing -----------------------------------------------------------------------------------
-
-
-def crs_case(text, option="--crs", theirs=None):
-    return Case("crs", [option, text], ["-a_srs", theirs or text])
-
-
-@case("crs")
-def crs_by_code(source):
-    return crs_case("EPSG:3035")
-
-
-@case("crs")
-def crs_by_number(source):
-    return crs_case("25832", "--epsg", "EPSG:25832")
-
-
-@case("crs")
-def crs_compound(source):
-    return crs_case("EPSG:4326+5773")
-
-
-@case("crs")
-def crs_by_wkt(source):
-    return crs_case(OWN_WKT)
-
-
-@case("crs")
-def crs_by_proj_string(source):
-    return crs_case(OWN_PROJ)
-
-
-@case("crs")
-def crs_by_projjson(source):
-    return crs_case(PROJJSON)
-
-
-@case("crs")
-def crs_none(source):
-    return crs_case("none")
-
-
-@case("transform")
-def transform_given(source):
-    return Case("transform", ["--transform", "1000.5,2.5,0,2000.25,0,-2.25"],
-                ["-a_gt", "1000.5", "2.5", "0", "2000.25", "0", "-2.25"])
-
-
-@case("transform")
-def transform_rotated(source):
-    return Case("transform", ["--transform", "1000.5,2.5,0.25,2000.25,0.5,-2.25"],
-                ["-a_gt", "1000.5", "2.5", "0.25", "2000.25", "0.5", "-2.25"])
-
-
-@case("bounds")
-def bounds_given(source):
-    return Case("bounds", ["--bounds", "100,200,350.5,900"], ["-a_ullr", "100", "900", "350.5", "200"])
-
-
-@case("gcp")
-def points_with_crs(source):
-    points = [(0, 0, 10, 20), (30.5, 0, 11, 20, 5), (0, 25.25, 10, 19), (30.5, 25.25, 11, 19.5, -1.5)]
-    return Case("gcp", ["--crs", "EPSG:4258", *[word for point in points for word in ("--gcp", joined(*point))]],
-                ["-a_srs", "EPSG:4258", *[word for point in points for word in ("-gcp", *words(*point))]])
-
-
-@case("gcp")
-def points_alone(source):
-    points = [(0, 0, 10, 20), (30.5, 0, 11, 20), (0, 25.25, 10, 19)]
-    return Case("gcp", [word for point in points for word in ("--gcp", joined(*point))],
-                [word for point in points for word in ("-gcp", *words(*point))])
-
-
-# Metadata -----------------------------------------------------------------------------------------
-
-
-def tag_case(*items):
-    return Case("tag", [word for item in items for word in ("--tag", item)],
-                [word for item in items for word in ("-mo", item)])
-
-
-@case("tag")
-def tags_of_the_default_domain(source):
-    return tag_case("AUTHOR=another", "new item=a=b <c> & \"d\"", "Zürich=ü")
-
-
-@case("tag")
-def tags_of_tiff(source):
-    return tag_case("TIFFTAG_SOFTWARE=writer 2", "TIFFTAG_ARTIST=an artist", "TIFFTAG_DATETIME=2025:01:02 03:04:05",
-                    "TIFFTAG_COPYRIGHT=nobody", "TIFFTAG_DOCUMENTNAME=a name", "TIFFTAG_IMAGEDESCRIPTION=a picture",
-                    "TIFFTAG_HOSTCOMPUTER=one")
-
-
-@case("tag")
-def tags_of_resolution(source):
-    return tag_case("TIFFTAG_XRESOLUTION=118.5", "TIFFTAG_YRESOLUTION=59.25", "TIFFTAG_RESOLUTIONUNIT=3")
-
-
-@case("tag")
-def tag_of_points(source):
-    return tag_case("AREA_OR_POINT=Point")
-
-
-@case("tag")
-def tag_of_areas(source):
-    return tag_case("AREA_OR_POINT=Area")
-
-
-@case("unset")
-def tag_removed(source):
-    names = [name for name in source.about.metadata
-             if name != "AREA_OR_POINT" and not name.startswith("TIFFTAG")] or ["absent"]
-    return Case("unset", ["--unset", names[0]], ["-mo", f"{names[0]}="])
-
-
-@case("unset")
-def tag_of_tiff_removed(source):
-    names = [name for name in source.about.metadata if name.startswith("TIFFTAG") and "RESOLUTION" not in name]
-    if not names:
-        return None
-    return Case("unset", ["--unset", names[0]], [], lambda about: about.metadata.pop(names[0]))
-
-
-@case("band-tag")
-def tags_of_bands(source):
-    last = source.count()
-
-    def change(about):
-        about.band_metadata[last - 1]["KEY"] = "a value"
-        about.band_metadata[0]["other"] = "1=2"
-    return Case("band-tag", ["--band-tag", f"{last}:KEY=a value", "--band-tag", "1:other=1=2"], [], change)
-
-
-@case("description")
-def descriptions_of_bands(source):
-    last = source.count()
-
-    def change(about):
-        about.descriptions[0] = "first"
-        about.descriptions[last - 1] = "the last, länger"
-    return Case("description", ["--description", "1=first", "--description", f"{last}=the last, länger"], [], change)
-
-
-@case("unit")
-def units_of_bands(source):
-    last = source.count()
-
-    def change(about):
-        about.units[0] = "m"
-        about.units[last - 1] = "µg/m³"
-    return Case("unit", ["--unit", "1=m", "--unit", f"{last}=µg/m³"], [], change)
 
 
 # Pages, and several options together --------------------------------------------------------------
@@ -684,7 +440,8 @@ def tile_salvaged(source):
 def together(option, *cases):
     if None in cases:
         return None
-    return Case(option, [word for each in cases for word in each.ours], [word for each in cases for word in each.theirs])
+    return Case(option, [word for each in cases for word in each.ours],
+                [word for each in cases for word in each.theirs])
 
 
 @case("together")
@@ -716,30 +473,3 @@ def page_window(source):
         return None
     found = window_case((1, 1, 3, 3))
     return Case("together", [*found.ours, "--page", "1"], found.theirs, page=1)
-
-
-def cases_of(source, index, whole):
-    """{name: Case}: without whole, of a third of the options one each, so that another file has the others."""
-    found = {}
-    for position, (option, functions) in enumerate(CASES.items()):
-        if whole or index % 10 == 0:
-            chosen = functions
-        elif (position + index) % 2 == 0:
-            continue
-        else:
-            turned = functions[index // 2 % len(functions):] + functions[:index // 2 % len(functions)]
-            chosen = [function for function in turned if function(source) is not None][:1]
-        for function in chosen:
-            made = function(source)
-            if made is not None:
-                found[f"{option}.{function.__name__}"] = made
-    return found
-
-
-def changed(about, change):
-    """A copy of Described with the change."""
-    if change is None:
-        return about
-    about = copy.deepcopy(about)
-    change(about)
-    return about
