@@ -7,7 +7,8 @@ from translate_case import Case, case, joined, words
 
 OWN_WKT = ('PROJCRS["own grid",BASEGEOGCRS["own",DATUM["own",ELLIPSOID["own",6378000,298.25,LENGTHUNIT["metre",1]]],'
            'PRIMEM["Greenwich",0,ANGLEUNIT["degree",0.0174532925199433]]],CONVERSION["own",'
-           'METHOD["Transverse Mercator",ID["EPSG",9807]],PARAMETER["Latitude of natural origin",1,ANGLEUNIT["degree",0.0174532925199433]],'
+           'METHOD["Transverse Mercator",ID["EPSG",9807]],'
+           'PARAMETER["Latitude of natural origin",1,ANGLEUNIT["degree",0.0174532925199433]],'
            'PARAMETER["Longitude of natural origin",2,ANGLEUNIT["degree",0.0174532925199433]],'
            'PARAMETER["Scale factor at natural origin",0.999,SCALEUNIT["unity",1]],'
            'PARAMETER["False easting",1000,LENGTHUNIT["metre",1]],'
