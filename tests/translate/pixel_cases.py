@@ -56,7 +56,7 @@ def edges(source, window, shrink=0.0):
 
 
 def box_case(source, shrink):
-    if not source.has_grid():
+    if not source.has_grid() or (shrink >= 0.5 and min(middle(source)[2:]) < 2):
         return None
     west, first, east, last = edges(source, middle(source), shrink)
     return Case("bbox", ["--bbox", joined(west, min(first, last), east, max(first, last))],
@@ -367,10 +367,10 @@ def mask_of_nodata(source):
 def mask_of_alpha(source):
     if source.about.colours[-1] != "alpha" or source.count() < 2:
         return None
-    alpha = source.about.pixels[-1]
+    alpha = numpy.nan_to_num(source.about.pixels[-1]) >= 0.5  # cast to uint8, it is not 0
     numbers = range(1, source.count())
     return Case("mask-from", ["--mask-from", "alpha"],
-                [word for number in numbers for word in ("-b", str(number))], lambda about: set_mask(about, alpha != 0))
+                [word for number in numbers for word in ("-b", str(number))], lambda about: set_mask(about, alpha))
 
 
 @case("add-alpha")
@@ -433,7 +433,8 @@ def tile_salvaged(source):
         if about.masks[0].flags & NO_MASK:
             set_mask(about, numpy.ones(about.pixels[0].shape, bool))
         for mask in about.masks:
-            mask.pixels[rows, columns] = 0
+            if mask.pixels is not None:  # of alpha it is
+                mask.pixels[rows, columns] = 0
     return Case("salvage", ["--salvage"], [], change, damage=damage)
 
 
