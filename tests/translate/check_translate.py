@@ -39,7 +39,7 @@ except ImportError as error:
 import gdal as binding  # noqa: E402
 import pixel_cases  # noqa: E402, F401: it registers cases, and so does tag_cases
 from compare import Listed, equal_but_nan_bits  # noqa: E402
-from translate_case import CASES, Source, cases_of, changed  # noqa: E402
+from translate_case import CASES, OF_ALPHA, Source, cases_of, changed  # noqa: E402
 
 SECONDS = 120
 SHOWN = 40
@@ -86,11 +86,12 @@ def compare(gdal, ours, theirs, case):
         wrong["dtype"] = f"{ours.dtypes}, not {theirs.dtypes}"
     if wrong:
         return wrong | compare_fields(gdal, ours, theirs)
-    for field, planes in {"pixels": zip(ours.pixels, theirs.pixels),
-                          "mask": ((a.pixels, b.pixels) for a, b in zip(ours.masks, theirs.masks)
+    for field, planes in {"pixels": ((*pair, case.near) for pair in zip(ours.pixels, theirs.pixels)),
+                          "mask": ((a.pixels, b.pixels, case.near if a.flags & OF_ALPHA else 0)
+                                   for a, b in zip(ours.masks, theirs.masks)
                                    if a.flags == b.flags and a.pixels is not None)}.items():
-        for band, (one, other) in enumerate(planes):
-            text = pixel_difference(one, other, case.near if field == "pixels" else 0)
+        for band, (one, other, allowed) in enumerate(planes):
+            text = pixel_difference(one, other, allowed)
             if text:
                 wrong[field] = f"band {band + 1}: {text}"
                 break

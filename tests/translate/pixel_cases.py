@@ -4,7 +4,7 @@
 import numpy
 import tifffile
 from tag_cases import bounds_given, crs_case, tag_case
-from translate_case import NO_MASK, Case, case, fits, gdal_type, is_value, joined, set_mask, words
+from translate_case import MASK_OF_DATASET, NO_MASK, OF_ALPHA, Case, case, fits, gdal_type, is_value, joined, set_mask, words
 
 COMPRESSED = {5, 8, 50000, 32946}  # LZW, DEFLATE, ZSTD: bytes of 255 are none of them
 RESAMPLINGS = ["average", "bilinear", "cubic", "lanczos", "gauss", "rms", "mode"]  # min, max, median: not in GDAL
@@ -247,7 +247,22 @@ def scale_case(numbers, dtype):
     ours, theirs = ["--scale", joined(*numbers) if numbers else "auto"], ["-scale", *words(*numbers)]
     if dtype:
         ours, theirs = [*ours, "--dtype", dtype], [*theirs, "-ot", gdal_type(dtype)]
-    return Case("scale", ours, theirs)
+    return Case("scale", ours, theirs, near=1)  # values between two of the type go either way
+
+
+def auto_case(source, dtype):
+    """GDAL gets the range of each band: of its own accord it takes that of some of the blocks."""
+    found, theirs = scale_case((), dtype), []
+    for number, (pixels, nodata) in enumerate(zip(source.about.pixels, source.about.nodata)):
+        mask = source.about.masks[number]
+        values = pixels[mask.pixels != 0] if mask.flags == MASK_OF_DATASET else pixels
+        values = values[~is_value(values, nodata)].real.astype("float64")
+        values = values[~numpy.isnan(values)]
+        if values.size == 0 or values.min() == values.max():
+            return None
+        theirs += [f"-scale_{number + 1}", *words(float(values.min()), float(values.max()))]
+    found.theirs[:1] = theirs
+    return found
 
 
 @case("scale")
@@ -262,12 +277,12 @@ def scale_by_four_numbers(source):
 
 @case("scale")
 def scale_auto_to_bytes(source):
-    return scale_case((), "uint8")
+    return auto_case(source, "uint8")
 
 
 @case("scale")
 def scale_auto(source):
-    return scale_case((), None)
+    return auto_case(source, None)
 
 
 @case("scale")
@@ -375,13 +390,24 @@ def mask_of_alpha(source):
 
 @case("add-alpha")
 def alpha_added(source):
-    if "alpha" in source.about.colours or "palette" in source.about.colours \
-            or source.about.pixels[0].dtype.kind == "c":
+    """GDAL has -b mask, of the first band and 255 in every type; here it is of all bands, and of the type's range."""
+    about = source.about
+    if "alpha" in about.colours or "palette" in about.colours or about.pixels[0].dtype.kind == "c":
         return None
-    numbers = [word for number in range(1, source.count() + 1) for word in ("-b", str(number))]
+    valid = about.masks[0].pixels != 0 if about.masks[0].flags == MASK_OF_DATASET else \
+        ~numpy.all([is_value(pixels, nodata) for pixels, nodata in zip(about.pixels, about.nodata)], axis=0)
     last = source.count() + 1
+
+    def change(made):
+        made.pixels[-1] = (valid * (65535 if made.dtypes[-1] == "uint16" else 255)).astype(made.pixels[-1].dtype)
+        for mask in made.masks[:-1]:
+            if mask.flags & OF_ALPHA:
+                mask.pixels = valid.astype("uint8") * 255
+        if made.masks[-1].pixels is not None:
+            made.masks[-1].pixels = (~is_value(made.pixels[-1], made.nodata[-1])).astype("uint8") * 255
+    numbers = [word for number in range(1, last) for word in ("-b", str(number))]
     return Case("add-alpha", ["--add-alpha"],
-                [*numbers, "-b", "mask", "-mask", "none", f"-colorinterp_{last}", "alpha"])
+                [*numbers, "-b", "mask", "-mask", "none", f"-colorinterp_{last}", "alpha"], change)
 
 
 # Pages, and several options together --------------------------------------------------------------

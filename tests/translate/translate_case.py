@@ -9,7 +9,7 @@ import dataclasses
 import gdal as binding
 import numpy
 
-MASK_OF_DATASET, NO_MASK = 2, 1  # GMF_PER_DATASET, GMF_ALL_VALID
+MASK_OF_DATASET, NO_MASK, OF_ALPHA = 2, 1, 4  # GMF_PER_DATASET, GMF_ALL_VALID, GMF_ALPHA
 
 
 @dataclasses.dataclass
