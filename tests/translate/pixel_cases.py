@@ -397,6 +397,8 @@ def alpha_added(source):
         return None
     valid = about.masks[0].pixels != 0 if about.masks[0].flags == MASK_OF_DATASET else \
         ~numpy.all([is_value(pixels, nodata) for pixels, nodata in zip(about.pixels, about.nodata)], axis=0)
+    if about.dtypes[0] not in ("uint8", "uint16"):
+        return None
     last = source.count() + 1
 
     def change(made):
@@ -409,6 +411,14 @@ def alpha_added(source):
     numbers = [word for number in range(1, last) for word in ("-b", str(number))]
     return Case("add-alpha", ["--add-alpha"],
                 [*numbers, "-b", "mask", "-mask", "none", f"-colorinterp_{last}", "alpha"], change)
+
+
+@case("add-alpha")
+def alpha_of_other_types(source):
+    """It is refused: GDAL writes it, and does not take it for a mask."""
+    if source.about.dtypes[0] in ("uint8", "uint16") or "alpha" in source.about.colours:
+        return None
+    return Case("add-alpha", ["--add-alpha"], ["-b", "1", "-b", "mask"])
 
 
 # Pages, and several options together --------------------------------------------------------------
