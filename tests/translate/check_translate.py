@@ -8,8 +8,8 @@
 
 For options that gdal_translate does not have, its result is changed as the option says (pixel_cases.py,
 tag_cases.py). Both files are read by libgdal: what it says of them must be the same, and their pixels. A difference is
-listed in translate_differences.tsv, with the reason; with --whole, a line of that list that is not needed fails. Prints TAP;
-needs .venv.
+listed in translate_differences.tsv, with the reason; with --whole, a line of that list that is not needed fails.
+Prints TAP; needs .venv.
 """
 
 import collections

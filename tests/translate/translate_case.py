@@ -62,7 +62,7 @@ def gdal_type(dtype):
 
 def is_value(pixels, value):
     """Where pixels are a declared nodata."""
-    if value is None:
+    if value is None or not fits(value, pixels.dtype):
         return numpy.zeros(pixels.shape, bool)
     if isinstance(value, float) and numpy.isnan(value):
         return numpy.isnan(pixels)
