@@ -257,6 +257,15 @@ static tz_result choose_dtype(conversion *c, tz_error *err)
 
 /* Nodata --------------------------------------------------------------------------------------- */
 
+/* The library fills tiles with a double. */
+static bool is_exact_double(const tz_nodata *nodata)
+{
+    const int64_t most = (int64_t)1 << 53;
+    return nodata->kind == TZ_NODATA_KIND_INT
+               ? nodata->value.i >= -most && nodata->value.i <= most
+               : nodata->kind != TZ_NODATA_KIND_UINT || nodata->value.u <= (uint64_t)most;
+}
+
 static tz_result choose_nodata(conversion *c, tz_error *err)
 {
     const edit_settings *edit = &c->settings->edit;
@@ -278,6 +287,10 @@ static tz_result choose_nodata(conversion *c, tz_error *err)
     if (edit->salvage && (old->kind == TZ_NODATA_KIND_NONE ||
                           (edit->nodata != NULL && c->from.nodata_as.kind == TZ_NODATA_KIND_NONE)))
         c->from.fill = *new;
+    if (!is_exact_double(&c->from.fill))
+        return problem_make(err, TZ_ERR_UNSUPPORTED, TZ_CAUSE_UNSUPPORTED,
+                            "--salvage: tiles cannot be filled with nodata beyond 2^53 that the "
+                            "file does not declare");
     return edit->replace_nodata || edit->salvage ? tz_image_spec_drop_statistics(c->base, err)
                                                  : TZ_OK;
 }

@@ -422,6 +422,13 @@ def is_value(array, value):
     return np.isnan(array) if value != value else array == np.array(value, array.dtype)
 
 
+@pytest.mark.parametrize("value, code", [(2**53, 0), (BIG, 1)])
+def test_lost_tiles_are_filled_exactly_or_not_at_all(run, raster, tmp_path, value, code):
+    path = raster(noise("uint64", 1, most=4), nodata=None, **TILES)
+    done = run("convert", "--salvage", "--nodata", str(value), path, str(tmp_path / "b.tif"))
+    assert done.returncode == code and ("beyond 2^53" in done.stderr) == bool(code)
+
+
 @pytest.mark.parametrize("dtype, old, new", VALUES)
 def test_nodata_is_declared_or_replaced(edit, raster, dtype, old, new):
     array = noise(dtype, 2, most=4)
