@@ -472,6 +472,8 @@ def tile_salvaged(source):
         for mask in about.masks:
             if mask.pixels is not None:  # of alpha it is
                 mask.pixels[rows, columns] = 0
+        about.band_metadata = [{key: value for key, value in items.items() if not key.startswith("STATISTICS_")}
+                               for items in about.band_metadata]
     return Case("salvage", ["--salvage"], [], change, damage=damage)
 
 
