@@ -20,13 +20,6 @@
 #include "progress.h"
 #include "valid_pixels.h"
 
-static double nodata_number(const tz_nodata *nodata)
-{
-    return nodata->kind == TZ_NODATA_KIND_INT    ? (double)nodata->value.i
-           : nodata->kind == TZ_NODATA_KIND_UINT ? (double)nodata->value.u
-                                                 : nodata->value.f;
-}
-
 /* Divisor of the memory for reading, for the share of the masks of bands; and the rows that they
  * have at least, as a tile is decoded again for each part of its rows. */
 #define MASKS_PART      2

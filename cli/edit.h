@@ -87,13 +87,9 @@ enum {
     WINDOW_OPTIONS,                                                                                \
     {"bands", 0, EDIT_BANDS, "LIST", "such as 3,2,1 or 1-4, the first being 1; or names,\n"        \
                                      "such as red,nir"},                                           \
-    {"size", 0, EDIT_SIZE, "WxH", "resample to this size, from the overview that fits;\n"          \
-                                  "0 for one of them: in proportion"},                             \
+    {"size", 0, EDIT_SIZE, "WxH", SIZE_HELP},                                                      \
     {"res", 0, EDIT_RESOLUTION, "X[,Y]", "resample to pixels of this size, in units of the CRS"},  \
-    {"resampling", 0, EDIT_RESAMPLING, "HOW",                                                      \
-     "nearest (the default), average, bilinear, cubic,\n"                                          \
-     "lanczos, gauss, rms, mode, min, max or median; with\n"                                       \
-     "--size or --res"},                                                                           \
+    {"resampling", 0, EDIT_RESAMPLING, "HOW", RESAMPLING_HELP "--size or --res"},                  \
     {"dtype", 0, EDIT_DTYPE, "TYPE", "uint8, int16, float32, ...: cast as doc/numerics.md\n"       \
                                      "says; of standard input the type that it has"},              \
     {"scale", 0, EDIT_SCALE, "RANGES", "SMIN,SMAX,DMIN,DMAX: values of SMIN become DMIN, and\n"    \

@@ -56,7 +56,7 @@ static void store_sample(unsigned char *sample, size_t size, uint64_t bits)
            size);
 }
 
-static double real_nodata(const tz_nodata *nodata)
+double nodata_number(const tz_nodata *nodata)
 {
     return nodata->kind == TZ_NODATA_KIND_INT    ? (double)nodata->value.i
            : nodata->kind == TZ_NODATA_KIND_UINT ? (double)nodata->value.u
@@ -71,7 +71,7 @@ bool nodata_mask_make(nodata_mask *out, const tz_nodata *nodata, tz_dtype dtype)
     if (dtype >= TZ_DTYPE_FLOAT16 && !sample_is_complex(dtype) &&
         nodata->kind != TZ_NODATA_KIND_NONE) {
         out->used = true;
-        out->real = real_nodata(nodata);
+        out->real = nodata_number(nodata);
         return true;
     }
     for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {

@@ -6,6 +6,9 @@
 
 #include <terrazzo/terrazzo.h>
 
+/* Returns nodata as a double, rounded beyond 2^53. */
+double nodata_number(const tz_nodata *nodata);
+
 typedef struct nodata_mask {
     bool used;
     tz_dtype dtype;

@@ -66,11 +66,8 @@ enum {
     REQUEST_WINDOW_OPTIONS,                                                                         \
     {"level", 0, REQUEST_LEVEL, "N", "0 is full resolution, 1 its first overview; --window\n"      \
                                      "is then in pixels of that level"},                           \
-    {"size", 0, REQUEST_SIZE, "WxH", "resample to this size, from the overview that fits;\n"       \
-                                     "0 for one of them: in proportion"},                          \
-    {"resampling", 0, REQUEST_RESAMPLING, "HOW", "nearest (the default), average, bilinear, cubic,\n"              \
-                                                 "lanczos, gauss, rms, mode, min, max or median; with\n" \
-                                                 "--size"},     \
+    {"size", 0, REQUEST_SIZE, "WxH", SIZE_HELP},                                                   \
+    {"resampling", 0, REQUEST_RESAMPLING, "HOW", RESAMPLING_HELP "--size"},                        \
     {"reduced-tiles", 0, REQUEST_REDUCED, NULL, "let JPEG 2000 decode tiles at a lower resolution of\n" \
                                                 "their own where --size asks for no more"},        \
     {"dtype", 0, REQUEST_DTYPE, "TYPE", "uint8, int16, float32, ...; casts as doc/numerics.md\n"   \

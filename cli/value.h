@@ -18,6 +18,13 @@ bool value_order(raw_order *out, const char *text);
 bool value_number(uint32_t *out, uint64_t max, const char *before, const char *text);
 bool value_verify(tz_verify *out, const char *text);
 bool value_dtype(tz_dtype *out, const char *text);
+/* The help of --size and --resampling. */
+#define SIZE_HELP                                                                                  \
+    "resample to this size, from the overview that fits;\n"                                        \
+    "0 for one of them: in proportion"
+#define RESAMPLING_HELP                                                                            \
+    "nearest (the default), average, bilinear, cubic,\n"                                           \
+    "lanczos, gauss, rms, mode, min, max or median; with\n"
 /* Width and height as in 1024x768; 0 for one of them. */
 bool value_size(uint32_t *width, uint32_t *height, const char *text);
 bool value_resampling(tz_resampling *out, const char *text);
